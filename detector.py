@@ -1,0 +1,59 @@
+"""What all detectors share: scikit-learn's conventions and the checks of their input.
+
+    detector = PReNet(random_state=0).fit(X, y)      # y: 1 labelled anomaly, 0 unlabelled
+    scores = detector.decision_function(X_new)       # higher = more anomalous
+
+A detector supplies `_fit` and `_score`; one with a network derives from training.KerasDetector instead and supplies
+network, loss and batches. The experiments call `fit_rows`, which takes positions instead of a copied training set.
+"""
+
+import numpy as np
+from sklearn.base import BaseEstimator
+from sklearn.utils import check_array
+from sklearn.utils.validation import check_is_fitted
+
+SCORING_ROWS = 16_384  # rows scored at a time: bounds memory, costs nothing
+
+
+class Detector(BaseEstimator):
+    """Base of every detector: input checks around `_fit` and `_score`."""
+
+    def fit(self, X, y):
+        """Learn from X (n, D) and y (n,): 1 for a labelled anomaly, 0 for unlabelled."""
+        X = check_array(X, dtype=np.float32, accept_sparse="csr")
+        y = np.asarray(y).ravel()
+        if len(y) != X.shape[0]:
+            raise ValueError(f"X has {X.shape[0]} rows, but y has {len(y)} labels")
+        if not np.isin(y, (0, 1)).all():
+            raise ValueError("y must hold only 1 (labelled anomaly) and 0 (unlabelled)")
+        return self.fit_rows(X, np.flatnonzero(y == 0), np.flatnonzero(y == 1))
+
+    def fit_rows(self, X, unlabeled, anomalies):
+        """Learn from the rows of X (float32, finite) at these two lists of positions: U and A of Sec. 3.1.1."""
+        if len(unlabeled) == 0 or len(anomalies) == 0:
+            raise ValueError(
+                f"{type(self).__name__} needs unlabelled rows and labelled anomalies, got {len(unlabeled)} and {len(anomalies)}"
+            )
+        self.n_features_in_ = X.shape[1]
+        self._fit(X, np.asarray(unlabeled), np.asarray(anomalies), np.random.default_rng(self.random_state))
+        return self
+
+    def decision_function(self, X):
+        """Anomaly scores (n,) of the rows of X, higher = more anomalous."""
+        check_is_fitted(self)
+        X = check_array(X, dtype=np.float32, accept_sparse="csr")
+        if X.shape[1] != self.n_features_in_:
+            raise ValueError(f"X has {X.shape[1]} features, but {type(self).__name__} was fitted on {self.n_features_in_}")
+        return self._score(X)
+
+
+def apply_in_chunks(function, X):
+    """function over the rows of X, a bounded number at a time; function maps (n, D) to (n, ...)."""
+    return np.concatenate([np.asarray(function(X[i : i + SCORING_ROWS])) for i in range(0, X.shape[0], SCORING_ROWS)])
+
+
+def draw_different_pairs(n, size, rng):
+    """Two positions below n each time, different from each other (equal only if n is 1): two arrays of shape size."""
+    first = rng.integers(n, size=size)
+    step = rng.integers(1, n, size=size) if n > 1 else 0
+    return first, (first + step) % n

@@ -1,0 +1,93 @@
+"""DevNet: deviation network.
+
+Pang, Shen and van den Hengel, "Deep Anomaly Detection with Deviation Networks", KDD 2019.
+
+    python devnet.py --datasets thyroid --runs 10     # this detector's column of Table 2
+    DevNet(random_state=0).fit(X, y).decision_function(X_new)
+
+Differences from the paper
+  1. The 5,000 reference scores are drawn once per fit, as in DevNet's released code; only their mean and standard
+     deviation enter the loss.
+  2. RMSprop's epsilon, the gradient clipping and the choice of the epoch are the released code's: see training.py.
+"""
+
+import numpy as np
+
+from detector import apply_in_chunks
+from training import KerasDetector, keras, tf
+
+CONFIDENCE_MARGIN = 5.0  # DevNet's a: anomalies should deviate by at least 5 sigma
+REFERENCE_SCORES = 5_000  # DevNet's l, draws of N(0, 1)
+
+
+def build_devnet(n_features, hidden_units=20, l2=0.01, seed=None):
+    """Anomaly scoring network: one hidden layer, one linear score (DevNet Sec. 3.1)."""
+    seeds = keras.random.SeedGenerator(seed)
+    instance = keras.Input((n_features,))
+    hidden = keras.layers.Dense(
+        hidden_units,
+        activation="relu",
+        kernel_initializer=keras.initializers.GlorotUniform(seeds),
+        kernel_regularizer=keras.regularizers.L2(l2),
+    )(instance)
+    score = keras.layers.Dense(1, kernel_initializer=keras.initializers.GlorotUniform(seeds))(hidden)
+    return keras.Model(instance, score[:, 0])  # (b,)
+
+
+def deviation_loss(labels, scores, reference_mean, reference_std):
+    """Mean of (1 - y) |dev| + y max(0, a - dev), dev = (score - mean) / std; labels and scores (b,) (DevNet Eq. 6 and 7)."""
+    if labels.shape != scores.shape:
+        raise ValueError(f"labels {labels.shape} and scores {scores.shape} must have the same shape")
+    deviation = (scores - reference_mean) / reference_std
+    return tf.reduce_mean((1 - labels) * tf.abs(deviation) + labels * tf.maximum(0.0, CONFIDENCE_MARGIN - deviation))
+
+
+def sample_balanced(unlabeled, anomalies, n_batches, batch_size, rng):
+    """Batches half unlabelled (0), half labelled anomalies (1), both drawn with replacement.
+
+    Returns positions (n_batches, 1, b) int32 and labels (n_batches, b) float32.
+    """
+    n_anomalies = batch_size // 2
+    n_unlabeled = batch_size - n_anomalies
+    rows = np.concatenate(
+        [rng.choice(unlabeled, (n_batches, 1, n_unlabeled)), rng.choice(anomalies, (n_batches, 1, n_anomalies))], axis=2
+    )
+    labels = np.repeat(np.float32([0, 1]), [n_unlabeled, n_anomalies])
+    return rows.astype(np.int32), np.broadcast_to(labels, (n_batches, batch_size))
+
+
+class DevNet(KerasDetector):
+    """Deviation network with the settings that the PReNet paper gives all detectors (App. B.2.2)."""
+
+    def __init__(
+        self, random_state=0, hidden_units=20, l2=0.01, learning_rate=1e-3, epochs=50, batches_per_epoch=20, batch_size=512
+    ):
+        self.random_state = random_state
+        self.hidden_units = hidden_units
+        self.l2 = l2
+        self.learning_rate = learning_rate
+        self.epochs = epochs
+        self.batches_per_epoch = batches_per_epoch
+        self.batch_size = batch_size
+
+    def build(self, n_features, seed):
+        return build_devnet(n_features, self.hidden_units, self.l2, seed)
+
+    def loss(self, labels, scores, reference_mean, reference_std):
+        return deviation_loss(labels, scores, reference_mean, reference_std)
+
+    def loss_constants(self, rng):
+        reference = rng.standard_normal(REFERENCE_SCORES)
+        return reference.mean(), reference.std()
+
+    def sample_batches(self, unlabeled, anomalies, n_batches, rng):
+        return sample_balanced(unlabeled, anomalies, n_batches, self.batch_size, rng)
+
+    def _score(self, X):
+        return apply_in_chunks(self.model_, X).astype(np.float64)
+
+
+if __name__ == "__main__":
+    from experiments import main
+
+    main(["seen", "--methods", "devnet"])

@@ -1,0 +1,39 @@
+"""iForest: isolation forest, the unsupervised baseline of Table 2.
+
+Liu, Ting and Zhou, "Isolation-Based Anomaly Detection", TKDD 2012; scikit-learn's implementation.
+
+    python iforest_baseline.py --datasets thyroid --runs 10     # this detector's column of Table 2
+    IForest(random_state=0).fit(X, y).decision_function(X_new)
+
+Differences from the paper
+  1. The forest is fitted on the unlabelled rows U alone (the paper does not say). Labelled anomalies are not used.
+"""
+
+from sklearn.ensemble import IsolationForest
+
+from detector import Detector
+
+
+class IForest(Detector):
+    """Isolation forest with the recommended 100 trees on 256 rows each (App. B.2.2)."""
+
+    def __init__(self, random_state=0, n_trees=100, subsample=256):
+        self.random_state = random_state
+        self.n_trees = n_trees
+        self.subsample = subsample
+
+    def _fit(self, X, unlabeled, anomalies, rng):
+        self.forest_ = IsolationForest(
+            n_estimators=self.n_trees,
+            max_samples=min(self.subsample, len(unlabeled)),
+            random_state=int(rng.integers(2**31)),
+        ).fit(X[unlabeled])
+
+    def _score(self, X):
+        return -self.forest_.score_samples(X)
+
+
+if __name__ == "__main__":
+    from experiments import main
+
+    main(["seen", "--methods", "iforest"])

@@ -1,0 +1,146 @@
+"""PReNet: pairwise relation prediction network.
+
+Pang, Shen, Jin and van den Hengel, "Deep Weakly-supervised Anomaly Detection", KDD 2023.
+
+    python prenet.py --datasets thyroid --runs 10     # this detector's column of Table 2
+    PReNet(random_state=0).fit(X, y).decision_function(X_new)
+
+Differences from the paper
+  1. Order inside a pair. Eq. 6 scores the pairs (a_i, x) and (x, u_j); the released code trains on (u, a) pairs and
+     scores (u_j, x) and (x, a_i). We train and score in the released order; pair_order="paper" gives Eq. 6 with (a, u)
+     training pairs. In Table 2 the two cannot be told apart.
+  2. The E partners of Eq. 6 are drawn once and serve every test instance, as in the released code. The relation layer
+     is linear, so the score is an affine function of psi(x) and is computed in one pass over the test data
+     (`_score`) instead of 2E passes (`score_by_pairs`, the definition). E only adds a constant.
+  3. RMSprop's epsilon, the gradient clipping and the choice of the epoch are the released code's: see training.py.
+  4. Each run draws its own batches; in the released code only the initial weights differ between runs.
+"""
+
+import numpy as np
+
+from detector import apply_in_chunks, draw_different_pairs
+from training import KerasDetector, keras, tf
+
+PAIR_ORDERS = ("released", "paper")
+
+
+def build_prenet(n_features, hidden_units=20, l2=0.01, seed=None):
+    """Two-stream network phi(x_i, x_j): a shared feature learner psi (Eq. 1), then a linear relation layer (Eq. 2)."""
+    seeds = keras.random.SeedGenerator(seed)
+    instance = keras.Input((n_features,))
+    hidden = keras.layers.Dense(
+        hidden_units,
+        activation="relu",
+        kernel_initializer=keras.initializers.GlorotUniform(seeds),
+        kernel_regularizer=keras.regularizers.L2(l2),
+    )(instance)
+    psi = keras.Model(instance, hidden, name="psi")
+
+    left, right = keras.Input((n_features,)), keras.Input((n_features,))
+    pair = keras.layers.Concatenate()([psi(left), psi(right)])  # (b, 2M)
+    score = keras.layers.Dense(1, kernel_initializer=keras.initializers.GlorotUniform(seeds), name="relation")(pair)
+    return keras.Model([left, right], keras.layers.Flatten(name="score")(score)[:, 0])  # (b,)
+
+
+def relation_loss(ordinal_labels, scores):
+    """Mean absolute error between the pairs' ordinal labels and their scores, both (b,) (Eq. 4)."""
+    if ordinal_labels.shape != scores.shape:
+        raise ValueError(f"labels {ordinal_labels.shape} and scores {scores.shape} must have the same shape")
+    return tf.reduce_mean(tf.abs(ordinal_labels - scores))
+
+
+def sample_pairs(unlabeled, anomalies, n_batches, batch_size, margin, pair_order, rng):
+    """Batches of 1/2 {u,u}, 1/4 {a,u} and 1/4 {a,a} pairs (Sec. 3.2.2), labelled 0, m and 2m.
+
+    The unlabelled rows of a batch's {u,u} pairs are all different, if there are enough of them.
+    Returns positions (n_batches, 2, b) int32 and ordinal labels (n_batches, b) float32.
+    """
+    n_mixed = batch_size // 4
+    n_uu = batch_size - 2 * n_mixed
+    replace = len(unlabeled) < 2 * n_uu
+    uu = np.stack([rng.choice(unlabeled, (2, n_uu), replace=replace) for _ in range(n_batches)])
+    mixed = np.stack([rng.choice(unlabeled, (n_batches, n_mixed)), rng.choice(anomalies, (n_batches, n_mixed))], axis=1)
+    if pair_order == "paper":
+        mixed = mixed[:, ::-1]
+    aa = anomalies[np.stack(draw_different_pairs(len(anomalies), (n_batches, n_mixed), rng), axis=1)]
+    labels = np.repeat(np.float32([0, margin, 2 * margin]), [n_uu, n_mixed, n_mixed])
+    pairs = np.concatenate([uu, mixed, aa], axis=2).astype(np.int32)
+    return pairs, np.broadcast_to(labels, (n_batches, batch_size))
+
+
+class PReNet(KerasDetector):
+    """Pairwise relation prediction with the paper's settings (App. B.2.2) as defaults.
+
+    margin is m = c_1 - c_2 = c_2 - c_3 with c_3 = 0 (Sec. 4.6): labels 8, 4 and 0; l2 is the paper's lambda.
+    """
+
+    def __init__(
+        self,
+        random_state=0,
+        hidden_units=20,
+        l2=0.01,
+        learning_rate=1e-3,
+        epochs=50,
+        batches_per_epoch=20,
+        batch_size=512,
+        margin=4.0,
+        ensemble_size=30,
+        pair_order="released",
+    ):
+        self.random_state = random_state
+        self.hidden_units = hidden_units
+        self.l2 = l2
+        self.learning_rate = learning_rate
+        self.epochs = epochs
+        self.batches_per_epoch = batches_per_epoch
+        self.batch_size = batch_size
+        self.margin = margin
+        self.ensemble_size = ensemble_size
+        self.pair_order = pair_order
+
+    def build(self, n_features, seed):
+        return build_prenet(n_features, self.hidden_units, self.l2, seed)
+
+    def loss(self, ordinal_labels, scores):
+        return relation_loss(ordinal_labels, scores)
+
+    def sample_batches(self, unlabeled, anomalies, n_batches, rng):
+        return sample_pairs(unlabeled, anomalies, n_batches, self.batch_size, self.margin, self.pair_order, rng)
+
+    def _fit(self, X, unlabeled, anomalies, rng):
+        if self.pair_order not in PAIR_ORDERS:
+            raise ValueError(f"pair_order must be one of {', '.join(PAIR_ORDERS)}, not {self.pair_order!r}")
+        super()._fit(X, unlabeled, anomalies, rng)
+        self.anomaly_partners_ = X[rng.choice(anomalies, self.ensemble_size)]  # a_i of Eq. 6, (E, D)
+        self.unlabeled_partners_ = X[rng.choice(unlabeled, self.ensemble_size)]  # u_j of Eq. 6, (E, D)
+
+    def _score(self, X):
+        """Eq. 6 in one pass: s(x) = 1/2 (w_left + w_right) . psi(x) + a constant of the 2E partners."""
+        psi, relation = self.model_.get_layer("psi"), self.model_.get_layer("relation")
+        weights = np.asarray(relation.kernel, dtype=np.float64)[:, 0]
+        w_left, w_right = np.split(weights, 2)
+        before, after = self._partners()
+        constant = np.mean(np.asarray(psi(before)) @ w_left) / 2 + np.mean(np.asarray(psi(after)) @ w_right) / 2
+        return apply_in_chunks(lambda rows: np.asarray(psi(rows)) @ (w_left + w_right) / 2, X) + constant + float(relation.bias[0])
+
+    def _partners(self):
+        """Partners that stand to the left of x and to its right, each (E, D)."""
+        if self.pair_order == "paper":
+            return self.anomaly_partners_, self.unlabeled_partners_
+        return self.unlabeled_partners_, self.anomaly_partners_
+
+    def score_by_pairs(self, X):
+        """Eq. 6 as it is written, in 2E passes over X: the definition that `_score` must equal."""
+        before, after = self._partners()
+        total = np.zeros(X.shape[0])
+        for partner in before:
+            total += apply_in_chunks(lambda rows: self.model_([np.broadcast_to(partner, rows.shape), rows]), X)
+        for partner in after:
+            total += apply_in_chunks(lambda rows: self.model_([rows, np.broadcast_to(partner, rows.shape)]), X)
+        return total / (2 * self.ensemble_size)
+
+
+if __name__ == "__main__":
+    from experiments import main
+
+    main(["seen", "--methods", "prenet"])

@@ -1,0 +1,7 @@
+#!/usr/bin/env bash
+# All tests, a few minutes. With PRENET_DATA=DIR also those that need the real data sets.
+set -euo pipefail
+cd "$(dirname "$0")"
+source ./setup_env.sh
+
+"$python" -m pytest tests -q "$@"

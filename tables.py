@@ -1,0 +1,127 @@
+"""Result files: one CSV row per run, appended as runs end, and the paper's tables averaged from them.
+
+results/seen_runs.csv keeps every run with all that its numbers depend on. results/seen.csv is computed from it and has
+Table 2's layout. Runs of different configurations (protocol, labels, contamination, settings, data) are never averaged.
+"""
+
+import csv
+import os
+from pathlib import Path
+
+import pandas as pd
+
+from data_registry import DATA_SETS
+from methods import METHODS
+
+# What identifies a run; two rows that agree in all of it are the same run made twice.
+IDENTITY = ["experiment", "method", "dataset", "protocol", "run", "seed", "n_labeled", "contamination", "data_sha256", "settings"]
+RUN_COLUMNS = (
+    "experiment method dataset protocol run seed n_labeled contamination auc_roc auc_pr fit_seconds score_seconds "
+    "data_status rows features data_sha256 settings"
+).split()
+METRICS = {"auc_pr": "AUC-PR", "auc_roc": "AUC-ROC"}
+
+
+class ResultsError(Exception):
+    """A problem with a results file, in one clear sentence for the user."""
+
+
+class RunsFile:
+    """results/<experiment>_runs.csv, written by one process only."""
+
+    def __init__(self, results_dir, experiment):
+        self.path = Path(results_dir) / f"{experiment}_runs.csv"
+
+    def read(self):
+        """All runs, the newest of each where one was made twice."""
+        if not self.path.exists():
+            return pd.DataFrame(columns=RUN_COLUMNS)
+        try:
+            runs = pd.read_csv(self.path, dtype={"data_sha256": str, "settings": str}, keep_default_na=False)
+        except (ValueError, OSError) as error:
+            raise ResultsError(f"{self.path} cannot be read as a table of runs: {error}") from None
+        if list(runs.columns) != RUN_COLUMNS:
+            raise ResultsError(f"{self.path} has other columns than this version writes; move it away or choose another --results-dir")
+        return runs.drop_duplicates(IDENTITY, keep="last")
+
+    def open_for_append(self):
+        """Make the file ready for `append`: create it with its header, or drop a half-written last line."""
+        try:
+            self.path.parent.mkdir(parents=True, exist_ok=True)
+            if not self.path.exists() or self.path.stat().st_size == 0:
+                with open(self.path, "w", newline="") as file:
+                    csv.writer(file).writerow(RUN_COLUMNS)
+                return
+            with open(self.path, "rb+") as file:
+                content = file.read()
+                if not content.endswith(b"\n"):
+                    print(f"{self.path}: the last line was cut off in writing and is dropped")
+                    file.truncate(content.rfind(b"\n") + 1)
+        except OSError as error:
+            raise ResultsError(f"{self.path} cannot be written: {error.strerror}") from None
+
+    def append(self, row):
+        with open(self.path, "a", newline="") as file:
+            csv.writer(file).writerow([row[name] for name in RUN_COLUMNS])
+            file.flush()
+            os.fsync(file.fileno())
+
+
+def describe_settings(detector):
+    """A detector's parameters, but for the seed, in one line that can be compared."""
+    return " ".join(f"{name}={value}" for name, value in sorted(detector.get_params().items()) if name != "random_state")
+
+
+def table_suffix(protocol, n_labeled, contamination):
+    """What distinguishes the table of another set-up from the paper's: '' for released, 60 labels and 2%."""
+    parts = [] if protocol == "released" else [protocol]
+    parts += [] if n_labeled == 60 else [f"{n_labeled}labels"]
+    parts += [] if contamination == 0.02 else [f"{contamination:g}contamination"]
+    return "".join("_" + part for part in parts)
+
+
+def select_runs(runs, protocol, n_labeled, contamination):
+    """The runs of one set-up; where a (method, data set) was run with several settings or data, only the latest of them."""
+    chosen = runs[(runs["protocol"] == protocol) & (runs["n_labeled"] == n_labeled) & (runs["contamination"] == contamination)]
+    if chosen.empty:
+        return chosen
+    latest = chosen.groupby(["method", "dataset"])[["data_sha256", "settings"]].transform("last")
+    return chosen[(chosen["data_sha256"] == latest["data_sha256"]) & (chosen["settings"] == latest["settings"])]
+
+
+def paper_table(runs):
+    """Runs of one set-up in the layout of Table 2: one row per data set, then the Average.
+
+    The Average is over the `exact` data sets that every method of the table has; a standard deviation is over runs (ddof=0).
+    """
+    methods = [name for name in METHODS if name in set(runs["method"])]
+    rows = []
+    for dataset in [*[name for name in DATA_SETS if name in set(runs["dataset"])], *sorted(set(runs["dataset"]) - set(DATA_SETS))]:
+        of_set = runs[runs["dataset"] == dataset]
+        row = {"dataset": dataset, "size": of_set["rows"].iloc[-1], "D": of_set["features"].iloc[-1]}
+        row |= {"status": of_set["data_status"].iloc[-1], "runs": of_set.groupby("method").size().min()}
+        for metric in METRICS:
+            for method in methods:
+                values = of_set.loc[of_set["method"] == method, metric]
+                row[f"{metric}_{method}"] = values.mean()
+                row[f"{metric}_{method}_std"] = values.std(ddof=0)
+        rows.append(row)
+    table = pd.DataFrame(rows)
+    means = [f"{metric}_{method}" for metric in METRICS for method in methods]
+    counted = table[table["status"] == "exact"].dropna(subset=means)
+    if len(counted):
+        average = counted[means].mean().to_dict() | {"dataset": "Average", "status": f"exact, {len(counted)} sets"}
+        table = pd.concat([table, pd.DataFrame([average])], ignore_index=True)
+    table[["size", "D", "runs"]] = table[["size", "D", "runs"]].astype("Int64")
+    return table[[name for name in table.columns if name not in means and not name.endswith("_std")] + [column for mean in means for column in (mean, f"{mean}_std")]]
+
+
+def write_tables(runs, results_dir, experiment, suffix=""):
+    """Write the tables of one set-up: real data to <experiment><suffix>.csv, synthetic data to a file of its own."""
+    written = []
+    for is_synthetic, name in ((False, f"{experiment}{suffix}.csv"), (True, f"{experiment}{suffix}_synthetic.csv")):
+        part = runs[(runs["data_status"] == "synthetic") == is_synthetic]
+        if len(part):
+            paper_table(part).to_csv(Path(results_dir) / name, index=False, float_format="%.6f")
+            written.append(Path(results_dir) / name)
+    return written
