@@ -52,6 +52,11 @@ def apply_in_chunks(function, X):
     return np.concatenate([np.asarray(function(X[i : i + SCORING_ROWS])) for i in range(0, X.shape[0], SCORING_ROWS)])
 
 
+def draw_batches(rows, n_batches, size, rng):
+    """Batches (n_batches, size) out of rows, without replacement within a batch unless there are too few rows."""
+    return np.stack([rng.choice(rows, size, replace=size > len(rows)) for _ in range(n_batches)])
+
+
 def draw_different_pairs(n, size, rng):
     """Two positions below n each time, different from each other (equal only if n is 1): two arrays of shape size."""
     first = rng.integers(n, size=size)

@@ -18,7 +18,7 @@ Differences from the paper
 
 import numpy as np
 
-from detector import apply_in_chunks, draw_different_pairs
+from detector import apply_in_chunks, draw_batches, draw_different_pairs
 from training import KerasDetector, keras, tf
 
 PAIR_ORDERS = ("released", "paper")
@@ -52,14 +52,13 @@ def relation_loss(ordinal_labels, scores):
 def sample_pairs(unlabeled, anomalies, n_batches, batch_size, margin, pair_order, rng):
     """Batches of 1/2 {u,u}, 1/4 {a,u} and 1/4 {a,a} pairs (Sec. 3.2.2), labelled 0, m and 2m.
 
-    The unlabelled rows of a batch's {u,u} pairs are all different, if there are enough of them.
-    Returns positions (n_batches, 2, b) int32 and ordinal labels (n_batches, b) float32.
+    In a batch the unlabelled rows of the {u,u} pairs are all different, and so are those of the {a,u} pairs, if there are
+    enough of them. Returns positions (n_batches, 2, b) int32 and ordinal labels (n_batches, b) float32.
     """
     n_mixed = batch_size // 4
     n_uu = batch_size - 2 * n_mixed
-    replace = len(unlabeled) < 2 * n_uu
-    uu = np.stack([rng.choice(unlabeled, (2, n_uu), replace=replace) for _ in range(n_batches)])
-    mixed = np.stack([rng.choice(unlabeled, (n_batches, n_mixed)), rng.choice(anomalies, (n_batches, n_mixed))], axis=1)
+    uu = draw_batches(unlabeled, n_batches, 2 * n_uu, rng).reshape(n_batches, 2, n_uu)
+    mixed = np.stack([draw_batches(unlabeled, n_batches, n_mixed, rng), rng.choice(anomalies, (n_batches, n_mixed))], axis=1)
     if pair_order == "paper":
         mixed = mixed[:, ::-1]
     aa = anomalies[np.stack(draw_different_pairs(len(anomalies), (n_batches, n_mixed), rng), axis=1)]
