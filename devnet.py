@@ -14,14 +14,14 @@ Differences from the paper
 import numpy as np
 
 from detector import apply_in_chunks
-from training import KerasDetector, keras, tf
+from training import Batches, KerasDetector, keras, tf
 
 CONFIDENCE_MARGIN = 5.0  # DevNet's a: anomalies should deviate by at least 5 sigma
 REFERENCE_SCORES = 5_000  # DevNet's l, draws of N(0, 1)
 
 
 def build_devnet(n_features, hidden_units=20, l2=0.01, seed=None):
-    """Anomaly scoring network: one hidden layer, one linear score (DevNet Sec. 3.1)."""
+    """Anomaly scoring network eta(psi(x)): one hidden layer, one linear score (DevNet Sec. 3.1)."""
     seeds = keras.random.SeedGenerator(seed)
     instance = keras.Input((n_features,))
     hidden = keras.layers.Dense(
@@ -29,9 +29,12 @@ def build_devnet(n_features, hidden_units=20, l2=0.01, seed=None):
         activation="relu",
         kernel_initializer=keras.initializers.GlorotUniform(seeds),
         kernel_regularizer=keras.regularizers.L2(l2),
-    )(instance)
-    score = keras.layers.Dense(1, kernel_initializer=keras.initializers.GlorotUniform(seeds))(hidden)
-    return keras.Model(instance, score[:, 0])  # (b,)
+    )
+    psi = keras.Model(instance, hidden(instance), name="psi")
+    code = keras.Input((hidden_units,))
+    score = keras.layers.Dense(1, kernel_initializer=keras.initializers.GlorotUniform(seeds))
+    eta = keras.Model(code, score(code)[:, 0], name="eta")
+    return keras.Model(instance, eta(psi(instance)))  # scores (b,)
 
 
 def deviation_loss(labels, scores, reference_mean, reference_std):
@@ -42,18 +45,16 @@ def deviation_loss(labels, scores, reference_mean, reference_std):
     return tf.reduce_mean((1 - labels) * tf.abs(deviation) + labels * tf.maximum(0.0, CONFIDENCE_MARGIN - deviation))
 
 
-def sample_balanced(unlabeled, anomalies, n_batches, batch_size, rng):
-    """Batches half unlabelled (0), half labelled anomalies (1), both drawn with replacement.
-
-    Returns positions (n_batches, 1, b) int32 and labels (n_batches, b) float32.
-    """
-    n_anomalies = batch_size // 2
-    n_unlabeled = batch_size - n_anomalies
-    rows = np.concatenate(
-        [rng.choice(unlabeled, (n_batches, 1, n_unlabeled)), rng.choice(anomalies, (n_batches, 1, n_anomalies))], axis=2
+def sample_balanced(unlabeled, n_anomalies, n_batches, batch_size, rng):
+    """Batches half unlabelled (0), half labelled anomalies (1), both drawn with replacement."""
+    n_positive = batch_size // 2
+    n_negative = batch_size - n_positive
+    return Batches(
+        unlabeled=rng.choice(unlabeled, (n_batches, n_negative)),
+        anomalies=rng.integers(n_anomalies, size=(n_batches, n_positive)),
+        layout=np.arange(batch_size)[np.newaxis],
+        targets=np.repeat([0, 1], [n_negative, n_positive]),
     )
-    labels = np.repeat(np.float32([0, 1]), [n_unlabeled, n_anomalies])
-    return rows.astype(np.int32), np.broadcast_to(labels, (n_batches, batch_size))
 
 
 class DevNet(KerasDetector):
@@ -80,8 +81,8 @@ class DevNet(KerasDetector):
         reference = rng.standard_normal(REFERENCE_SCORES)
         return reference.mean(), reference.std()
 
-    def sample_batches(self, unlabeled, anomalies, n_batches, rng):
-        return sample_balanced(unlabeled, anomalies, n_batches, self.batch_size, rng)
+    def sample_batches(self, unlabeled, n_anomalies, n_batches, rng):
+        return sample_balanced(unlabeled, n_anomalies, n_batches, self.batch_size, rng)
 
     def _score(self, X):
         return apply_in_chunks(self.model_, X).astype(np.float64)

@@ -19,13 +19,13 @@ Differences from the paper
 import numpy as np
 
 from detector import apply_in_chunks, draw_batches, draw_different_pairs
-from training import KerasDetector, keras, tf
+from training import Batches, KerasDetector, keras, tf
 
 PAIR_ORDERS = ("released", "paper")
 
 
 def build_prenet(n_features, hidden_units=20, l2=0.01, seed=None):
-    """Two-stream network phi(x_i, x_j): a shared feature learner psi (Eq. 1), then a linear relation layer (Eq. 2)."""
+    """Two-stream network phi(x_i, x_j) = eta(psi(x_i), psi(x_j)) (Eq. 3)."""
     seeds = keras.random.SeedGenerator(seed)
     instance = keras.Input((n_features,))
     hidden = keras.layers.Dense(
@@ -33,13 +33,15 @@ def build_prenet(n_features, hidden_units=20, l2=0.01, seed=None):
         activation="relu",
         kernel_initializer=keras.initializers.GlorotUniform(seeds),
         kernel_regularizer=keras.regularizers.L2(l2),
-    )(instance)
-    psi = keras.Model(instance, hidden, name="psi")
+    )
+    psi = keras.Model(instance, hidden(instance), name="psi")  # feature learner (Eq. 1)
 
-    left, right = keras.Input((n_features,)), keras.Input((n_features,))
-    pair = keras.layers.Concatenate()([psi(left), psi(right)])  # (b, 2M)
-    score = keras.layers.Dense(1, kernel_initializer=keras.initializers.GlorotUniform(seeds), name="relation")(pair)
-    return keras.Model([left, right], keras.layers.Flatten(name="score")(score)[:, 0])  # (b,)
+    z_i, z_j = keras.Input((hidden_units,)), keras.Input((hidden_units,))
+    relation = keras.layers.Dense(1, kernel_initializer=keras.initializers.GlorotUniform(seeds), name="relation")
+    eta = keras.Model([z_i, z_j], relation(keras.layers.Concatenate()([z_i, z_j]))[:, 0], name="eta")  # linear (Eq. 2)
+
+    x_i, x_j = keras.Input((n_features,)), keras.Input((n_features,))
+    return keras.Model([x_i, x_j], eta([psi(x_i), psi(x_j)]))  # scores (b,)
 
 
 def relation_loss(ordinal_labels, scores):
@@ -49,22 +51,23 @@ def relation_loss(ordinal_labels, scores):
     return tf.reduce_mean(tf.abs(ordinal_labels - scores))
 
 
-def sample_pairs(unlabeled, anomalies, n_batches, batch_size, margin, pair_order, rng):
+def sample_pairs(unlabeled, n_anomalies, n_batches, batch_size, margin, pair_order, rng):
     """Batches of 1/2 {u,u}, 1/4 {a,u} and 1/4 {a,a} pairs (Sec. 3.2.2), labelled 0, m and 2m.
 
-    In a batch the unlabelled rows of the {u,u} pairs are all different, and so are those of the {a,u} pairs, if there are
-    enough of them. Returns positions (n_batches, 2, b) int32 and ordinal labels (n_batches, b) float32.
+    In a batch the unlabelled rows of the {u,u} pairs are all different, and so are those of the {a,u} pairs, if there
+    are enough of them; the two anomalies of an {a,a} pair are different.
     """
-    n_mixed = batch_size // 4
-    n_uu = batch_size - 2 * n_mixed
-    uu = draw_batches(unlabeled, n_batches, 2 * n_uu, rng).reshape(n_batches, 2, n_uu)
-    mixed = np.stack([draw_batches(unlabeled, n_batches, n_mixed, rng), rng.choice(anomalies, (n_batches, n_mixed))], axis=1)
-    if pair_order == "paper":
-        mixed = mixed[:, ::-1]
-    aa = anomalies[np.stack(draw_different_pairs(len(anomalies), (n_batches, n_mixed), rng), axis=1)]
-    labels = np.repeat(np.float32([0, margin, 2 * margin]), [n_uu, n_mixed, n_mixed])
-    pairs = np.concatenate([uu, mixed, aa], axis=2).astype(np.int32)
-    return pairs, np.broadcast_to(labels, (n_batches, batch_size))
+    quarter = batch_size // 4
+    half = batch_size - 2 * quarter
+    u = np.hstack([draw_batches(unlabeled, n_batches, 2 * half, rng), draw_batches(unlabeled, n_batches, quarter, rng)])
+    mixed_a = rng.integers(n_anomalies, size=(n_batches, quarter))
+    a = np.hstack([mixed_a, *draw_different_pairs(n_anomalies, (n_batches, quarter), rng)])
+
+    numbers = np.arange(u.shape[1] + a.shape[1])
+    u_left, u_right, mixed_u, mixed_a, a_left, a_right = np.split(numbers, np.cumsum([half, half, quarter, quarter, quarter]))
+    mixed = (mixed_u, mixed_a) if pair_order == "released" else (mixed_a, mixed_u)
+    layout = np.array([np.concatenate([u_left, mixed[0], a_left]), np.concatenate([u_right, mixed[1], a_right])])
+    return Batches(u, a, layout, np.repeat([0, margin, 2 * margin], [half, quarter, quarter]))
 
 
 class PReNet(KerasDetector):
@@ -103,8 +106,8 @@ class PReNet(KerasDetector):
     def loss(self, ordinal_labels, scores):
         return relation_loss(ordinal_labels, scores)
 
-    def sample_batches(self, unlabeled, anomalies, n_batches, rng):
-        return sample_pairs(unlabeled, anomalies, n_batches, self.batch_size, self.margin, self.pair_order, rng)
+    def sample_batches(self, unlabeled, n_anomalies, n_batches, rng):
+        return sample_pairs(unlabeled, n_anomalies, n_batches, self.batch_size, self.margin, self.pair_order, rng)
 
     def _fit(self, X, unlabeled, anomalies, rng):
         if self.pair_order not in PAIR_ORDERS:
@@ -115,7 +118,7 @@ class PReNet(KerasDetector):
 
     def _score(self, X):
         """Eq. 6 in one pass: s(x) = 1/2 (w_left + w_right) . psi(x) + a constant of the 2E partners."""
-        psi, relation = self.model_.get_layer("psi"), self.model_.get_layer("relation")
+        psi, relation = self.model_.get_layer("psi"), self.model_.get_layer("eta").get_layer("relation")
         weights = np.asarray(relation.kernel, dtype=np.float64)[:, 0]
         w_left, w_right = np.split(weights, 2)
         before, after = self._partners()

@@ -13,6 +13,7 @@ import contextlib
 import functools
 import os
 import time
+from typing import NamedTuple
 
 os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "3")
 os.environ.setdefault("TF_ENABLE_ONEDNN_OPTS", "0")  # its kernels round differently from one CPU to the next
@@ -28,6 +29,33 @@ from detector import Detector  # noqa: E402
 
 class TrainingDiverged(ValueError):
     """The loss of a fit is no longer a number."""
+
+
+class Batches(NamedTuple):
+    """All batches of a fit: which rows each one has, and how its rows are arranged, the same in every batch.
+
+    The drawn rows of a batch are numbered: first its m_u unlabelled ones, then its m_a anomalies. layout (k, b) says
+    which of them stands at each of b places of each of the model's k inputs.
+    """
+
+    unlabeled: np.ndarray  # (n_batches, m_u) positions in the data
+    anomalies: np.ndarray  # (n_batches, m_a) positions in the list of labelled anomalies
+    layout: np.ndarray  # (k, b)
+    targets: np.ndarray  # (b,)
+
+    def distinct_rows(self, anomalies):
+        """The rows that have to be encoded, given the positions of A in the data.
+
+        Returns positions that all batches share, positions drawn for each batch (n_batches, m), and for each place
+        which of a batch's rows (first the drawn, then the shared) stands there (n_batches, k, b).
+        """
+        n_batches, m_u = self.unlabeled.shape
+        if len(anomalies) >= self.anomalies.shape[1]:  # hardly any anomaly comes twice in a batch
+            drawn = np.hstack([self.unlabeled, anomalies[self.anomalies]])
+            return anomalies[:0], drawn, np.broadcast_to(self.layout, (n_batches, *self.layout.shape))
+        numbers = np.empty((n_batches, m_u + self.anomalies.shape[1]), np.int32)
+        numbers[:, :m_u], numbers[:, m_u:] = np.arange(m_u), m_u + self.anomalies
+        return anomalies, self.unlabeled, numbers.take(self.layout, axis=1)
 
 
 class RMSprop(keras.optimizers.RMSprop):
@@ -50,6 +78,9 @@ def rmsprop(learning_rate):
 class Trainer:
     """A model, its loss and its optimiser, compiled together into one epoch graph.
 
+    The model is eta(psi(x_1), ..., psi(x_k)) of k input rows, with its two parts as layers named "psi" and "eta". A step
+    encodes each distinct row of its batch once, then arranges the codes: the few labelled anomalies recur many
+    times in a batch. A model without these parts gets the rows themselves.
     loss(targets, outputs, *constants) returns the mean loss of a batch without the l2 terms, which the model
     carries itself. `constants` are arrays that may differ from fit to fit without a new compilation.
     """
@@ -58,31 +89,38 @@ class Trainer:
         self.model = model
         self.loss = loss
         self.optimizer = optimizer
+        parts = {layer.name: layer for layer in model.layers}
+        self._psi, self._eta = parts.get("psi"), parts.get("eta", model)
         optimizer.build(model.trainable_variables)
         self._fresh_optimizer = [variable.numpy() for variable in optimizer.variables]
-        self._epoch = tf.function(self._run_epoch, jit_compile=True)
-        self._compiled = False
+        self._epoch = tf.function(self._run_epoch, jit_compile=True, autograph=False)
 
-    def fit(self, rows, inputs, targets, initial_weights, constants=()):
+    def fit(self, rows, anomalies, batches, n_epochs, initial_weights, constants=()):
         """Train from initial_weights; return the best epoch's weights and the mean loss of every epoch.
 
-        rows: (n, D) float32; inputs: (epochs, batches, n_inputs, batch) int32 positions in rows, one set per
-        input of the model; targets: (epochs, batches, batch) float32.
+        rows: (n, D) float32; anomalies: positions of A in rows; batches: as the sampler drew them.
         """
-        rows = as_tensor(rows)
-        constants = [tf.constant(value, tf.float32) for value in constants]
+        shared, drawn, places = batches.distinct_rows(anomalies)
+        data = (
+            as_tensor(rows),
+            tf.constant(shared, tf.int32),
+            tf.constant(drawn.reshape(n_epochs, -1, *drawn.shape[1:]), tf.int32),
+            tf.constant(places.reshape(n_epochs, -1, *places.shape[1:]), tf.int32),
+            tf.constant(batches.targets, tf.float32),
+            [tf.constant(value, tf.float32) for value in constants],
+        )
         self.model.set_weights(initial_weights)
         for variable, value in zip(self.optimizer.variables, self._fresh_optimizer):
             variable.assign(value)
         losses, best_weights = [], None
-        for epoch in range(len(inputs)):
-            # The very first call compiles; TensorFlow announces that on the file descriptor itself.
-            with contextlib.nullcontext() if self._compiled else _silent_stderr():
-                loss = float(self._epoch(rows, tf.constant(inputs[epoch]), tf.constant(targets[epoch]), constants))
-            self._compiled = True
+        epoch_graph = self._epoch.get_concrete_function(tf.constant(0), *data)
+        for epoch in range(n_epochs):
+            # the first call compiles the graph, which TensorFlow announces on the file descriptor itself
+            with contextlib.nullcontext() if epoch else _silent_stderr():
+                loss = float(epoch_graph(tf.constant(epoch), *data))
             if not np.isfinite(loss):
                 raise TrainingDiverged(
-                    f"the loss became {loss} in epoch {epoch + 1} of {len(inputs)}: are the features scaled (to about 0-1), "
+                    f"the loss became {loss} in epoch {epoch + 1} of {n_epochs}: are the features scaled (to about 0-1), "
                     "and is the learning rate not too high?"
                 )
             if not losses or loss < min(losses):
@@ -90,18 +128,24 @@ class Trainer:
             losses.append(loss)
         return best_weights, losses
 
-    def _run_epoch(self, rows, inputs, targets, constants):
+    def _run_epoch(self, epoch, rows, shared, drawn, places, targets, constants):
         """All gradient steps of one epoch; returns their mean loss."""
-        total = tf.constant(0.0)
-        for step in tf.range(tf.shape(inputs)[0]):
-            batch = [tf.gather(rows, inputs[step, i]) for i in range(inputs.shape[1])]
-            total += self.train_step(batch, targets[step], constants)
-        return total / tf.cast(tf.shape(inputs)[0], tf.float32)
+        # tf.gather, not [epoch]: a slice's start must be a constant in XLA, so every epoch would be compiled anew
+        drawn, places = tf.gather(drawn, epoch), tf.gather(places, epoch)
+        n_steps = drawn.shape[0]
 
-    def train_step(self, batch, targets, constants=()):
-        """One gradient step on a batch of gathered rows (Alg. 1, steps 6 and 7)."""
+        def one_step(step, total):
+            batch_rows = tf.gather(rows, tf.concat([tf.gather(drawn, step), shared], axis=0))
+            return step + 1, total + self._step(batch_rows, tf.gather(places, step), targets, constants)
+
+        return tf.while_loop(lambda step, total: step < n_steps, one_step, (0, 0.0))[1] / n_steps
+
+    def _step(self, batch_rows, places, targets, constants):
+        """One gradient step (Alg. 1, steps 6 and 7) on the distinct rows of a batch; places: (k, b) positions in them."""
         with tf.GradientTape() as tape:
-            outputs = self.model(batch if len(batch) > 1 else batch[0], training=True)
+            codes = self._psi(batch_rows) if self._psi else batch_rows
+            inputs = [tf.gather(codes, places[i]) for i in range(places.shape[0])]
+            outputs = self._eta(inputs if len(inputs) > 1 else inputs[0], training=True)
             loss = self.loss(targets, outputs, *constants) + tf.add_n(self.model.losses or [0.0])
         gradients = tape.gradient(loss, self.model.trainable_variables)
         self.optimizer.apply(gradients, self.model.trainable_variables)
@@ -133,10 +177,10 @@ class KerasDetector(Detector):
     """A detector that trains one Keras network with the shared loop.
 
     Subclasses take at least learning_rate, epochs, batches_per_epoch and random_state, and define
-      build(n_features, seed)                                -> keras.Model
-      loss(targets, outputs, *constants)                     -> scalar, without the l2 terms
-      sample_batches(unlabeled, anomalies, n_batches, rng)   -> inputs (n_batches, n_inputs, batch), targets (n_batches, batch)
-      loss_constants(rng)                                    -> further arguments of loss, drawn once per fit (default: none)
+      build(n_features, seed)                                  -> keras.Model with layers "psi" and "eta" (see Trainer)
+      loss(targets, outputs, *constants)                       -> scalar, without the l2 terms
+      sample_batches(unlabeled, n_anomalies, n_batches, rng)   -> Batches
+      loss_constants(rng)                                      -> further arguments of loss, drawn once per fit (default: none)
     """
 
     def loss_constants(self, rng):
@@ -150,16 +194,11 @@ class KerasDetector(Detector):
             raise ValueError(f"{type(self).__name__} trains on dense rows; convert the matrix with .toarray() if it fits into memory")
         seed = int(rng.integers(2**31))
         self.model_ = self.build(X.shape[1], seed)
-        inputs, targets = self.sample_batches(unlabeled, anomalies, self.epochs * self.batches_per_epoch, rng)
-        by_epoch = (self.epochs, self.batches_per_epoch)
+        batches = self.sample_batches(unlabeled, len(anomalies), self.epochs * self.batches_per_epoch, rng)
         trainer = _compiled_trainer(type(self), self._settings(), X.shape[1])
         start = time.perf_counter()
         weights, self.losses_ = trainer.fit(
-            X,
-            inputs.reshape(by_epoch + inputs.shape[1:]),
-            targets.reshape(by_epoch + targets.shape[1:]),
-            self.model_.get_weights(),
-            self.loss_constants(rng),
+            X, anomalies, batches, self.epochs, self.model_.get_weights(), self.loss_constants(rng)
         )
         self.training_seconds_ = time.perf_counter() - start
         self.model_.set_weights(weights)
