@@ -23,8 +23,14 @@ UNSW_LEVELS = {
     "service": "- http ftp ftp-data smtp pop3 dns snmp ssl dhcp irc radius ssh".split(),
     "state": "INT FIN REQ ACC CON RST CLO ECO PAR URN no".split(),
 }
+UNSW_COLUMNS = """dur proto service state spkts dpkts sbytes dbytes rate sttl dttl sload dload sloss dloss sinpkt dinpkt sjit
+    djit swin stcpb dtcpb dwin tcprtt synack ackdat smean dmean trans_depth response_body_len ct_srv_src ct_state_ttl ct_dst_ltm
+    ct_src_dport_ltm ct_dst_sport_ltm ct_dst_src_ltm is_ftp_login ct_ftp_cmd ct_flw_http_mthd ct_src_ltm ct_srv_dst
+    is_sm_ips_ports""".split()
 UNSW_HALF_ROWS = (82_332, 175_341)  # the files' names are exchanged in many copies, so they are told apart by size
 UNSW_FUZZERS = 3_000  # of 24,246, as in the paper's fuz
+BANK_NOMINAL = "job marital education default housing loan contact month day_of_week poutcome".split()
+BANK_NUMERIC = "age duration campaign pdays previous emp.var.rate cons.price.idx cons.conf.idx euribor3m nr.employed".split()
 CENSUS_NUMERIC = (0, 5, 16, 17, 18, 30, 39)  # age, wage, gains, losses, dividends, persons worked for, weeks worked
 CENSUS_WEIGHT, CENSUS_LABEL = 24, 41
 
@@ -32,12 +38,12 @@ CENSUS_WEIGHT, CENSUS_LABEL = 24, 41
 # ---------------------------------------------------------------------------- readers
 
 
-def read_class_csv(path):
+def read_class_csv(path, dtype=np.float32):
     """The authors' format: numeric columns and `class`."""
     table = _read_csv(path)
-    if "class" not in table.columns:
-        raise DataError(f"{path.name} has no column named 'class'")
-    return _numeric(table.drop(columns="class"), path), _labels(table["class"], path)
+    _require(table, ["class"], path)
+    y = _labels(table.pop("class"), path)
+    return _numeric(table, path, dtype), y
 
 
 def read_npz(path):
@@ -46,11 +52,11 @@ def read_npz(path):
         with np.load(path, allow_pickle=False) as arrays:
             X, y = arrays["X"], arrays["y"]
     except KeyError as error:
-        raise DataError(f"{path.name} lacks an array: {error.args[0]}") from None
+        raise DataError(f"{path} has no array {error.args[0].split()[0]!r}.") from None
     except Exception as error:  # a damaged zip can raise almost anything
-        raise DataError(f"{path.name} is damaged or not an .npz file of plain arrays ({type(error).__name__})") from None
+        raise DataError(f"{path} is damaged or not an .npz file of plain arrays: {error}.") from None
     if X.ndim != 2 or y.shape != X.shape[:1] or X.dtype.kind not in "fiub":
-        raise DataError(f"{path.name} should hold a numeric matrix X and one label per row in y")
+        raise DataError(f"{path} should hold a numeric matrix X and one label per row in y.")
     return X, _labels(pd.Series(y), path)
 
 
@@ -60,7 +66,7 @@ def read_svmlight(path):
         try:
             X, y = load_svmlight_file(stream, dtype=np.float32)
         except (ValueError, OverflowError) as error:
-            raise DataError(f"{path.name} is not a svmlight file: {error}") from None
+            raise DataError(f"{path} is not a svmlight file: {error}.") from None
     return X, _labels(pd.Series(y), path)
 
 
@@ -74,93 +80,102 @@ def read_creditcard(path):
 
 def read_bank(path):
     """UCI bank-additional-full.csv: 10 nominal columns ("unknown" is a level) and 10 numeric ones give 62; y = yes."""
-    table = _read_csv(path, member="bank-additional-full.csv", sep=";", keep_default_na=False)
-    _require(table, ["age", "job", "contact", "duration", "y"], path)
-    nominal = [name for name in table.columns if name != "y" and not pd.api.types.is_numeric_dtype(table[name])]
-    return encode_table(table.drop(columns="y"), nominal), _labels(table["y"].map({"no": 0, "yes": 1}), path)
+    member = "bank-additional-full.csv"
+    if path.name == "bank+marketing.zip":  # what UCI's page hands out today has the older archive in it
+        member = f"bank-additional.zip/{member}"
+    table = _read_csv(path, member, sep=";", keep_default_na=False)
+    _require(table, [*BANK_NOMINAL, *BANK_NUMERIC, "y"], path)
+    features = table[[name for name in table.columns if name in BANK_NOMINAL or name in BANK_NUMERIC]]
+    return encode_table(features, BANK_NOMINAL, path), _labels(table["y"], path, "no", "yes")
 
 
-def read_census(train_path, test_path):
-    """UCI Census-Income: 33 nominal columns (`?` is missing: all zero) and 7 numeric ones give 500; the weight is left out."""
-    parts = [
-        _read_csv(path, header=None, skipinitialspace=True, keep_default_na=False, dtype=str, engine="c")
-        for path in (train_path, test_path)
-    ]
-    for part, path in zip(parts, (train_path, test_path)):
-        if part.shape[1] != CENSUS_LABEL + 1:
-            raise DataError(f"{path.name} has {part.shape[1]} columns, Census-Income has {CENSUS_LABEL + 1}")
-    table = pd.concat(parts, ignore_index=True)
-    label = table[CENSUS_LABEL].str.strip().map({"- 50000.": 0, "50000+.": 1})
-    table = table.drop(columns=[CENSUS_WEIGHT, CENSUS_LABEL])
+def read_census(*paths):
+    """UCI Census-Income, its two files: 33 nominal columns (`?` is missing) and 7 numeric ones give 500; the weight is left out."""
+    tables, labels = [], []
+    for path in paths:
+        # all as text, which takes 1.6 GB at the peak; a numeric column is converted when its turn comes
+        table = _read_csv(path, header=None, skipinitialspace=True, keep_default_na=False, dtype=str)
+        if table.shape[1] != CENSUS_LABEL + 1:
+            raise DataError(f"{path} has {table.shape[1]} columns, Census-Income has {CENSUS_LABEL + 1}.")
+        labels.append(_labels(table[CENSUS_LABEL], path, "- 50000.", "50000+."))
+        for name in CENSUS_NUMERIC:
+            table[name] = _numeric(table[[name]], path)
+        tables.append(table.drop(columns=[CENSUS_WEIGHT, CENSUS_LABEL]))
+    table = pd.concat(tables, ignore_index=True)
     nominal = [name for name in table.columns if name not in CENSUS_NUMERIC]
-    for name in CENSUS_NUMERIC:
-        table[name] = pd.to_numeric(table[name], errors="coerce")
-    table[nominal] = table[nominal].apply(lambda column: column.str.strip()).replace("?", None)
-    return encode_table(table, nominal), _labels(label, train_path)
+    return encode_table(table, nominal, path, missing="?"), np.concatenate(labels)
 
 
 def read_unsw_parts(backdoor_path, anomalies_path):
     """The 93,000 normals of the authors' backdoor file, then the rows of an anomalies-only file on the same scale."""
-    X, y = read_class_csv(backdoor_path)
+    X, y = read_class_csv(backdoor_path, np.float64)
     anomalies = _numeric(_read_csv(anomalies_path, header=None), anomalies_path)
     if anomalies.shape[1] != X.shape[1]:
-        raise DataError(f"{anomalies_path.name} has {anomalies.shape[1]} columns, {backdoor_path.name} has {X.shape[1]}")
+        raise DataError(f"{anomalies_path} has {anomalies.shape[1]} columns, {backdoor_path} has {X.shape[1]} features.")
     normals = X[y == 0]
     labels = np.repeat([0, 1], [len(normals), len(anomalies)])
     return scale_to_unit(np.concatenate([normals, anomalies])), labels
 
 
-def unsw_halves_reader(attack):
-    """A reader of one or both raw halves for one attack class; the smaller half comes first, as in the authors' files."""
+def read_unsw_halves(attack, *paths):
+    """Normal and `attack` rows of one or both raw halves; the smaller half comes first, as in the authors' files."""
+    numeric = [name for name in UNSW_COLUMNS if name not in UNSW_LEVELS]
+    halves = []
+    for path in paths:
+        half = _read_csv(path, keep_default_na=False)
+        _require(half, [*UNSW_COLUMNS, "attack_cat"], path)
+        if len(half) not in UNSW_HALF_ROWS:
+            wanted = " or ".join(f"{rows:,}" for rows in UNSW_HALF_ROWS)
+            raise DataError(f"{path} has {len(half):,} rows, but a half of UNSW-NB15 has {wanted}.")
+        half[numeric] = _numeric(half[numeric], path)
+        halves.append(half)
+    halves.sort(key=len)
+    if len(halves) == 2 and len(halves[0]) == len(halves[1]):
+        raise DataError(f"{paths[0]} and {paths[1]} are the same half of UNSW-NB15.")
+    return encode_unsw(pd.concat(halves, ignore_index=True), attack, " or ".join(map(str, paths)))
 
-    def read(*paths):
-        halves = sorted((_read_csv(path, encoding="utf-8-sig", keep_default_na=False) for path in paths), key=len)
-        for half, path in zip(halves, paths):
-            _require(half, ["dur", "proto", "service", "state", "attack_cat", "rate"], path)
-            if len(half) not in UNSW_HALF_ROWS:
-                raise DataError(f"a UNSW-NB15 half has 82,332 or 175,341 rows, but {len(half):,} were found beside {path.name}")
-        if len({len(half) for half in halves}) < len(halves):
-            raise DataError(f"{paths[0].name} and {paths[1].name} are the same half of UNSW-NB15")
-        return encode_unsw(pd.concat(halves, ignore_index=True), attack)
 
-    return read
-
-
-def encode_unsw(table, attack):
+def encode_unsw(table, attack, path):
     """Normal and `attack` rows of the raw table as the authors' 196 columns; Fuzzers are sampled to 3,000."""
     kind = table["attack_cat"].str.strip()
     chosen = np.flatnonzero(kind == attack)
     if attack == "Fuzzers" and len(chosen) > UNSW_FUZZERS:
         chosen = np.random.RandomState(42).choice(chosen, UNSW_FUZZERS, replace=False)
     positions = np.sort(np.concatenate([np.flatnonzero(kind == "Normal"), chosen]))
-    features = table.iloc[positions].drop(columns=["id", "attack_cat", "label"])
-    return encode_table(features, list(UNSW_LEVELS), UNSW_LEVELS), (kind.iloc[positions] == attack).to_numpy(np.int64)
+    X = encode_table(table[UNSW_COLUMNS].iloc[positions], UNSW_LEVELS, path, levels=UNSW_LEVELS)
+    return X, (kind.iloc[positions] == attack).to_numpy(np.int64)
 
 
 # ---------------------------------------------------------------------------- encoding
 
 
-def encode_table(table, nominal, levels=None):
+def encode_table(table, nominal, path, levels=None, missing=None):
     """One-hot and 0-1 scaled matrix (n, D) float32 of a table, its columns in their order.
 
-    levels gives the levels of nominal columns; without it they are taken from the data in order of first appearance.
-    A missing nominal value (None) is all zero.
+    levels gives the levels of each nominal column; without it they are taken from the data in order of first appearance,
+    and the level `missing` is all zero.
     """
     blocks = []
-    for name in table.columns:
-        if name not in nominal:
-            blocks.append(scale_to_unit(table[[name]].to_numpy(np.float64)).astype(np.float32))
-            continue
-        if levels:
-            codes, n_levels = pd.Index(levels[name]).get_indexer(table[name]), len(levels[name])
+    for name, column in table.items():
+        if name in nominal:
+            blocks.append(one_hot(column, path, levels and levels[name], missing))
         else:
-            codes, found = pd.factorize(table[name])  # missing: -1
-            n_levels = len(found)
-        block = np.zeros((len(table), n_levels), np.float32)
-        present = codes >= 0
-        block[present, codes[present]] = 1
-        blocks.append(block[:, 1:] if n_levels == 2 else block)
+            blocks.append(scale_to_unit(_numeric(table[[name]], path)).astype(np.float32))
     return np.concatenate(blocks, axis=1)
+
+
+def one_hot(column, path, levels=None, missing=None):
+    """One column per level (n, levels) float32; two levels share one, which is 1 for the second."""
+    if levels is None:
+        codes, levels = pd.factorize(column.where(column != missing))  # missing: -1
+    else:
+        codes = pd.Index(levels).get_indexer(column)
+        if (codes < 0).any():
+            raise DataError(f"{path} holds an unknown value in column {column.name!r}: {_shown(column[codes < 0].iloc[0])}.")
+    block = np.zeros((len(column), len(levels)), np.float32)
+    present = np.flatnonzero(codes >= 0)
+    block[present, codes[present]] = 1
+    return block[:, 1:] if len(levels) == 2 else block
 
 
 def scale_to_unit(X):
@@ -173,65 +188,80 @@ def scale_to_unit(X):
 
 
 def check_data_set(X, y, source):
-    """Raise DataError unless X is finite and y has at least two anomalies and two normals; return X as float32 or CSR."""
-    values = X.data if sparse.issparse(X) else X
-    if not np.isfinite(values).all():
-        raise DataError(f"{source} holds missing or infinite values")
+    """X as float32, dense or CSR; DataError unless it is finite and y has at least two anomalies and two normals."""
+    with np.errstate(over="ignore"):
+        X = X.astype(np.float32) if sparse.issparse(X) else np.ascontiguousarray(X, dtype=np.float32)
+    if not np.isfinite(X.data if sparse.issparse(X) else X).all():
+        raise DataError(f"{source} holds missing, infinite or too large values.")
     for label, kind in ((1, "anomalies"), (0, "normal rows")):
         if np.count_nonzero(y == label) < 2:
-            raise DataError(f"{source} has fewer than 2 {kind}")
-    return X.astype(np.float32) if sparse.issparse(X) else np.ascontiguousarray(X, dtype=np.float32)
+            raise DataError(f"{source} has fewer than 2 {kind}.")
+    return X
 
 
 def _read_csv(path, member=None, **options):
-    with open_data_file(path, member=member) as stream:
+    with open_data_file(path, member) as stream:
         try:
-            return pd.read_csv(stream, low_memory=False, **options) if options.get("engine") is None else pd.read_csv(stream, **options)
+            table = pd.read_csv(stream, low_memory=False, **options)
         except (pd.errors.ParserError, pd.errors.EmptyDataError, UnicodeDecodeError) as error:
-            raise DataError(f"{path.name} is not a readable CSV table: {error}") from None
+            raise DataError(f"{path} is not a readable CSV table: {str(error).strip()}.") from None
+    if not isinstance(table.index, pd.RangeIndex):  # pandas takes what the header does not name for row names
+        raise DataError(f"{path} is not a readable CSV table: its rows have more cells than its first line.")
+    if table.empty:
+        raise DataError(f"{path} is a CSV table without rows.")
+    return table
 
 
-def _numeric(table, path):
-    for name in table.columns[[not pd.api.types.is_numeric_dtype(kind) for kind in table.dtypes]]:
-        bad = table[name][pd.to_numeric(table[name], errors="coerce").isna()].iloc[0]
-        raise DataError(f"{path.name} holds a cell that is not a number in column {name!r}: {str(bad)[:40]!r}")
-    return table.to_numpy(np.float64)
+def _numeric(table, path, dtype=np.float64):
+    """The table as a matrix (n, D); DataError for a cell that is not a finite number."""
+    X = np.empty(table.shape, dtype)
+    for position, (name, column) in enumerate(table.items()):
+        values = pd.to_numeric(column, errors="coerce").to_numpy(np.float64)
+        bad = np.flatnonzero(~np.isfinite(values))
+        if len(bad):
+            raise DataError(f"{path} holds {_shown(column.iloc[bad[0]])} in column {name!r}, row {bad[0] + 1}, in place of a number.")
+        with np.errstate(over="ignore"):  # too large for float32: infinite, which check_data_set refuses
+            X[:, position] = values
+    return X
 
 
-def _labels(column, path):
-    if not column.isin((0, 1)).all():
-        bad = column[~column.isin((0, 1))].iloc[0]
-        raise DataError(f"{path.name} has a label other than 0 and 1: {str(bad)[:40]!r}")
-    return column.to_numpy(np.int64)
+def _labels(column, path, normal=0, anomaly=1):
+    bad = column[~column.isin((normal, anomaly))]
+    if len(bad):
+        raise DataError(f"{path} has a label other than {normal!r} and {anomaly!r}: {_shown(bad.iloc[0])}.")
+    return (column == anomaly).to_numpy(np.int64)
 
 
 def _require(table, names, path):
     for name in names:
         if name not in table.columns:
-            raise DataError(f"{path.name} has no column named {name!r}")
+            raise DataError(f"{path} has no column named {name!r}.")
+
+
+def _shown(cell):
+    """A cell for a message; pandas turns an empty one into NaN."""
+    return "an empty cell" if pd.isna(cell) or cell == "" else repr(str(cell)[:40])
 
 
 # ---------------------------------------------------------------------------- synthetic
 
 
 def make_demo(n_normals=9_600, n_per_class=100, seed=2023):
-    """Synthetic data for tries and tests: normals in 4 correlated clusters, 4 different anomaly classes; 26 numeric + 4 one-hot columns.
+    """Synthetic data for tries and tests: X (n, 30), y (n,) and the anomaly class of each row (0: normal, 1 to 4).
 
-    Returns X (n, 30), y (n,) and the anomaly class of each row (0 for normals, 1 to 4).
+    26 numeric columns, in which normals form 4 correlated clusters, and 4 one-hot columns, mostly the row's cluster.
     """
     rng = np.random.default_rng(seed)
-    n_numeric, n_clusters = 26, 4
-    centres = rng.normal(0, 2.0, (n_clusters, n_numeric))
-    mixing = rng.normal(0, 0.5, (n_clusters, n_numeric, n_numeric)) / np.sqrt(n_numeric) + 0.6 * np.eye(n_numeric)
-    kind = np.repeat(np.arange(5), [n_normals, *[n_per_class] * 4])
-    rng.shuffle(kind)
-    cluster = rng.integers(n_clusters, size=len(kind))
-    noise = rng.normal(size=(len(kind), n_numeric))
-    noise[kind == 2] *= 1.9  # class 2: inflated spread around the clusters
-    noise[kind == 4] = noise[kind == 4][:, rng.permutation(n_numeric)] * 1.3  # class 4: a little wider, and see below
+    kind = rng.permutation(np.repeat(np.arange(5), [n_normals] + 4 * [n_per_class]))
+    cluster, other = rng.integers(4, size=(2, len(kind)))
+    centres = rng.normal(size=(4, 26))
+    mixing = 0.5 * np.eye(26) + rng.normal(0, 0.12, (4, 26, 26))
+    noise = rng.normal(size=(len(kind), 26))
+    noise[kind == 1] *= 1.5  # class 1: far from its cluster, in any direction
     numeric = centres[cluster] + np.einsum("nij,nj->ni", mixing[cluster], noise)
-    numeric[kind == 1, :5] += 2.2  # class 1: a shift along five columns
-    numeric[kind == 3] = 0.55 * numeric[kind == 3] + 0.45 * centres[(cluster[kind == 3] + 1) % n_clusters]  # class 3: between clusters
-    numeric[kind == 4, 5:9] -= 1.8  # class 4: a shift along other columns
-    one_hot = np.eye(4)[np.where(rng.random(len(kind)) < 0.85, cluster, rng.integers(4, size=len(kind)))]
+    numeric[kind == 2, :5] += 1.8  # class 2: high values in some columns
+    numeric[kind == 3, 5:10] -= 1.8  # class 3: low values in others
+    between = kind == 4  # class 4: on the way to another cluster
+    numeric[between] += 0.6 * (centres[(cluster + 1) % 4] - centres[cluster])[between]
+    one_hot = np.eye(4)[np.where(rng.random(len(kind)) < 0.85, cluster, other)]
     return np.hstack([scale_to_unit(numeric), one_hot]).astype(np.float32), (kind > 0).astype(np.int64), kind

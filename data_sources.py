@@ -16,6 +16,7 @@ import sys
 import tempfile
 import threading
 import time
+import uuid
 from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import cached_property
@@ -43,9 +44,12 @@ class SourceFile:
     def sha256(self):
         """The hex digest of the file."""
         digest = hashlib.sha256()
-        with open(self.path, "rb") as file:
-            while chunk := file.read(2**20):
-                digest.update(chunk)
+        try:
+            with open(self.path, "rb") as file:
+                while chunk := file.read(2**20):
+                    digest.update(chunk)
+        except OSError as error:
+            raise DataError(f"{self.path} cannot be read: {error.strerror}.") from error
         return digest.hexdigest()
 
     @property
@@ -61,7 +65,7 @@ class SourceFinder:
                  show_progress=True):
         self.raw_dir = Path(raw_dir)
         self.source_urls = [source.rstrip("/") for source in sources if is_url(source)]
-        self.source_dirs = [Path(source) for source in sources if not is_url(source)]
+        self.source_dirs = [Path(source).absolute() for source in sources if not is_url(source)]
         for folder in self.source_dirs:
             if not folder.is_dir():
                 raise DataError(f"The source {folder} is neither a folder nor an http(s):// address.")
@@ -75,13 +79,16 @@ class SourceFinder:
         self._public_network_down = False
 
     def local(self, *names):
-        """Return the first of `names` that is on disk, whole files before partial ones, or None."""
-        for partial in (False, True):
+        """Return the first of `names` in the first folder that has one, whole files before partial ones, or None."""
+        folders = [self.raw_dir, *self.source_dirs]
+        folders += [folder / "partial" for folder in folders]
+        for folder in sorted(folders, key=is_partial):
             for name in names:
-                for folder in [self.raw_dir, *self.source_dirs]:
-                    path = folder / "partial" / name if partial else folder / name
-                    if path.is_file():
-                        return SourceFile(path, partial)
+                path = folder / name
+                if path.is_dir():
+                    raise DataError(f"{path} is a folder, where a file of that name belongs.")
+                if path.is_file():
+                    return SourceFile(path, is_partial(folder))
         return None
 
     def remote(self, names, addresses):
@@ -91,8 +98,8 @@ class SourceFinder:
                 raise ValueError(f"a public address must begin with https://, not {address}")
         if self.offline:
             return None
-        candidates = [(f"{base}/{folder}{quote(name)}", bool(folder), False)
-                      for base in self.source_urls for folder in ("", "partial/") for name in names]
+        folders = [base + end for base in self.source_urls for end in ("", "/partial")]
+        candidates = [(f"{folder}/{quote(name)}", is_partial(folder), False) for folder in folders for name in names]
         candidates += [(address, False, True) for address in addresses]
         for url, partial, public in candidates:
             folder = self.raw_dir / "partial" if partial else self.raw_dir
@@ -213,6 +220,11 @@ def is_url(source):
         return False
 
 
+def is_partial(folder):
+    """Return whether a folder or address is one of partial data."""
+    return PurePosixPath(folder).name == "partial"
+
+
 def file_name(url):
     """Return the name under which a download is saved: the last part of the URL's path, never a path."""
     name = PurePosixPath(unquote(urlsplit(url).path).replace("\\", "/")).name
@@ -260,7 +272,7 @@ def pip_index():
 @contextmanager
 def written_whole(target):
     """Yield a binary file that gets the name `target` only once it has been written without an error."""
-    part = target.with_name(f".{target.name}.part")
+    part = target.with_name(f".{target.name}.{uuid.uuid4().hex[:8]}.part")  # unique, for several processes at once
     try:
         target.parent.mkdir(parents=True, exist_ok=True)
         try:
@@ -272,4 +284,4 @@ def written_whole(target):
     except requests.RequestException:  # an OSError too, but not about this file
         raise
     except OSError as error:
-        raise DataError(f"{target} cannot be written: {error}.") from error
+        raise DataError(f"{target} cannot be written: {error.strerror or error}.") from error

@@ -42,7 +42,7 @@ def deviation_loss(labels, scores, reference_mean, reference_std):
     if labels.shape != scores.shape:
         raise ValueError(f"labels {labels.shape} and scores {scores.shape} must have the same shape")
     deviation = (scores - reference_mean) / reference_std
-    return tf.reduce_mean((1 - labels) * tf.abs(deviation) + labels * tf.maximum(0.0, CONFIDENCE_MARGIN - deviation))
+    return tf.reduce_mean((1 - labels) * tf.abs(deviation) + labels * tf.maximum(CONFIDENCE_MARGIN - deviation, 0.0))
 
 
 def sample_balanced(unlabeled, n_anomalies, n_batches, batch_size, rng):

@@ -107,6 +107,7 @@ def run_cells(cells, jobs):
     finally:
         for process, _ in workers.values():
             process.kill()
+            process.join()
 
 
 def _start_worker(context, workers, cell):

@@ -100,14 +100,15 @@ class Trainer:
 
         rows: (n, D) float32; anomalies: positions of A in rows; batches: as the sampler drew them.
         """
+        rows = as_tensor(rows)
         shared, drawn, places = batches.distinct_rows(anomalies)
         data = (
-            as_tensor(rows),
+            rows,
             tf.constant(shared, tf.int32),
             tf.constant(drawn.reshape(n_epochs, -1, *drawn.shape[1:]), tf.int32),
             tf.constant(places.reshape(n_epochs, -1, *places.shape[1:]), tf.int32),
-            tf.constant(batches.targets, tf.float32),
-            [tf.constant(value, tf.float32) for value in constants],
+            tf.constant(batches.targets, rows.dtype),
+            [tf.constant(value, rows.dtype) for value in constants],
         )
         self.model.set_weights(initial_weights)
         for variable, value in zip(self.optimizer.variables, self._fresh_optimizer):
@@ -138,7 +139,7 @@ class Trainer:
             batch_rows = tf.gather(rows, tf.concat([tf.gather(drawn, step), shared], axis=0))
             return step + 1, total + self._step(batch_rows, tf.gather(places, step), targets, constants)
 
-        return tf.while_loop(lambda step, total: step < n_steps, one_step, (0, 0.0))[1] / n_steps
+        return tf.while_loop(lambda step, total: step < n_steps, one_step, (0, tf.zeros((), rows.dtype)))[1] / n_steps
 
     def _step(self, batch_rows, places, targets, constants):
         """One gradient step (Alg. 1, steps 6 and 7) on the distinct rows of a batch; places: (k, b) positions in them."""
@@ -154,7 +155,7 @@ class Trainer:
 
 def as_tensor(rows):
     """Rows as a tensor without copying them: a memory-mapped matrix stays one copy for all processes."""
-    rows = np.ascontiguousarray(rows, dtype=np.float32)
+    rows = np.ascontiguousarray(rows)
     if not rows.flags.writeable or rows.ctypes.data % 64:  # DLPack wants neither
         return tf.constant(rows)
     return tf.experimental.dlpack.from_dlpack(rows.__dlpack__())

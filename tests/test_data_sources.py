@@ -1,30 +1,20 @@
 """Tests of data_sources.py; the only network used is a server on 127.0.0.1."""
 
-import bz2
-import gzip
 import hashlib
-import io
-import lzma
 import socket
 import sys
-import tarfile
 import threading
 import time
-import zipfile
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
-from pathlib import Path
 from urllib.parse import unquote
 
-import pandas
 import pytest
 import requests
-
-sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
+from test_data_files import CONTENT, all_files, tar_bytes
 
 import data_sources
-from data_sources import DataError, SourceFile, SourceFinder, open_data_file
-
-CONTENT = b"x0,x1,class\n" + b"".join(b"%d,%d,0\n" % (row, row * row) for row in range(20000))
+from data_files import DataError
+from data_sources import SourceFile, SourceFinder
 
 
 class Handler(BaseHTTPRequestHandler):
@@ -80,10 +70,6 @@ def finder(raw_dir, *sources, **settings):
     return SourceFinder(raw_dir, [str(source) for source in sources], show_progress=False, **settings)
 
 
-def all_files(folder):
-    return sorted(path.relative_to(folder).as_posix() for path in folder.rglob("*") if path.is_file())
-
-
 def closed_port():
     with socket.socket() as probe:
         probe.bind(("127.0.0.1", 0))
@@ -115,7 +101,7 @@ def test_local_order(tmp_path, raw_dir):
     partial = put(raw_dir, "partial/a.csv")
     assert sources.local("a.csv", "b.csv") == SourceFile(partial, True)
     # Each file that is added here goes before all those that are already there.
-    for folder, name in [(two, "b.csv"), (raw_dir, "b.csv"), (two, "a.csv"), (one, "a.csv"), (raw_dir, "a.csv")]:
+    for folder, name in [(two, "b.csv"), (two, "a.csv"), (one, "b.csv"), (raw_dir, "b.csv"), (raw_dir, "a.csv")]:
         path = put(folder, name)
         assert sources.local("a.csv", "b.csv") == SourceFile(path, False)
     assert sources.local("c.csv") is None
@@ -123,12 +109,32 @@ def test_local_order(tmp_path, raw_dir):
 
 def test_local_partial_order(tmp_path, raw_dir):
     one = tmp_path / "one"
-    in_source = put(one, "partial/a.csv")
-    put(raw_dir, "partial/b.csv")
+    put(one, "partial/a.csv")
+    in_raw = put(raw_dir, "partial/b.csv")
     found = finder(raw_dir, one).local("a.csv", "b.csv")
-    assert found == SourceFile(in_source, True)
-    assert found.label == "partial/a.csv"
+    assert found == SourceFile(in_raw, True)
+    assert found.label == "partial/b.csv"
     assert found.sha256 == hashlib.sha256(CONTENT).hexdigest()
+
+
+def test_source_that_is_itself_a_partial_folder(tmp_path, raw_dir, monkeypatch):
+    path = put(tmp_path, "one/partial/a.csv")
+    assert finder(raw_dir, path.parent).local("a.csv") == SourceFile(path, True)
+    monkeypatch.chdir(path.parent)
+    assert finder(raw_dir, ".").local("a.csv") == SourceFile(path, True)
+    whole = put(tmp_path, "two/a.csv")
+    assert finder(raw_dir, path.parent, whole.parent).local("a.csv") == SourceFile(whole, False)
+
+
+def test_folder_in_place_of_a_file(raw_dir):
+    (raw_dir / "a.csv").mkdir(parents=True)
+    with pytest.raises(DataError, match="a.csv is a folder"):
+        finder(raw_dir).local("a.csv")
+
+
+def test_unreadable_file(tmp_path):
+    with pytest.raises(DataError, match="cannot be read: Is a directory"):
+        SourceFile(tmp_path, False).sha256
 
 
 @pytest.mark.parametrize("source", ["no/such/folder", "ftp://example.org/x", "http://", "http://127.0.0.1:port/"])
@@ -168,6 +174,7 @@ def test_partial_folder_of_a_url(server, raw_dir):
     found = finder(raw_dir, server.url).remote(["a.csv"], [])
     assert found == SourceFile(raw_dir / "partial" / "a.csv", True)
     assert (raw_dir / "SHA256SUMS").read_text().endswith("  partial/a.csv\n")
+    assert finder(raw_dir, server.url + "/partial/").remote(["a.csv"], []) == found
 
 
 @pytest.mark.parametrize("faults", [["short"], [503], [503, "short"]])
@@ -209,6 +216,16 @@ def test_download_limit(server, raw_dir, monkeypatch):
     with pytest.raises(DataError, match="larger"):
         finder(raw_dir, server.url).remote(["a.csv"], [])
     assert all_files(raw_dir) == []
+
+
+def test_two_writers_at_once(raw_dir):
+    with data_sources.written_whole(raw_dir / "a.csv") as one:
+        with data_sources.written_whole(raw_dir / "a.csv") as other:
+            one.write(b"first")
+            other.write(b"second")
+        assert (raw_dir / "a.csv").read_bytes() == b"second"
+    assert (raw_dir / "a.csv").read_bytes() == b"first"
+    assert all_files(raw_dir) == ["a.csv"]
 
 
 def test_folder_that_cannot_be_written(server, tmp_path):
@@ -321,17 +338,6 @@ def test_percent_encoded_slash_is_no_folder():
 
 # --- PyPI
 
-def tar_bytes(entries, compress=gzip.compress):
-    """A compressed tar file of (name, content) pairs, or (TarInfo, None) for anything odd."""
-    buffer = io.BytesIO()
-    with tarfile.open(fileobj=buffer, mode="w") as archive:
-        for name, content in entries:
-            info = name if isinstance(name, tarfile.TarInfo) else tarfile.TarInfo(name)
-            info.size = len(content or b"")
-            archive.addfile(info, io.BytesIO(content or b""))
-    return compress(buffer.getvalue())
-
-
 SDIST = tar_bytes([("some-data-1.0/setup.py", b"raise SystemExit"), ("some-data-1.0/data/train.csv", CONTENT),
                    ("some-data-1.0/data/test.csv", b"1,2\n")])
 SDIST_SHA256 = hashlib.sha256(SDIST).hexdigest()
@@ -391,146 +397,3 @@ def test_pip_index_from_its_configuration(tmp_path, monkeypatch):
     assert data_sources.pip_index() == "https://nearer.invalid/simple"
     monkeypatch.setattr(sys, "executable", "false")  # a Python without pip
     assert data_sources.pip_index() == "https://pypi.org/simple"
-
-
-# --- opening
-
-def zip_bytes(*entries):
-    buffer = io.BytesIO()
-    with zipfile.ZipFile(buffer, "w", zipfile.ZIP_DEFLATED) as archive:
-        for name, content in entries:
-            archive.writestr(name, content)
-    return buffer.getvalue()
-
-
-ENTRIES = [("folder/a.csv", CONTENT), ("folder/read.me", b"words")]
-FORMATS = {
-    "a.csv": CONTENT, "a.svm": CONTENT, "A.CSV.GZ": gzip.compress(CONTENT), "a.csv.gz": gzip.compress(CONTENT),
-    "a.csv.bz2": bz2.compress(CONTENT), "a.csv.xz": lzma.compress(CONTENT), "a.zip": zip_bytes(*ENTRIES),
-    "a.tar.gz": tar_bytes(ENTRIES), "a.tar.bz2": tar_bytes(ENTRIES, bz2.compress),
-    "a.tar.xz": tar_bytes(ENTRIES, lzma.compress)}
-COMPRESSED = [name for name in FORMATS if name not in ("a.csv", "a.svm")]
-
-
-def write(folder, name, content):
-    (folder / name).write_bytes(content)
-    return folder / name
-
-
-def read(path, member=None, **settings):
-    with open_data_file(path, member, **settings) as stream:
-        return stream.read()
-
-
-@pytest.mark.parametrize("name", FORMATS)
-def test_round_trip(tmp_path, name):
-    path = write(tmp_path, name, FORMATS[name])
-    assert read(path) == CONTENT
-    with open_data_file(str(path)) as stream:
-        assert len(pandas.read_csv(stream)) == 20000
-    assert all_files(tmp_path) == [name]
-
-
-@pytest.mark.parametrize("name", ["a.zip", "a.tar.gz", "a.tar.bz2", "a.tar.xz"])
-def test_named_member(tmp_path, name):
-    path = write(tmp_path, name, FORMATS[name])
-    assert read(path, "read.me") == b"words"
-    assert read(path, "folder/read.me") == b"words"
-    with pytest.raises(DataError, match="exactly one b.csv, but holds 0"):
-        read(path, "b.csv")
-
-
-def test_several_data_files(tmp_path):
-    with pytest.raises(DataError, match="exactly one data file, but holds 2"):
-        read(write(tmp_path, "a.zip", zip_bytes(("a.csv", b"1"), ("b.data", b"2"))))
-    assert read(write(tmp_path, "b.zip", zip_bytes(("a.csv", b"1"), ("__MACOSX/._a.csv", b"2")))) == b"1"
-
-
-def test_zip_inside_a_zip(tmp_path, monkeypatch):
-    inner = zip_bytes(("bank-additional/bank-additional-full.csv", CONTENT), ("bank-additional/bank.csv", b"1"))
-    path = write(tmp_path, "bank+marketing.zip", zip_bytes(("bank.zip", b"x"), ("bank-additional.zip", inner)))
-    assert read(path, "bank-additional.zip/bank-additional-full.csv") == CONTENT
-    with pytest.raises(DataError, match="damaged"):
-        read(path, "bank.zip/bank.csv")
-    monkeypatch.setattr(data_sources, "NESTED_LIMIT", 100)
-    with pytest.raises(DataError, match="expands to more"):
-        read(path, "bank-additional.zip/bank-additional-full.csv")
-
-
-@pytest.mark.parametrize("name", COMPRESSED)
-@pytest.mark.parametrize("damage", ["truncated", "nearly whole", "text", "empty", "flipped"])
-def test_damage(tmp_path, name, damage):
-    whole = FORMATS[name]
-    flipped = whole[:len(whole) // 2] + bytes([whole[len(whole) // 2] ^ 0xFF]) + whole[len(whole) // 2 + 1:]
-    content = {"truncated": whole[:len(whole) // 2], "nearly whole": whole[:-4], "text": b"<html>no</html>\n" * 99,
-               "empty": b"", "flipped": flipped}[damage]
-    if damage == "nearly whole" and name == "a.tar.gz":
-        content = whole[:-60]  # the last bytes of a .tar.gz are padding that no reader looks at
-    path = write(tmp_path, name, content)
-    with pytest.raises(DataError, match="is damaged or not a|is empty") as caught:
-        read(path)
-    assert str(path) in str(caught.value)
-    if damage != "flipped":  # pandas may see wrong text before the reader sees the wrong checksum
-        with pytest.raises(DataError), open_data_file(path) as stream:
-            pandas.read_csv(stream)
-
-
-def test_unreadable(tmp_path):
-    with pytest.raises(DataError, match="cannot be read: No such file"):
-        read(tmp_path / "none.csv")
-    with pytest.raises(DataError, match="cannot be read"):
-        read(tmp_path)
-
-
-@pytest.mark.parametrize("error", [DataError("mine"), ValueError("mine"), OSError("mine"), EOFError("mine")])
-@pytest.mark.parametrize("name", ["a.csv", "a.csv.gz", "a.zip", "a.tar.xz"])
-def test_errors_of_the_caller_pass(tmp_path, name, error):
-    with pytest.raises(type(error)) as caught:
-        with open_data_file(write(tmp_path, name, FORMATS[name])) as stream:
-            stream.read(10)
-            raise error
-    assert caught.value is error
-
-
-def odd_entry(name, kind, target=""):
-    info = tarfile.TarInfo(name)
-    info.type, info.linkname = kind, target
-    return info, None
-
-
-OUTSIDE = {
-    "up.zip": zip_bytes(("a.csv", b"1"), ("../x", b"2")),
-    "deep.zip": zip_bytes(("a.csv", b"1"), ("b/../../x", b"2")),
-    "root.zip": zip_bytes(("a.csv", b"1"), ("/etc/x", b"2")),
-    "drive.zip": zip_bytes(("a.csv", b"1"), ("C:\\x", b"2")),
-    "root.tar.gz": tar_bytes([("a.csv", b"1"), ("/etc/x", b"2")]),
-    "up.tar.xz": tar_bytes([("a.csv", b"1"), ("../x", b"2")], lzma.compress),
-    "link.tar.gz": tar_bytes([("a.csv", b"1"), odd_entry("x", tarfile.SYMTYPE, "/etc/passwd")]),
-    "hard.tar.gz": tar_bytes([("a.csv", b"1"), odd_entry("x", tarfile.LNKTYPE, "a.csv")]),
-    "device.tar.bz2": tar_bytes([("a.csv", b"1"), odd_entry("x", tarfile.CHRTYPE)], bz2.compress)}
-
-
-@pytest.mark.parametrize("name", OUTSIDE)
-def test_member_outside_the_folder(tmp_path, name):
-    with pytest.raises(DataError, match="points outside its folder: .*x"):
-        read(write(tmp_path, name, OUTSIDE[name]))
-
-
-def test_folders_in_a_tar_are_fine(tmp_path):
-    content = tar_bytes([odd_entry("folder", tarfile.DIRTYPE), ("folder/a.csv", CONTENT)])
-    assert read(write(tmp_path, "a.tar.gz", content)) == CONTENT
-
-
-@pytest.mark.parametrize("name", COMPRESSED)
-def test_bomb(tmp_path, name):
-    path = write(tmp_path, name, FORMATS[name])
-    with pytest.raises(DataError, match="expands to more than 5000 bytes"):
-        read(path, limit=5000)
-    with pytest.raises(DataError, match="expands to more than 5000 bytes"):
-        with open_data_file(path, limit=5000) as stream:
-            pandas.read_csv(stream)
-
-
-@pytest.mark.parametrize("name", ["a.csv.gz", "a.csv.xz", "a.zip"])
-def test_limit_is_not_one_byte_short(tmp_path, name):
-    assert read(write(tmp_path, name, FORMATS[name]), limit=len(CONTENT)) == CONTENT

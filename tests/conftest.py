@@ -1,0 +1,23 @@
+"""What the tests share: the project's modules on the path, the real data sets, and one folder of prepared ones."""
+
+import os
+import sys
+from pathlib import Path
+
+import pytest
+
+sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
+
+
+@pytest.fixture(scope="session")
+def real_data():
+    """The folder of real data sets that PRENET_DATA names."""
+    if not os.environ.get("PRENET_DATA"):
+        pytest.skip("PRENET_DATA is not set")
+    return Path(os.environ["PRENET_DATA"]).resolve()
+
+
+@pytest.fixture(scope="session")
+def prepared_dir(tmp_path_factory):
+    """A data folder for the whole session: a set that one test has prepared there is at hand for the others."""
+    return tmp_path_factory.mktemp("dataset")

@@ -1,0 +1,203 @@
+"""What every detector must do, and each one's loss, sampler and scoring by hand-computed values."""
+
+import numpy as np
+import pytest
+from sklearn.base import clone
+from sklearn.metrics import roc_auc_score
+
+from devnet import DevNet, deviation_loss, sample_balanced
+from iforest_baseline import IForest
+from methods import METHODS, make_detector
+from prenet import PReNet, build_prenet, relation_loss, sample_pairs
+from training import tf
+
+
+def two_clusters(seed=0, n_normals=600, n_anomalies=60, n_features=6):
+    """Normals around 0.3, anomalies around 0.7; 20 of the anomalies are labelled, the others hide among the unlabelled."""
+    rng = np.random.default_rng(seed)
+    X = np.concatenate([rng.normal(0.3, 0.08, (n_normals, n_features)), rng.normal(0.7, 0.08, (n_anomalies, n_features))]).astype(np.float32)
+    truth = np.repeat([0, 1], [n_normals, n_anomalies])
+    known = np.zeros(len(X), int)
+    known[n_normals : n_normals + 20] = 1
+    return X, truth, known
+
+
+# ---------------------------------------------------------------------------- all detectors
+
+
+@pytest.mark.parametrize("name", METHODS)
+def test_orders_two_clusters(name):
+    X, truth, known = two_clusters()
+    X_new, truth_new, _ = two_clusters(seed=1)
+    detector = make_detector(name).fit(X, known)
+    assert roc_auc_score(truth_new, detector.decision_function(X_new)) > 0.97
+
+
+@pytest.mark.parametrize("name", METHODS)
+def test_same_seed_same_scores(name):
+    X, _, known = two_clusters()
+    scores = [make_detector(name, random_state=seed).fit(X, known).decision_function(X) for seed in (3, 3, 4)]
+    np.testing.assert_array_equal(scores[0], scores[1])
+    assert np.abs(scores[0] - scores[2]).max() > 1e-6
+
+
+@pytest.mark.parametrize("name", METHODS)
+def test_clone_and_params(name):
+    detector = make_detector(name, random_state=7)
+    assert clone(detector).get_params() == detector.get_params()
+    assert detector.get_params()["random_state"] == 7
+
+
+@pytest.mark.parametrize("name", METHODS)
+@pytest.mark.parametrize(
+    "X, y, message",
+    [
+        (np.zeros((4, 2)), [0, 1, 2, 0], "1 .labelled anomaly. and 0"),
+        (np.zeros((4, 2)), [0, 1], "4 rows, but y has 2"),
+        (np.zeros((4, 2)), [0, 0, 0, 0], "labelled anomalies, got 4 and 0"),
+        (np.full((4, 2), np.nan), [0, 0, 1, 1], "NaN"),
+    ],
+    ids=["labels", "length", "no anomaly", "nan"],
+)
+def test_bad_input_is_refused(name, X, y, message):
+    with pytest.raises(ValueError, match=message):
+        make_detector(name).fit(X, y)
+
+
+@pytest.mark.parametrize("name", METHODS)
+def test_scoring_other_features_is_refused(name):
+    X, _, known = two_clusters()
+    detector = make_detector(name, **({} if name == "iforest" else {"epochs": 1})).fit(X, known)
+    with pytest.raises(ValueError, match="5 features, but .* was fitted on 6"):
+        detector.decision_function(X[:, :5])
+
+
+@pytest.mark.parametrize("name", METHODS)
+def test_fit_rows_equals_fit_on_the_copied_training_set(name):
+    """The experiments pass positions in a larger matrix; users pass the training set itself."""
+    X, _, known = two_clusters()
+    larger = np.concatenate([np.ones((50, 6), np.float32), X])
+    by_position = make_detector(name).fit_rows(larger, 50 + np.flatnonzero(known == 0), 50 + np.flatnonzero(known == 1))
+    np.testing.assert_allclose(by_position.decision_function(X), make_detector(name).fit(X, known).decision_function(X), atol=1e-5)
+
+
+# ---------------------------------------------------------------------------- PReNet
+
+
+def test_relation_loss_by_hand():
+    assert float(relation_loss(tf.constant([0.0, 4.0, 8.0]), tf.constant([1.0, 4.0, 6.0]))) == pytest.approx(1.0)
+
+
+@pytest.mark.parametrize("loss", [relation_loss, lambda y, s: deviation_loss(y, s, 0.0, 1.0)], ids=["prenet", "devnet"])
+def test_losses_refuse_shapes_that_would_broadcast(loss):
+    with pytest.raises(ValueError, match="same shape"):
+        loss(tf.zeros((3, 1)), tf.zeros(3))
+
+
+@pytest.mark.parametrize("loss", [relation_loss, lambda y, s: deviation_loss(y, s, 0.0, 1.0)], ids=["prenet", "devnet"])
+def test_flipping_one_label_changes_only_that_gradient(loss):
+    def gradient(labels):
+        scores = tf.Variable([0.5, 0.5, 0.5])
+        with tf.GradientTape() as tape:
+            value = loss(tf.constant(labels), scores)
+        return tape.gradient(value, scores).numpy()
+
+    before, after = gradient([0.0, 1.0, 0.0]), gradient([0.0, 1.0, 1.0])
+    np.testing.assert_array_equal(before[:2], after[:2])
+    assert before[2] == pytest.approx(-after[2]) and before[2] != 0
+
+
+@pytest.mark.parametrize("pair_order", ["released", "paper"])
+def test_pairs_of_a_batch(pair_order):
+    unlabeled, n_batches = np.arange(1000, 3000), 40
+    batches = sample_pairs(unlabeled, 60, n_batches, 512, 4.0, pair_order, np.random.default_rng(0))
+    assert batches.unlabeled.shape == (n_batches, 640) and batches.anomalies.shape == (n_batches, 384)
+    assert np.isin(batches.unlabeled, unlabeled).all() and np.isin(batches.anomalies, np.arange(60)).all()
+    left, right = batches.layout
+    kind = (left >= 640).astype(int) + (right >= 640)  # numbers from 640 on are anomalies
+    np.testing.assert_array_equal(batches.targets, 4.0 * kind)
+    np.testing.assert_array_equal(np.bincount(kind), [256, 128, 128])
+    mixed = kind == 1
+    assert ((right if pair_order == "released" else left)[mixed] >= 640).all()
+    for u, a in zip(batches.unlabeled, batches.anomalies):
+        drawn = np.concatenate([u, -1 - a])
+        assert len(set(drawn[left[kind == 0]]) | set(drawn[right[kind == 0]])) == 512
+        assert len(set(drawn[(left if pair_order == "released" else right)[mixed]])) == 128
+        assert (drawn[left[kind == 2]] != drawn[right[kind == 2]]).all()
+    assert np.unique(batches.anomalies).size == 60  # over many batches everyone gets a turn
+    assert np.bincount(batches.anomalies.ravel()).std() < 0.1 * batches.anomalies.size / 60
+
+
+def test_pairs_from_very_few_rows():
+    """One labelled anomaly pairs with itself; unlabelled rows repeat when there are fewer than places."""
+    batches = sample_pairs(np.arange(10), 1, 3, 512, 4.0, "released", np.random.default_rng(0))
+    assert batches.unlabeled.shape == (3, 640) and (batches.anomalies == 0).all()
+
+
+@pytest.mark.parametrize("pair_order", ["released", "paper"])
+@pytest.mark.parametrize("ensemble_size", [1, 2, 30])
+def test_one_pass_scores_equal_the_definition(pair_order, ensemble_size):
+    X, _, known = two_clusters()
+    detector = PReNet(epochs=3, ensemble_size=ensemble_size, pair_order=pair_order).fit(X, known)
+    one_pass = detector.decision_function(X)
+    assert one_pass.std() > 0.1
+    np.testing.assert_allclose(one_pass, detector.score_by_pairs(X), atol=1e-5)
+
+
+def test_definition_follows_equation_6():
+    """score_by_pairs against Eq. 6 evaluated with the network itself, for the paper's order and E = 2."""
+    X, _, known = two_clusters()
+    detector = PReNet(epochs=1, ensemble_size=2, pair_order="paper").fit(X, known)
+    x = X[:1]
+    phi = lambda left, right: float(detector.model_([left, right])[0])  # noqa: E731
+    by_hand = sum(phi(a[None], x) for a in detector.anomaly_partners_) + sum(phi(x, u[None]) for u in detector.unlabeled_partners_)
+    assert detector.score_by_pairs(x)[0] == pytest.approx(by_hand / 4, abs=1e-5)
+    assert all((a == X[known == 1]).all(axis=1).any() for a in detector.anomaly_partners_)
+    assert all((u == X[known == 0]).all(axis=1).any() for u in detector.unlabeled_partners_)
+
+
+def test_network_is_the_papers():
+    model = build_prenet(7, hidden_units=20, seed=0)
+    assert [weights.shape for weights in model.get_weights()] == [(7, 20), (20,), (40, 1), (1,)]
+    kernel, limit = model.get_weights()[0], np.sqrt(6 / 27)  # Glorot uniform
+    assert np.abs(kernel).max() <= limit and np.abs(kernel).max() > 0.9 * limit
+    left, right = np.random.default_rng(0).random((2, 1, 7), dtype=np.float32)
+    hidden = [np.maximum(x @ kernel, 0) for x in (left, right)]
+    assert float(model([left, right])[0]) == pytest.approx((np.hstack(hidden) @ model.get_weights()[2]).item(), abs=1e-5)
+
+
+def test_unknown_pair_order_is_refused():
+    X, _, known = two_clusters()
+    with pytest.raises(ValueError, match="released, paper"):
+        PReNet(pair_order="other").fit(X, known)
+
+
+# ---------------------------------------------------------------------------- DevNet
+
+
+def test_deviation_loss_by_hand():
+    """Reference N(1, 2): deviations are 1, -2, 2, 3, 7; the unlabelled ones cost 1 and 2, the anomalies 3, 2 and 0."""
+    scores = tf.constant([3.0, -3.0, 5.0, 7.0, 15.0])
+    labels = tf.constant([0.0, 0.0, 1.0, 1.0, 1.0])
+    assert float(deviation_loss(labels, scores, 1.0, 2.0)) == pytest.approx((1 + 2 + 3 + 2 + 0) / 5)
+
+
+def test_reference_scores_are_drawn_once_per_fit():
+    mean, std = DevNet().loss_constants(np.random.default_rng(0))
+    assert 0 < abs(mean) < 0.06 and 0 < abs(std - 1) < 0.04  # of 5,000 draws, not the ideal 0 and 1
+
+
+def test_balanced_batches():
+    batches = sample_balanced(np.arange(100, 200), 5, 30, 512, np.random.default_rng(0))
+    assert batches.unlabeled.shape == batches.anomalies.shape == (30, 256)
+    np.testing.assert_array_equal(batches.targets, (batches.layout[0] >= 256).astype(int))
+
+
+# ---------------------------------------------------------------------------- iForest
+
+
+def test_iforest_uses_the_unlabelled_rows_only():
+    X, _, known = two_clusters()
+    moved = X.copy()
+    moved[known == 1] += 5
+    np.testing.assert_array_equal(IForest().fit(X, known).decision_function(X), IForest().fit(moved, known).decision_function(X))

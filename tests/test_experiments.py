@@ -1,0 +1,200 @@
+"""The drivers from end to end, on the synthetic set."""
+
+import multiprocessing
+import os
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pandas as pd
+import pytest
+
+import bench
+from data_prep import prepare_all
+from data_sources import SourceFinder
+from runner import Cell, run_cells
+
+ROOT = Path(__file__).resolve().parent.parent
+
+
+def start_experiment(data_dir, results_dir, *options, script="experiments.py"):
+    command = [sys.executable, ROOT / script, *(["seen"] if script == "experiments.py" else [])]
+    command += ["--datasets", "demo", "--offline", "--data-dir", data_dir, "--results-dir", results_dir, *options]
+    environment = {name: value for name, value in os.environ.items() if name != "PRENET_DATA"}
+    return subprocess.Popen(
+        list(map(str, command)), cwd=ROOT, env=environment, text=True, stdout=subprocess.PIPE, stderr=subprocess.PIPE, start_new_session=True
+    )
+
+
+def experiment(*arguments, **options):
+    process = start_experiment(*arguments, **options)
+    out, err = process.communicate(timeout=300)
+    return process.returncode, out, err
+
+
+def living_members(group):
+    """Processes of a group that still run (a dead one that nobody has waited for does not)."""
+    listed = subprocess.run(["ps", "-eo", "pgid=,stat=,args="], capture_output=True, text=True).stdout.splitlines()
+    return [line for line in listed if line.split()[0] == str(group) and not line.split()[1].startswith("Z")]
+
+
+def auc_values(results_dir):
+    runs = pd.read_csv(results_dir / "seen_runs.csv").sort_values(["method", "run"])
+    return runs[["method", "run", "auc_roc", "auc_pr"]].reset_index(drop=True)
+
+
+@pytest.fixture(scope="module")
+def data_dir(tmp_path_factory):
+    return tmp_path_factory.mktemp("dataset")
+
+
+@pytest.fixture(scope="module")
+def finished(data_dir, tmp_path_factory):
+    """The results folder of an undisturbed experiment with two processes."""
+    results = tmp_path_factory.mktemp("results")
+    code, out, err = experiment(data_dir, results, "--runs", "4", "--jobs", "2")
+    assert code == 0, err
+    assert "Traceback" not in err and "I0000" not in err and "tensorflow" not in err.lower()  # quiet
+    return results
+
+
+def test_runs_and_table(finished):
+    runs = pd.read_csv(finished / "seen_runs.csv")
+    assert len(runs) == 12 and not runs.duplicated(["method", "run"]).any()
+    assert (runs["data_status"] == "synthetic").all()
+    assert (runs["seed"] == runs["run"]).all()
+    assert runs.groupby("method")["auc_pr"].nunique().min() == 4  # every run is another one
+    table = pd.read_csv(finished / "seen_synthetic.csv").iloc[0]
+    assert table["auc_pr_prenet"] == pytest.approx(runs.loc[runs["method"] == "prenet", "auc_pr"].mean(), abs=1e-6)
+    assert not (finished / "seen.csv").exists()  # synthetic data stays out of the table of real data
+
+
+def test_number_of_processes_does_not_change_results(finished, data_dir, tmp_path):
+    code, _, err = experiment(data_dir, tmp_path, "--runs", "4", "--jobs", "1")
+    assert code == 0, err
+    pd.testing.assert_frame_equal(auc_values(tmp_path), auc_values(finished), check_exact=True)
+
+
+def test_second_start_does_only_what_is_missing(finished, data_dir):
+    before = (finished / "seen_runs.csv").read_bytes()
+    code, out, _ = experiment(data_dir, finished, "--runs", "4")
+    assert code == 0 and "12 of 12 runs" in out
+    assert (finished / "seen_runs.csv").read_bytes() == before
+    code, out, _ = experiment(data_dir, finished, "--runs", "5", "--methods", "iforest")
+    assert code == 0 and "4 of 5 runs" in out
+    added = (finished / "seen_runs.csv").read_bytes()
+    assert added.startswith(before) and added.count(b"\n") == before.count(b"\n") + 1
+    (finished / "seen_runs.csv").write_bytes(before)
+
+
+def test_force_runs_again(finished, data_dir):
+    before = (finished / "seen_runs.csv").read_bytes()
+    code, _, _ = experiment(data_dir, finished, "--runs", "1", "--methods", "iforest", "--force")
+    runs = pd.read_csv(finished / "seen_runs.csv")
+    again = runs[(runs["method"] == "iforest") & (runs["run"] == 0)]
+    assert code == 0 and len(again) == 2 and again["auc_pr"].nunique() == 1
+    (finished / "seen_runs.csv").write_bytes(before)
+
+
+def test_a_killed_driver_is_resumed(finished, data_dir, tmp_path):
+    process = start_experiment(data_dir, tmp_path, "--runs", "4", "--jobs", "2")
+    runs_file = tmp_path / "seen_runs.csv"
+    deadline = time.monotonic() + 120
+    while time.monotonic() < deadline and (not runs_file.exists() or runs_file.read_bytes().count(b"\n") < 4):
+        time.sleep(0.02)
+    os.killpg(process.pid, signal.SIGKILL)
+    process.communicate()
+    kept = runs_file.read_bytes().count(b"\n") - 1
+    assert 3 <= kept < 12
+    code, out, err = experiment(data_dir, tmp_path, "--runs", "4", "--jobs", "2")
+    assert code == 0 and f"{kept} of 12 runs" in out, err
+    pd.testing.assert_frame_equal(auc_values(tmp_path), auc_values(finished), check_exact=True)
+
+
+def test_ctrl_c_ends_the_workers_and_says_how_to_go_on(data_dir, tmp_path):
+    process = start_experiment(data_dir, tmp_path, "--runs", "50", "--jobs", "2")
+    while not (tmp_path / "seen_runs.csv").exists() or (tmp_path / "seen_runs.csv").read_bytes().count(b"\n") < 2:
+        assert process.poll() is None
+        time.sleep(0.02)
+    os.killpg(process.pid, signal.SIGINT)
+    start = time.monotonic()
+    _, err = process.communicate(timeout=20)
+    assert process.returncode == 130 and time.monotonic() - start < 3
+    assert "the same command goes on from here" in err and "Traceback" not in err
+    assert not living_members(process.pid)
+
+
+def test_independent_protocol_and_label_budget(data_dir, tmp_path):
+    code, _, err = experiment(data_dir, tmp_path, "--runs", "2", "--methods", "iforest", "--protocol", "independent", "--n-labeled", "15")
+    assert code == 0, err
+    assert (tmp_path / "seen_independent_15labels_synthetic.csv").exists()
+
+
+def test_a_failing_cell_is_reported_and_the_exit_code_says_so(data_dir, tmp_path):
+    code, _, err = experiment(data_dir, tmp_path, "--runs", "1", "--methods", "iforest", "--protocol", "independent", "--n-labeled", "5000")
+    assert code == 1 and "FAILED iforest on demo: ValueError: all 320 training anomalies are labelled" in err
+    assert "Traceback" not in err
+
+
+def test_the_other_cells_go_on_when_one_fails(data_dir):
+    prepare_all(["demo"], SourceFinder(data_dir / "raw", offline=True), data_dir)
+    cells = [Cell("iforest", name, "released", 60, 0.02, (0, 1), str(data_dir)) for name in ("absent", "demo")]
+    outcomes = [(cell.dataset, result and result["run"], error) for cell, result, error in run_cells(cells, 1)]
+    assert outcomes[0][0] == "absent" and "absent is not prepared" in outcomes[0][2]
+    assert outcomes[1:] == [("demo", 0, None), ("demo", 1, None)]
+
+
+def test_a_worker_that_dies_costs_its_own_cell_only(data_dir):
+    prepare_all(["demo"], SourceFinder(data_dir / "raw", offline=True), data_dir)
+    first = Cell("iforest", "demo", "released", 60, 0.02, tuple(range(1000)), str(data_dir))
+    second = Cell("iforest", "demo", "released", 60, 0.02, (0,), str(data_dir))
+    outcomes = run_cells([first, second], 1)
+    assert next(outcomes)[1]["run"] == 0
+    multiprocessing.active_children()[0].kill()
+    rest = [(cell, error) for cell, result, error in outcomes if cell == second or error]
+    assert rest == [(first, "the worker process died (SIGKILL)"), (second, None)]
+
+
+@pytest.mark.parametrize(
+    "options, message",
+    [
+        (("--methods", "prenet,nonsense"), "unknown method 'nonsense'; known: prenet, devnet, iforest"),
+        (("--datasets", "tyroid"), "unknown data set 'tyroid'"),
+        (("--runs", "0"), "must be at least 1"),
+        (("--contamination", "2"), "must be at least 0 and below 1"),
+        (("--protocol", "mine"), "invalid choice"),
+    ],
+)
+def test_wrong_flags_get_one_sentence(data_dir, tmp_path, options, message):
+    code, _, err = experiment(data_dir, tmp_path, *options)
+    assert code == 2 and message in err and "Traceback" not in err
+    assert not list(tmp_path.iterdir())
+
+
+def test_results_that_cannot_be_read_stop_it_before_work_starts(data_dir, tmp_path):
+    (tmp_path / "seen_runs.csv").write_text("a,b\n1,2\n")
+    code, _, err = experiment(data_dir, tmp_path)
+    assert code == 2 and "other columns than this version writes" in err
+    assert (tmp_path / "seen_runs.csv").read_text() == "a,b\n1,2\n"
+
+
+@pytest.mark.parametrize("script", ["prenet.py", "devnet.py", "iforest_baseline.py"])
+def test_every_detector_file_runs_by_itself(data_dir, tmp_path, script):
+    code, _, err = experiment(data_dir, tmp_path, "--runs", "1", script=script)
+    assert code == 0, err
+    assert len(pd.read_csv(tmp_path / "seen_runs.csv")) == 1
+
+
+def test_bench(data_dir, capsys):
+    assert bench.main(["--datasets", "demo", "--runs", "2", "--data-dir", str(data_dir), "--offline"]) == 0
+    assert "demo, later runs" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize("method, published", [("prenet", 0.298), ("devnet", 0.280)])
+def test_thyroid_column_of_table_2(real_data, prepared_dir, method, published):
+    prepare_all(["thyroid"], SourceFinder(prepared_dir / "raw", [str(real_data)], offline=True), prepared_dir)
+    cell = Cell(method, "thyroid", "released", 60, 0.02, (0, 1, 2), str(prepared_dir))
+    values = [result["auc_pr"] for _, result, error in run_cells([cell], 1)]
+    assert sum(values) / 3 == pytest.approx(published, abs=0.03)
