@@ -78,12 +78,12 @@ def main(argv=None):
     add_data_arguments(parser)
     args = parser.parse_args(argv)
     try:
-        statuses, errors = prepare_all(args.datasets, make_finder(args), args.data_dir, log=lambda line: print(line, file=sys.stderr))
+        statuses, errors = prepare_all(args.datasets, make_finder(args), args.data_dir)
     except DataError as error:
         parser.error(str(error))
     for name in args.datasets:
         if statuses.get(name, "missing") == "missing":
-            sys.exit(how_to_get(name) if name not in errors else 1)
+            sys.exit(how_to_get(name, args.data_dir) if name not in errors else 1)
     print(f"{'seconds per run':<20}{'ours':>8}{'plain':>8}{'floor':>8}{'plain/ours':>12}{'ours/floor':>12}")
     for name in args.datasets:
         seconds = measure(name, args.runs, args.data_dir)

@@ -18,6 +18,8 @@ SCORING_ROWS = 16_384  # rows scored at a time: bounds memory, costs nothing
 class Detector(BaseEstimator):
     """Base of every detector: input checks around `_fit` and `_score`."""
 
+    takes_sparse = True  # whether a CSR matrix will do
+
     def fit(self, X, y):
         """Learn from X (n, D) and y (n,): 1 for a labelled anomaly, 0 for unlabelled."""
         X = check_array(X, dtype=np.float32, accept_sparse="csr")

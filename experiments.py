@@ -10,6 +10,7 @@ import argparse
 import os
 import sys
 
+from scipy import sparse
 from tqdm import tqdm
 
 import compare
@@ -21,14 +22,17 @@ from tables import RunsFile, ResultsError, describe_settings, select_runs, table
 
 
 def available_data_sets(args):
-    """Prepare the wanted data sets and return their names; with --datasets all, whatever can be had, `demo` if nothing can."""
+    """Prepare the wanted data sets; with --datasets all, whatever can be had, `demo` if nothing can.
+
+    Returns their names, and a line for each file that is there but bad.
+    """
     wanted = list(DATA_SETS) if args.datasets == "all" else args.datasets
     finder = make_finder(args)
-    statuses, errors = prepare_all(wanted, finder, args.data_dir, log=lambda line: print(line, file=sys.stderr))
+    statuses, errors = prepare_all(wanted, finder, args.data_dir)
     missing = [name for name, status in statuses.items() if status == "missing"]
     if args.datasets != "all":
         for name in missing:
-            print(how_to_get(name), file=sys.stderr)
+            print(how_to_get(name, args.data_dir), file=sys.stderr)
         if missing or errors:
             sys.exit(1)
     elif missing:
@@ -38,28 +42,35 @@ def available_data_sets(args):
         print(f"No real data set can be had, so the synthetic set '{DEMO}' is used. Its numbers say nothing about the paper.")
         prepare_all([DEMO], finder, args.data_dir)
         names = [DEMO]
-    return names
+    return names, [f"{name}: {error}" for name, error in errors.items()]
 
 
 def plan(args, names, done):
     """The cells to run and, for each, the columns its rows have in common; runs already in `done` are left out."""
-    plans = []
+    plans, n_wanted, n_done = [], 0, 0
     for name in names:
         data = load_data(name, args.data_dir)
         for method in args.methods:
+            detector = make_detector(method)
+            if sparse.issparse(data.X) and not detector.takes_sparse:
+                print(f"{METHODS[method].column} does not train on sparse data, so {name} is left out for it.")
+                continue
             common = {
                 "experiment": args.experiment, "method": method, "dataset": name, "protocol": args.protocol,
                 "n_labeled": args.n_labeled, "contamination": args.contamination,
                 "data_status": data.status, "rows": data.X.shape[0], "features": data.X.shape[1],
-                "data_sha256": data.sha256, "settings": describe_settings(make_detector(method)),
+                "data_sha256": data.sha256, "settings": describe_settings(detector),
             }  # fmt: skip
             same = done
             for column in ("method", "dataset", "protocol", "n_labeled", "contamination", "data_sha256", "settings"):
                 same = same[same[column] == common[column]]
             missing = tuple(run for run in range(args.runs) if args.force or run not in set(same["run"]))
+            n_wanted, n_done = n_wanted + args.runs, n_done + args.runs - len(missing)
             if missing:
                 cell = Cell(method, name, args.protocol, args.n_labeled, args.contamination, missing, args.data_dir)
                 plans.append((data.X.shape[0] * min(data.X.shape[1], 1000) * len(missing), cell, common))
+    if n_done:
+        print(f"{n_done} of {n_wanted} runs were made before and are kept.")
     plans.sort(key=lambda item: -item[0])  # the longest first, so that the processes end together
     return {cell: common for _, cell, common in plans}
 
@@ -68,13 +79,10 @@ def run_experiment(args):
     """Run what is missing; returns the failures as lines of text."""
     runs_file = RunsFile(args.results_dir, args.experiment)
     runs_file.open_for_append()
-    names = available_data_sets(args)
-    common = plan(args, names, runs_file.read())
+    done = runs_file.read()
+    names, failures = available_data_sets(args)
+    common = plan(args, names, done)
     total = sum(len(cell.runs) for cell in common)
-    wanted = len(names) * len(args.methods) * args.runs
-    if total < wanted:
-        print(f"{wanted - total} of {wanted} runs are in {runs_file.path} already.")
-    failures = []
     # in a log file, a line every half minute is enough
     with tqdm(total=total, unit="run", mininterval=0.5 if sys.stderr.isatty() else 30, dynamic_ncols=True, disable=total == 0) as progress:
         for cell, result, error in run_cells(common, args.jobs):

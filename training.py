@@ -184,6 +184,8 @@ class KerasDetector(Detector):
       loss_constants(rng)                                      -> further arguments of loss, drawn once per fit (default: none)
     """
 
+    takes_sparse = False
+
     def loss_constants(self, rng):
         return ()
 

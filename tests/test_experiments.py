@@ -8,6 +8,7 @@ import sys
 import time
 from pathlib import Path
 
+import numpy as np
 import pandas as pd
 import pytest
 
@@ -80,7 +81,7 @@ def test_number_of_processes_does_not_change_results(finished, data_dir, tmp_pat
 def test_second_start_does_only_what_is_missing(finished, data_dir):
     before = (finished / "seen_runs.csv").read_bytes()
     code, out, _ = experiment(data_dir, finished, "--runs", "4")
-    assert code == 0 and "12 of 12 runs" in out
+    assert code == 0 and "12 of 12 runs were made before" in out
     assert (finished / "seen_runs.csv").read_bytes() == before
     code, out, _ = experiment(data_dir, finished, "--runs", "5", "--methods", "iforest")
     assert code == 0 and "4 of 5 runs" in out
@@ -124,6 +125,18 @@ def test_ctrl_c_ends_the_workers_and_says_how_to_go_on(data_dir, tmp_path):
     assert process.returncode == 130 and time.monotonic() - start < 3
     assert "the same command goes on from here" in err and "Traceback" not in err
     assert not living_members(process.pid)
+
+
+def test_sparse_data_is_left_out_for_methods_that_cannot_take_it(tmp_path):
+    rng = np.random.default_rng(0)
+    (tmp_path / "raw" / "partial").mkdir(parents=True)
+    lines = [f"{int(row < 20)} " + " ".join(f"{column}:1" for column in np.sort(rng.choice(500, 9, replace=False)) + 1) for row in range(200)]
+    (tmp_path / "raw" / "partial" / "news20_5Per_Otl.svm").write_text("\n".join(lines) + "\n")
+    code, out, err = experiment(tmp_path, tmp_path / "results", "--datasets", "news20", "--runs", "1")
+    assert code == 0, err
+    assert "PReNet does not train on sparse data, so news20 is left out for it." in out
+    runs = pd.read_csv(tmp_path / "results" / "seen_runs.csv")
+    assert runs["method"].tolist() == ["iforest"] and runs["data_status"].tolist() == ["partial"]
 
 
 def test_independent_protocol_and_label_budget(data_dir, tmp_path):
