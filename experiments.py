@@ -100,31 +100,34 @@ def run_experiment(args):
 
 
 def positive(text):
-    value = int(text)
-    if value < 1:
-        raise argparse.ArgumentTypeError(f"must be at least 1, not {value}")
-    return value
+    if not text.isdecimal() or int(text) < 1:
+        raise argparse.ArgumentTypeError(f"must be a whole number of at least 1, not {text!r}")
+    return int(text)
 
 
 def rate(text):
-    value = float(text)
+    try:
+        value = float(text)
+    except ValueError:
+        value = -1
     if not 0 <= value < 1:
-        raise argparse.ArgumentTypeError(f"must be at least 0 and below 1, not {text}")
+        raise argparse.ArgumentTypeError(f"must be a number of at least 0 and below 1, not {text!r}")
     return value
 
 
 def make_parser():
-    parser = argparse.ArgumentParser(description="Run an experiment of the paper.", formatter_class=argparse.ArgumentDefaultsHelpFormatter)
-    parser.add_argument("experiment", choices=["seen"], help="seen: Table 2")
-    parser.add_argument("--methods", type=lambda text: parse_names(text, METHODS, "method"), default=list(METHODS), metavar="A,B", help=f"of {', '.join(METHODS)}")
-    parser.add_argument("--datasets", type=lambda text: "all" if text == "all" else data_set_names(text), default="all", metavar="A,B", help="all: every set that can be had")
-    parser.add_argument("--runs", type=positive, default=10, help="runs per method and data set; run r has seed r")
-    parser.add_argument("--jobs", type=positive, default=os.cpu_count(), help="processes, of one thread each")
-    parser.add_argument("--protocol", choices=PROTOCOLS, default="released", help="how data is split and labels are drawn")
-    parser.add_argument("--n-labeled", type=positive, default=60, help="labelled anomalies")
-    parser.add_argument("--contamination", type=rate, default=0.02, help="share of anomalies in the unlabelled data")
-    parser.add_argument("--results-dir", default="results", help="where runs and tables are written")
-    parser.add_argument("--force", action="store_true", help="run again what is in the results already")
+    parser = argparse.ArgumentParser(description="Run an experiment of the paper.")
+    add = parser.add_argument
+    add("experiment", choices=["seen"], help="seen: Table 2")
+    add("--methods", type=lambda text: parse_names(text, METHODS, "method"), default=list(METHODS), metavar="A,B", help=f"of {', '.join(METHODS)} (default: all of them)")
+    add("--datasets", type=lambda text: "all" if text == "all" else data_set_names(text), default="all", metavar="A,B", help="data sets (default: all that can be had)")
+    add("--runs", type=positive, default=10, help="runs per method and data set; run r has seed r (default: %(default)s)")
+    add("--jobs", type=positive, default=min(8, os.cpu_count() or 1), help="processes, of one thread each (default: %(default)s)")
+    add("--protocol", choices=PROTOCOLS, default="released", help="how data is split and labels are drawn (default: %(default)s)")
+    add("--n-labeled", type=positive, default=60, help="labelled anomalies (default: %(default)s)")
+    add("--contamination", type=rate, default=0.02, help="share of anomalies in the unlabelled data (default: %(default)s)")
+    add("--results-dir", default="results", help="where runs and tables are written (default: %(default)s)")
+    add("--force", action="store_true", help="run again what is in the results already")
     add_data_arguments(parser)
     return parser
 

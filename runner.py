@@ -5,6 +5,7 @@ cell to its end: the data is opened and the network compiled once for all its ru
 only its own cell.
 """
 
+import contextlib
 import functools
 import multiprocessing
 import os
@@ -99,7 +100,8 @@ def run_cells(cells, jobs):
                     yield cell, None, value
                 if waiting:  # "failed" or "done": on to the next cell
                     workers[receiver] = (process, waiting.pop(0))
-                    receiver.send(workers[receiver][1])
+                    with contextlib.suppress(OSError):  # it has just died: the next recv tells
+                        receiver.send(workers[receiver][1])
                 else:
                     del workers[receiver]
                     receiver.close()  # which ends the worker

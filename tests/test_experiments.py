@@ -25,7 +25,14 @@ def start_experiment(data_dir, results_dir, *options, script="experiments.py"):
     command += ["--datasets", "demo", "--offline", "--data-dir", data_dir, "--results-dir", results_dir, *options]
     environment = {name: value for name, value in os.environ.items() if name != "PRENET_DATA"}
     return subprocess.Popen(
-        list(map(str, command)), cwd=ROOT, env=environment, text=True, stdout=subprocess.PIPE, stderr=subprocess.PIPE, start_new_session=True
+        list(map(str, command)),
+        cwd=ROOT,
+        env=environment,
+        text=True,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        start_new_session=True,
+        preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL),  # ignored where the tests run in the background
     )
 
 
@@ -175,8 +182,9 @@ def test_a_worker_that_dies_costs_its_own_cell_only(data_dir):
     [
         (("--methods", "prenet,nonsense"), "unknown method 'nonsense'; known: prenet, devnet, iforest"),
         (("--datasets", "tyroid"), "unknown data set 'tyroid'"),
-        (("--runs", "0"), "must be at least 1"),
-        (("--contamination", "2"), "must be at least 0 and below 1"),
+        (("--runs", "0"), "must be a whole number of at least 1, not '0'"),
+        (("--jobs", "x"), "must be a whole number of at least 1, not 'x'"),
+        (("--contamination", "2"), "must be a number of at least 0 and below 1, not '2'"),
         (("--protocol", "mine"), "invalid choice"),
     ],
 )
