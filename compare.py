@@ -23,17 +23,32 @@ def difference_table(reproduced, published):
     """One row per data set, method and metric that both tables have: published, reproduced, std, difference, status."""
     published = published.set_index("dataset")
     columns = [f"{metric}_{method}" for metric in METRICS for method in METHODS if f"{metric}_{method}" in reproduced]
-    # the paper's Average is over 12 sets; ours is held against the published values of the same sets
+    # the paper's Average is over 12 sets; ours is held against the published values of the sets that it is over
     averaged = reproduced.loc[reproduced["status"] == "exact"].dropna(subset=columns)["dataset"]
     published.loc["Average"] = published.loc[averaged].mean()
     rows = []
     for _, row in reproduced[reproduced["dataset"].isin(published.index)].iterrows():
         for column in columns:
-            if pd.notna(row[column]):
+            if column in published and pd.notna(row[column]):
                 metric, method = column.rsplit("_", 1)
                 expected = published.loc[row["dataset"], column]
-                rows.append((row["dataset"], method, metric, expected, row[column], row[f"{column}_std"], row[column] - expected, row["status"]))
+                values = (expected, row[column], row[f"{column}_std"], row[column] - expected)
+                rows.append((row["dataset"], method, metric, *values, row["status"]))
     return pd.DataFrame(rows, columns=["dataset", "method", "metric", "published", "reproduced", "std", "difference", "data_status"])
+
+
+def print_table(table):
+    """A table of results by itself: mean and standard deviation per method."""
+    for metric, metric_name in METRICS.items():
+        methods = [name for name in METHODS if f"{metric}_{name}" in table]
+        print(f"\n  {metric_name:<10}" + "".join(f"{METHODS[name].column:>16}" for name in methods))
+        for _, row in table.iterrows():
+            print(f"  {row['dataset']:<10}" + "".join(f"{_mean_and_std(row, f'{metric}_{name}'):>16}" for name in methods))
+
+
+def _mean_and_std(row, column):
+    spread = f" ±{row[f'{column}_std']:.3f}" if pd.notna(row[f"{column}_std"]) else " " * 7
+    return f"{row[column]:.3f}{spread}" if pd.notna(row[column]) else "-"
 
 
 def print_differences(table):
@@ -74,8 +89,8 @@ def print_summary(table):
         parts = []
         for metric, metric_name in METRICS.items():
             part = exact[(exact["method"] == method) & (exact["metric"] == metric)]
-            worst = part.loc[part["difference"].abs().idxmax()]
-            parts.append(f"{metric_name} mean {part['difference'].abs().mean():.4f}, largest {abs(worst['difference']):.4f} ({worst['dataset']})")
+            sizes = part.set_index("dataset")["difference"].abs()
+            parts.append(f"{metric_name} mean {sizes.mean():.4f}, largest {sizes.max():.4f} ({sizes.idxmax()})")
         print(f"  {METHODS[method].column:<10}{'; '.join(parts)}")
 
 
@@ -98,7 +113,7 @@ def main(argv=None):
     parser.add_argument("--results-dir", default="results", help="where the tables are (default: %(default)s)")
     args = parser.parse_args(argv)
     if not compare(args.results_dir):
-        parser.error(f"there is no seen.csv in {args.results_dir}: run ./run_seen.sh first")
+        parser.error(f"there is no table of real data in {args.results_dir}: run ./run_seen.sh with data first")
     return 0
 
 

@@ -17,7 +17,6 @@ import argparse
 import hashlib
 import json
 import mmap
-import os
 import sys
 import tempfile
 from contextlib import suppress
@@ -29,12 +28,13 @@ import pandas as pd
 from scipy import sparse
 from sklearn.model_selection import train_test_split
 
+from command_line import add_data_arguments, data_set_names, make_finder
 from data_encoders import check_data_set, make_demo
 from data_files import DataError
 from data_registry import DATA_SETS, DEMO, data_status, find_local, find_remote, how_to_get, is_partial, list_data_sets
-from data_sources import SourceFinder, written_whole
+from data_sources import written_whole
 
-ENCODING = 2  # raise it when an encoder changes what it writes, so that prepared data is made anew
+ENCODING = 3  # raise it when an encoder changes what it writes, so that prepared data is made anew
 MANIFEST_COLUMNS = "name rows features anomalies paper_rows paper_features paper_anomaly_rate status source sha256".split()
 COUNTS = "rows features anomalies paper_rows paper_features".split()
 CSR_PARTS = ("data", "indices", "indptr")
@@ -103,8 +103,8 @@ def released_contamination(X, y, rate):
 
 
 def split_independent(y, seed, n_labeled=60, contamination=0.02):
-    """The split as the text reads (Sec. 4.1): a new one for every seed, U contaminated with real training anomalies."""
-    rng = np.random.default_rng(seed)
+    """The split as the text reads (Sec. 5.1): a new one for every seed, U contaminated with real training anomalies."""
+    rng = np.random.default_rng([seed, 1])  # not the stream of a detector with the same seed
     train, test = train_test_split(np.arange(len(y)), test_size=0.2, random_state=int(rng.integers(2**31)), stratify=y)
     normals, anomalies = train[y[train] == 0], rng.permutation(train[y[train] == 1])
     labeled, rest = anomalies[:n_labeled], anomalies[n_labeled:]
@@ -133,7 +133,7 @@ class PreparedData:
     X: object
     y: np.ndarray
     status: str
-    sha256: str
+    fingerprint: str  # SHA-256 of the arrays themselves: results made from equal data have equal ones
     folder: Path
 
     def split(self, protocol, seed, n_labeled, contamination):
@@ -169,7 +169,7 @@ def load_data(name, data_dir="dataset"):
         X = _load_array(folder / "X.npy")
     else:
         X = sparse.csr_matrix(tuple(_load_array(folder / f"X_{part}.npy") for part in CSR_PARTS), meta["shape"])
-    return PreparedData(name, X, np.asarray(_load_array(folder / "y.npy")), meta["status"], meta["sha256"], folder)
+    return PreparedData(name, X, np.asarray(_load_array(folder / "y.npy")), meta["status"], meta["fingerprint"], folder)
 
 
 def _load_array(path):
@@ -183,7 +183,10 @@ def _load_array(path):
 def save_data(folder, X, y, **meta):
     """Write the arrays into a new folder and put it in place of the old one when it is whole."""
     parts = {f"X_{part}": getattr(X, part) for part in CSR_PARTS} if sparse.issparse(X) else {"X": X}
-    meta.update(encoding=ENCODING, shape=X.shape, anomalies=int(y.sum()))
+    fingerprint = hashlib.sha256()
+    for array in (*parts.values(), y):
+        fingerprint.update(np.ascontiguousarray(array))
+    meta.update(encoding=ENCODING, shape=X.shape, anomalies=int(y.sum()), fingerprint=fingerprint.hexdigest())
     try:
         folder.parent.mkdir(parents=True, exist_ok=True)
         with tempfile.TemporaryDirectory(prefix=f".{folder.name}-", dir=folder.parent) as scratch:
@@ -277,34 +280,6 @@ def write_manifest(data_dir):
 
 
 # ---------------------------------------------------------------------------- command line
-
-
-def add_data_arguments(parser):
-    """The options that say where data comes from, for this script and the experiments."""
-    where = "where to look for source files; repeatable (default: $PRENET_DATA)"
-    parser.add_argument("--source", action="append", metavar="DIR-or-URL", help=where)
-    parser.add_argument("--offline", action="store_true", help="never touch a network")
-    parser.add_argument("--data-dir", default="dataset", help="where raw and prepared data live (default: %(default)s)")
-
-
-def make_finder(args):
-    default = [os.environ["PRENET_DATA"]] if os.environ.get("PRENET_DATA") else []
-    return SourceFinder(Path(args.data_dir) / "raw", args.source or default, offline=args.offline)
-
-
-def parse_names(text, known, what):
-    """A comma-separated list as names, each of them known."""
-    names = [name.strip() for name in text.split(",") if name.strip()]
-    for name in names:
-        if name not in known:
-            raise argparse.ArgumentTypeError(f"unknown {what} {name!r}; known: {', '.join(known)}")
-    if not names:
-        raise argparse.ArgumentTypeError(f"no {what} given")
-    return list(dict.fromkeys(names))
-
-
-def data_set_names(text):
-    return parse_names(text, [*DATA_SETS, DEMO], "data set")
 
 
 def print_manifest(table):

@@ -22,7 +22,7 @@ class Detector(BaseEstimator):
 
     def fit(self, X, y):
         """Learn from X (n, D) and y (n,): 1 for a labelled anomaly, 0 for unlabelled."""
-        X = check_array(X, dtype=np.float32, accept_sparse="csr")
+        X = self._checked(X)
         y = np.asarray(y).ravel()
         if len(y) != X.shape[0]:
             raise ValueError(f"X has {X.shape[0]} rows, but y has {len(y)} labels")
@@ -36,17 +36,20 @@ class Detector(BaseEstimator):
             raise ValueError(
                 f"{type(self).__name__} needs unlabelled rows and labelled anomalies, got {len(unlabeled)} and {len(anomalies)}"
             )
-        self.n_features_in_ = X.shape[1]
         self._fit(X, np.asarray(unlabeled), np.asarray(anomalies), np.random.default_rng(self.random_state))
+        self.n_features_in_ = X.shape[1]
         return self
 
     def decision_function(self, X):
         """Anomaly scores (n,) of the rows of X, higher = more anomalous."""
         check_is_fitted(self)
-        X = check_array(X, dtype=np.float32, accept_sparse="csr")
+        X = self._checked(X)
         if X.shape[1] != self.n_features_in_:
             raise ValueError(f"X has {X.shape[1]} features, but {type(self).__name__} was fitted on {self.n_features_in_}")
         return self._score(X)
+
+    def _checked(self, X):
+        return check_array(X, dtype=np.float32, accept_sparse="csr" if self.takes_sparse else False)
 
 
 def apply_in_chunks(function, X):

@@ -8,8 +8,11 @@ Pang, Shen and van den Hengel, "Deep Anomaly Detection with Deviation Networks",
 Differences from the paper
   1. The 5,000 reference scores are drawn once per fit, as in DevNet's released code; only their mean and standard
      deviation enter the loss.
-  2. RMSprop's epsilon, the gradient clipping and the choice of the epoch are the released code's: see training.py.
+  2. What the l2 term covers, RMSprop's epsilon, the gradient clipping and the choice of the epoch are the released
+     code's: see training.py.
 """
+
+import sys
 
 import numpy as np
 
@@ -21,7 +24,7 @@ REFERENCE_SCORES = 5_000  # DevNet's l, draws of N(0, 1)
 
 
 def build_devnet(n_features, hidden_units=20, l2=0.01, seed=None):
-    """Anomaly scoring network eta(psi(x)): one hidden layer, one linear score (DevNet Sec. 3.1)."""
+    """Anomaly scoring network eta(psi(x)): one hidden layer, one linear score (DevNet's anomaly scoring network)."""
     seeds = keras.random.SeedGenerator(seed)
     instance = keras.Input((n_features,))
     hidden = keras.layers.Dense(
@@ -38,7 +41,7 @@ def build_devnet(n_features, hidden_units=20, l2=0.01, seed=None):
 
 
 def deviation_loss(labels, scores, reference_mean, reference_std):
-    """Mean of (1 - y) |dev| + y max(0, a - dev), dev = (score - mean) / std; labels and scores (b,) (DevNet Eq. 6 and 7)."""
+    """Mean of (1 - y) |dev| + y max(0, a - dev), dev = (score - mean) / std; labels and scores (b,)."""
     if labels.shape != scores.shape:
         raise ValueError(f"labels {labels.shape} and scores {scores.shape} must have the same shape")
     deviation = (scores - reference_mean) / reference_std
@@ -91,4 +94,4 @@ class DevNet(KerasDetector):
 if __name__ == "__main__":
     from experiments import main
 
-    main(["seen", "--methods", "devnet"])
+    sys.exit(main(["seen", "--methods", "devnet", *sys.argv[1:]]))

@@ -14,11 +14,13 @@ from scipy import sparse
 from tqdm import tqdm
 
 import compare
+from command_line import add_data_arguments, data_set_names, make_finder, parse_names, positive, rate
 from data_files import DataError
-from data_prep import DATA_SETS, DEMO, PROTOCOLS, add_data_arguments, data_set_names, how_to_get, load_data, make_finder, parse_names, prepare_all
+from data_prep import PROTOCOLS, load_data, prepare_all
+from data_registry import DATA_SETS, DEMO, how_to_get
 from methods import METHODS, make_detector
 from runner import Cell, run_cells
-from tables import RunsFile, ResultsError, describe_settings, select_runs, table_suffix, write_tables
+from tables import ResultsError, RunsFile, describe_settings, same_configuration, select_runs, table_suffix, write_tables
 
 
 def available_data_sets(args):
@@ -45,9 +47,9 @@ def available_data_sets(args):
     return names, [f"{name}: {error}" for name, error in errors.items()]
 
 
-def plan(args, names, done):
-    """The cells to run and, for each, the columns its rows have in common; runs already in `done` are left out."""
-    plans, n_wanted, n_done = [], 0, 0
+def configurations(args, names):
+    """What is asked for: one dict per method and data set, with the columns that all its runs have in common."""
+    wanted = []
     for name in names:
         data = load_data(name, args.data_dir)
         for method in args.methods:
@@ -55,72 +57,73 @@ def plan(args, names, done):
             if sparse.issparse(data.X) and not detector.takes_sparse:
                 print(f"{METHODS[method].column} does not train on sparse data, so {name} is left out for it.")
                 continue
-            common = {
+            wanted.append({
                 "experiment": args.experiment, "method": method, "dataset": name, "protocol": args.protocol,
                 "n_labeled": args.n_labeled, "contamination": args.contamination,
                 "data_status": data.status, "rows": data.X.shape[0], "features": data.X.shape[1],
-                "data_sha256": data.sha256, "settings": describe_settings(detector),
-            }  # fmt: skip
-            same = done
-            for column in ("method", "dataset", "protocol", "n_labeled", "contamination", "data_sha256", "settings"):
-                same = same[same[column] == common[column]]
-            missing = tuple(run for run in range(args.runs) if args.force or run not in set(same["run"]))
-            n_wanted, n_done = n_wanted + args.runs, n_done + args.runs - len(missing)
-            if missing:
-                cell = Cell(method, name, args.protocol, args.n_labeled, args.contamination, missing, args.data_dir)
-                plans.append((data.X.shape[0] * min(data.X.shape[1], 1000) * len(missing), cell, common))
-    if n_done:
-        print(f"{n_done} of {n_wanted} runs were made before and are kept.")
-    plans.sort(key=lambda item: -item[0])  # the longest first, so that the processes end together
-    return {cell: common for _, cell, common in plans}
+                "data_sha256": data.fingerprint, "settings": describe_settings(detector),
+            })  # fmt: skip
+    return wanted
+
+
+def plan(args, wanted, done):
+    """The cells to run, as {cell: its columns}, without the runs that are in `done`; the longest cells first."""
+    cells = {}
+    for common in wanted:
+        made = set() if args.force else set(done["run"][same_configuration(done, common)])
+        missing = tuple(run for run in range(args.runs) if run not in made)
+        if missing:
+            cell = Cell(common["method"], common["dataset"], args.protocol, args.n_labeled, args.contamination, missing, args.data_dir)
+            cells[cell] = common
+    n_missing, n_wanted = sum(len(cell.runs) for cell in cells), len(wanted) * args.runs
+    if n_missing < n_wanted:
+        print(f"{n_wanted - n_missing} of {n_wanted} runs were made before and are kept.")
+    # long cells first, so that the processes end together
+    work = lambda item: item[1]["rows"] * min(item[1]["features"], 1000) * len(item[0].runs)  # noqa: E731
+    return dict(sorted(cells.items(), key=work, reverse=True))
 
 
 def run_experiment(args):
-    """Run what is missing; returns the failures as lines of text."""
+    """Run what is missing and write the tables; returns what failed, as lines of text."""
     runs_file = RunsFile(args.results_dir, args.experiment)
     runs_file.open_for_append()
-    done = runs_file.read()
     names, failures = available_data_sets(args)
-    common = plan(args, names, done)
-    total = sum(len(cell.runs) for cell in common)
-    # in a log file, a line every half minute is enough
-    with tqdm(total=total, unit="run", mininterval=0.5 if sys.stderr.isatty() else 30, dynamic_ncols=True, disable=total == 0) as progress:
-        for cell, result, error in run_cells(common, args.jobs):
-            if error is not None:
+    wanted = configurations(args, names)
+    cells = plan(args, wanted, runs_file.read())
+    total = sum(len(cell.runs) for cell in cells)
+    interval = 0.5 if sys.stderr.isatty() else 30  # in a log file, a line every half minute is enough
+    with tqdm(total=total, unit="run", mininterval=interval, dynamic_ncols=True, disable=total == 0) as progress:
+        for cell, result, error in run_cells(cells, args.jobs):
+            if error is None:
+                runs_file.append(cells[cell] | result)
+            else:
                 failures.append(f"{cell}: {error}")
-                continue
-            runs_file.append(common[cell] | result)
             progress.set_description(f"{cell.dataset} {METHODS[cell.method].column}", refresh=False)
             progress.update()
-    chosen = select_runs(runs_file.read(), args.protocol, args.n_labeled, args.contamination)
-    suffix = table_suffix(args.protocol, args.n_labeled, args.contamination)
-    for path in write_tables(chosen, args.results_dir, args.experiment, suffix):
-        print(f"Wrote {path}")
+    if wanted:
+        suffix = table_suffix(args.protocol, args.n_labeled, args.contamination)
+        tables = write_tables(select_runs(runs_file.read(), wanted), args.results_dir, args.experiment, suffix)
+        for path, table in tables.items():
+            print(f"Wrote {path}")
+            if suffix or path.name.endswith("_synthetic.csv"):  # the paper's own set-up is shown by the comparison
+                compare.print_table(table)
     return failures
 
 
-def positive(text):
-    if not text.isdecimal() or int(text) < 1:
-        raise argparse.ArgumentTypeError(f"must be a whole number of at least 1, not {text!r}")
-    return int(text)
+def method_names(text):
+    return parse_names(text, METHODS, "method")
 
 
-def rate(text):
-    try:
-        value = float(text)
-    except ValueError:
-        value = -1
-    if not 0 <= value < 1:
-        raise argparse.ArgumentTypeError(f"must be a number of at least 0 and below 1, not {text!r}")
-    return value
+def data_sets_or_all(text):
+    return text if text == "all" else data_set_names(text)
 
 
 def make_parser():
     parser = argparse.ArgumentParser(description="Run an experiment of the paper.")
     add = parser.add_argument
     add("experiment", choices=["seen"], help="seen: Table 2")
-    add("--methods", type=lambda text: parse_names(text, METHODS, "method"), default=list(METHODS), metavar="A,B", help=f"of {', '.join(METHODS)} (default: all of them)")
-    add("--datasets", type=lambda text: "all" if text == "all" else data_set_names(text), default="all", metavar="A,B", help="data sets (default: all that can be had)")
+    add("--methods", type=method_names, default=list(METHODS), metavar="A,B", help=f"of {', '.join(METHODS)} (default: all of them)")
+    add("--datasets", type=data_sets_or_all, default="all", metavar="A,B", help="data sets (default: all that can be had)")
     add("--runs", type=positive, default=10, help="runs per method and data set; run r has seed r (default: %(default)s)")
     add("--jobs", type=positive, default=min(8, os.cpu_count() or 1), help="processes, of one thread each (default: %(default)s)")
     add("--protocol", choices=PROTOCOLS, default="released", help="how data is split and labels are drawn (default: %(default)s)")
@@ -133,13 +136,12 @@ def make_parser():
 
 
 def main(argv=None):
-    """Run the experiment given by argv followed by the command line's own arguments."""
     parser = make_parser()
-    args = parser.parse_args([*(argv or []), *sys.argv[1:]])
+    args = parser.parse_args(argv)
     try:
         failures = run_experiment(args)
-        if args.protocol == "released" and (args.n_labeled, args.contamination) == (60, 0.02):
-            compare.compare(args.results_dir)
+        if not table_suffix(args.protocol, args.n_labeled, args.contamination):
+            compare.compare(args.results_dir, args.experiment)
     except (DataError, ResultsError) as error:
         parser.error(str(error))
     except KeyboardInterrupt:

@@ -9,6 +9,8 @@ Differences from the paper
   1. The forest is fitted on the unlabelled rows U alone (the paper does not say). Labelled anomalies are not used.
 """
 
+import sys
+
 from sklearn.ensemble import IsolationForest
 
 from detector import Detector
@@ -27,7 +29,7 @@ class IForest(Detector):
             n_estimators=self.n_trees,
             max_samples=min(self.subsample, len(unlabeled)),
             random_state=int(rng.integers(2**31)),
-        ).fit(X[unlabeled])
+        ).fit(X[unlabeled])  # scikit-learn takes a matrix, not positions: the one place where rows are copied per run
 
     def _score(self, X):
         return -self.forest_.score_samples(X)
@@ -36,4 +38,4 @@ class IForest(Detector):
 if __name__ == "__main__":
     from experiments import main
 
-    main(["seen", "--methods", "iforest"])
+    sys.exit(main(["seen", "--methods", "iforest", *sys.argv[1:]]))

@@ -8,13 +8,17 @@ Pang, Shen, Jin and van den Hengel, "Deep Weakly-supervised Anomaly Detection", 
 Differences from the paper
   1. Order inside a pair. Eq. 6 scores the pairs (a_i, x) and (x, u_j); the released code trains on (u, a) pairs and
      scores (u_j, x) and (x, a_i). We train and score in the released order; pair_order="paper" gives Eq. 6 with (a, u)
-     training pairs. In Table 2 the two cannot be told apart.
+     training pairs. One is the mirror image of the other (left and right exchanged throughout, and the initial weights
+     are as likely either way), so their scores have the same distribution.
   2. The E partners of Eq. 6 are drawn once and serve every test instance, as in the released code. The relation layer
      is linear, so the score is an affine function of psi(x) and is computed in one pass over the test data
      (`_score`) instead of 2E passes (`score_by_pairs`, the definition). E only adds a constant.
-  3. RMSprop's epsilon, the gradient clipping and the choice of the epoch are the released code's: see training.py.
+  3. What the l2 term covers, RMSprop's epsilon, the gradient clipping and the choice of the epoch are the released
+     code's: see training.py.
   4. Each run draws its own batches; in the released code only the initial weights differ between runs.
 """
+
+import sys
 
 import numpy as np
 
@@ -45,7 +49,7 @@ def build_prenet(n_features, hidden_units=20, l2=0.01, seed=None):
 
 
 def relation_loss(ordinal_labels, scores):
-    """Mean absolute error between the pairs' ordinal labels and their scores, both (b,) (Eq. 4)."""
+    """Mean absolute error between the pairs' ordinal labels and their scores, both (b,) (Eq. 4, averaged as in Eq. 5)."""
     if ordinal_labels.shape != scores.shape:
         raise ValueError(f"labels {ordinal_labels.shape} and scores {scores.shape} must have the same shape")
     return tf.reduce_mean(tf.abs(ordinal_labels - scores))
@@ -73,7 +77,7 @@ def sample_pairs(unlabeled, n_anomalies, n_batches, batch_size, margin, pair_ord
 class PReNet(KerasDetector):
     """Pairwise relation prediction with the paper's settings (App. B.2.2) as defaults.
 
-    margin is m = c_1 - c_2 = c_2 - c_3 with c_3 = 0 (Sec. 4.6): labels 8, 4 and 0; l2 is the paper's lambda.
+    margin is m = c_1 - c_2 = c_2 - c_3 with c_3 = 0 (Sec. 5.6): labels 8, 4 and 0; l2 is the paper's lambda.
     """
 
     def __init__(
@@ -112,6 +116,8 @@ class PReNet(KerasDetector):
     def _fit(self, X, unlabeled, anomalies, rng):
         if self.pair_order not in PAIR_ORDERS:
             raise ValueError(f"pair_order must be one of {', '.join(PAIR_ORDERS)}, not {self.pair_order!r}")
+        if self.batch_size < 4 or self.ensemble_size < 1:
+            raise ValueError(f"batch_size must be at least 4 and ensemble_size at least 1, not {self.batch_size} and {self.ensemble_size}")
         super()._fit(X, unlabeled, anomalies, rng)
         self.anomaly_partners_ = X[rng.choice(anomalies, self.ensemble_size)]  # a_i of Eq. 6, (E, D)
         self.unlabeled_partners_ = X[rng.choice(unlabeled, self.ensemble_size)]  # u_j of Eq. 6, (E, D)
@@ -145,4 +151,4 @@ class PReNet(KerasDetector):
 if __name__ == "__main__":
     from experiments import main
 
-    main(["seen", "--methods", "prenet"])
+    sys.exit(main(["seen", "--methods", "prenet", *sys.argv[1:]]))

@@ -4,4 +4,4 @@ set -euo pipefail
 cd "$(dirname "$0")"
 source ./setup_env.sh
 
-"$python" -m pytest tests -q "$@"
+"$python" -m pytest tests -q -rs "$@"

@@ -1,17 +1,16 @@
 """Run cells (all runs of one method on one data set) on several processes, and hand back each run as it ends.
 
 Every worker is a fresh process with one thread, so that results do not depend on how many there are. A worker keeps a
-cell to its end: the data is opened and the network compiled once for all its runs. One that fails, or dies, costs
-only its own cell.
+cell to its end: the data is opened and the network compiled once for all its runs. A run that fails costs only
+itself, a worker that dies only its cell.
 """
 
 import contextlib
-import functools
 import multiprocessing
 import os
 import signal
 import time
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from multiprocessing import connection
 
 from sklearn.metrics import average_precision_score, roc_auc_score
@@ -24,7 +23,7 @@ ONE_THREAD = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "TF_
 
 @dataclass(frozen=True)
 class Cell:
-    """The missing runs of one method on one data set."""
+    """Runs of one method on one data set."""
 
     method: str
     dataset: str
@@ -33,112 +32,112 @@ class Cell:
     contamination: float
     runs: tuple
     data_dir: str = "dataset"
-    settings: dict = field(default_factory=dict, hash=False)
 
     def __str__(self):
         return f"{self.method} on {self.dataset}"
 
 
-def run_cell(cell):
-    """Fit and score each run of a cell; yields one dict of results per run. Run r has seed r."""
-    for run in cell.runs:
-        seed = run
-        rows, split, X_test, y_test = _training_data(
-            cell.data_dir, cell.dataset, cell.protocol, None if cell.protocol == "released" else seed, cell.n_labeled, cell.contamination
-        )
-        detector = make_detector(cell.method, random_state=seed, **cell.settings)
-        start = time.perf_counter()
-        detector.fit_rows(rows, split.unlabeled, split.anomalies)
-        fitted = time.perf_counter()
-        scores = detector.decision_function(X_test)
-        scored = time.perf_counter()
-        yield {
-            "run": run,
-            "seed": seed,
-            "auc_roc": roc_auc_score(y_test, scores),
-            "auc_pr": average_precision_score(y_test, scores),
-            "fit_seconds": fitted - start,
-            "score_seconds": scored - fitted,
-        }
+def run_once(cell, run):
+    """Fit and score one run of a cell, with seed = run; returns what was measured."""
+    seed = run
+    rows, split, X_test, y_test = _training_data(cell, seed)
+    detector = make_detector(cell.method, random_state=seed)
+    start = time.perf_counter()
+    detector.fit_rows(rows, split.unlabeled, split.anomalies)
+    fitted = time.perf_counter()
+    scores = detector.decision_function(X_test)
+    scored = time.perf_counter()
+    return {
+        "run": run,
+        "seed": seed,
+        "auc_roc": roc_auc_score(y_test, scores),
+        "auc_pr": average_precision_score(y_test, scores),
+        "fit_seconds": fitted - start,
+        "score_seconds": scored - fitted,
+    }
 
 
-@functools.lru_cache(maxsize=1)
-def _training_data(data_dir, dataset, protocol, seed, n_labeled, contamination):
-    """Rows, split and test set of a run; `released` has one for all seeds, so it is made once per cell and kept."""
-    data = load_data(dataset, data_dir)
-    split = data.split(protocol, seed, n_labeled, contamination)
-    return split.stack(data.X), split, data.X[split.test], data.y[split.test]
+_kept = {}  # the training data of the last run, under its key
+
+
+def _training_data(cell, seed):
+    """Rows, split and test set of a run; `released` has one split for all seeds, so it is made once and kept."""
+    key = (cell.data_dir, cell.dataset, cell.protocol, cell.n_labeled, cell.contamination, None if cell.protocol == "released" else seed)
+    if key not in _kept:
+        _kept.clear()  # before the next is made, so that there is only ever one
+        data = load_data(cell.dataset, cell.data_dir)
+        split = data.split(cell.protocol, seed, cell.n_labeled, cell.contamination)
+        _kept[key] = split.stack(data.X), split, data.X[split.test], data.y[split.test]
+    return _kept[key]
 
 
 # ---------------------------------------------------------------------------- processes
 
 
 def run_cells(cells, jobs):
-    """Run all cells on `jobs` processes; yields (cell, result, None) per run and (cell, None, why) per failed cell."""
+    """Run all cells on `jobs` processes; yields (cell, result, None) per run, (cell, None, why) per failed run or dead worker."""
     waiting = list(cells)
     context = multiprocessing.get_context("spawn")
-    workers = {}  # connection: (process, its cell)
+    busy, processes = {}, []  # busy: connection -> (process, its cell)
+
+    def start_worker():
+        receiver, sender = context.Pipe()
+        process = context.Process(target=_work, args=(sender,), daemon=True)
+        process.start()
+        sender.close()
+        processes.append(process)
+        give_cell(receiver, process)
+
+    def give_cell(receiver, process):
+        busy[receiver] = (process, waiting.pop(0))
+        with contextlib.suppress(OSError):  # it has just died: the next recv tells
+            receiver.send(busy[receiver][1])
+
+    for name in ONE_THREAD:  # read by the libraries when the new processes import them
+        os.environ[name] = "1"
     try:
-        for _ in range(min(jobs, len(waiting))):
-            _start_worker(context, workers, waiting.pop(0))
-        while workers:
-            for receiver in connection.wait(list(workers)):
-                process, cell = workers[receiver]
+        while len(busy) < jobs and waiting:
+            start_worker()
+        while busy:
+            for receiver in connection.wait(list(busy)):
+                process, cell = busy[receiver]
                 try:
                     kind, value = receiver.recv()
                 except (EOFError, OSError):  # the worker is gone: killed, out of memory, crashed
-                    del workers[receiver]
+                    del busy[receiver]
                     process.join()
                     yield cell, None, f"the worker process died ({_exit_reason(process.exitcode)})"
                     if waiting:
-                        _start_worker(context, workers, waiting.pop(0))
+                        start_worker()
                     continue
                 if kind == "result":
                     yield cell, value, None
-                    continue
-                if kind == "failed":
+                elif kind == "failed":
                     yield cell, None, value
-                if waiting:  # "failed" or "done": on to the next cell
-                    workers[receiver] = (process, waiting.pop(0))
-                    with contextlib.suppress(OSError):  # it has just died: the next recv tells
-                        receiver.send(workers[receiver][1])
+                elif waiting:
+                    give_cell(receiver, process)
                 else:
-                    del workers[receiver]
+                    del busy[receiver]
                     receiver.close()  # which ends the worker
-                    process.join()
     finally:
-        for process, _ in workers.values():
+        for process, _ in busy.values():
             process.kill()
+        for process in processes:
             process.join()
-
-
-def _start_worker(context, workers, cell):
-    receiver, sender = context.Pipe()
-    for name in ONE_THREAD:  # read by the libraries when the new process imports them
-        os.environ[name] = "1"
-    process = context.Process(target=_work, args=(sender,), daemon=True)
-    process.start()
-    sender.close()
-    receiver.send(cell)
-    workers[receiver] = (process, cell)
 
 
 def _work(pipe):
     """A worker: run cells as they come in, until the other end closes the pipe."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is the driver's to handle
-    while True:
-        try:
+    with contextlib.suppress(EOFError, OSError):
+        while True:
             cell = pipe.recv()
-        except EOFError:
-            return
-        try:
-            for result in run_cell(cell):
-                pipe.send(("result", result))
-        except BrokenPipeError:
-            return
-        except Exception as error:  # any failure belongs to this cell, the others go on
-            pipe.send(("failed", f"{type(error).__name__}: {error}"))
-        else:
+            for run in cell.runs:
+                try:
+                    message = ("result", run_once(cell, run))
+                except Exception as error:  # whatever it is, it belongs to this run, and the others go on
+                    message = ("failed", f"run {run}: {type(error).__name__}: {error}")
+                pipe.send(message)
             pipe.send(("done", None))
 
 

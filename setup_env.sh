@@ -1,16 +1,16 @@
 # Sourced by the drivers: makes .venv with the pinned requirements if that has not been done, and sets $python to its
 # interpreter. Quick when nothing changed. PYTHON=/path/to/python3.12 chooses the interpreter to start from.
 python=.venv/bin/python
-if ! cmp -s requirements.txt .venv/requirements.installed; then
-  for base in "${PYTHON:-python3}" python3.13 python3.12 python3.11 python3.10; do
+if ! cmp -s requirements.txt .venv/requirements.installed || ! "$python" -c '' 2>/dev/null; then
+  for base in ${PYTHON:-python3 python3.13 python3.12 python3.11 python3.10}; do
     "$base" -c 'import sys; sys.exit(not (3, 10) <= sys.version_info < (3, 14))' 2>/dev/null && break || base=
   done
   if [ -z "$base" ]; then
-    echo "Python 3.10 to 3.13 is needed and was not found; set PYTHON=/path/to/python3." >&2
+    echo "Python 3.10 to 3.13 is needed${PYTHON:+, which $PYTHON is not}; set PYTHON=/path/to/python3." >&2
     exit 1
   fi
   echo "Installing the requirements into .venv (once, a few minutes)..." >&2
-  "$base" -m venv .venv
+  "$base" -m venv --clear .venv
   "$python" -m pip install --quiet --disable-pip-version-check -r requirements.txt >&2
   cp requirements.txt .venv/requirements.installed
 fi

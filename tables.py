@@ -8,13 +8,16 @@ import csv
 import os
 from pathlib import Path
 
+import numpy as np
 import pandas as pd
 
 from data_registry import DATA_SETS
 from methods import METHODS
 
+SET_UP = ["protocol", "n_labeled", "contamination"]
+DATA = ["data_sha256", "data_status"]  # of the prepared arrays, and whether they are the paper's
 # What identifies a run; two rows that agree in all of it are the same run made twice.
-IDENTITY = ["experiment", "method", "dataset", "protocol", "run", "seed", "n_labeled", "contamination", "data_sha256", "settings"]
+IDENTITY = ["experiment", "method", "dataset", *SET_UP, "run", "seed", *DATA, "settings"]
 RUN_COLUMNS = (
     "experiment method dataset protocol run seed n_labeled contamination auc_roc auc_pr fit_seconds score_seconds "
     "data_status rows features data_sha256 settings"
@@ -37,34 +40,37 @@ class RunsFile:
         if not self.path.exists():
             return pd.DataFrame(columns=RUN_COLUMNS)
         try:
-            runs = pd.read_csv(self.path, dtype={"data_sha256": str, "settings": str}, keep_default_na=False)
+            runs = pd.read_csv(
+                self.path, dtype={"data_sha256": str, "settings": str}, keep_default_na=False, float_precision="round_trip"
+            )
         except (ValueError, OSError) as error:
             raise ResultsError(f"{self.path} cannot be read as a table of runs: {error}") from None
-        if list(runs.columns) != RUN_COLUMNS:
-            raise ResultsError(f"{self.path} has other columns than this version writes; move it away or choose another --results-dir")
         return runs.drop_duplicates(IDENTITY, keep="last")
 
     def open_for_append(self):
         """Make the file ready for `append`: create it with its header, or drop a half-written last line."""
+        header = ",".join(RUN_COLUMNS) + "\r\n"
         try:
             self.path.parent.mkdir(parents=True, exist_ok=True)
-            if not self.path.exists() or self.path.stat().st_size == 0:
-                with open(self.path, "w", newline="") as file:
-                    csv.writer(file).writerow(RUN_COLUMNS)
-                return
-            with open(self.path, "rb+") as file:
-                content = file.read()
-                if not content.endswith(b"\n"):
-                    print(f"{self.path}: the last line was cut off in writing and is dropped")
-                    file.truncate(content.rfind(b"\n") + 1)
+            content = self.path.read_bytes() if self.path.exists() else b""
+            if header.encode().startswith(content):  # empty, or the header itself was cut off
+                self.path.write_bytes(header.encode())
+            elif content.splitlines()[0].decode(errors="replace").split(",") != RUN_COLUMNS:
+                raise ResultsError(f"{self.path} has other columns than this version writes; move it away or choose another --results-dir")
+            elif not content.endswith(b"\n"):
+                print(f"{self.path}: the last line was cut off in writing and is dropped")
+                os.truncate(self.path, content.rfind(b"\n") + 1)
         except OSError as error:
             raise ResultsError(f"{self.path} cannot be written: {error.strerror}") from None
 
     def append(self, row):
-        with open(self.path, "a", newline="") as file:
-            csv.writer(file).writerow([row[name] for name in RUN_COLUMNS])
-            file.flush()
-            os.fsync(file.fileno())
+        try:
+            with open(self.path, "a", newline="") as file:
+                csv.writer(file).writerow([row[name] for name in RUN_COLUMNS])
+                file.flush()
+                os.fsync(file.fileno())
+        except OSError as error:
+            raise ResultsError(f"{self.path} cannot be written: {error.strerror}") from None
 
 
 def describe_settings(detector):
@@ -80,13 +86,25 @@ def table_suffix(protocol, n_labeled, contamination):
     return "".join("_" + part for part in parts)
 
 
-def select_runs(runs, protocol, n_labeled, contamination):
-    """The runs of one set-up; where a (method, data set) was run with several settings or data, only the latest of them."""
-    chosen = runs[(runs["protocol"] == protocol) & (runs["n_labeled"] == n_labeled) & (runs["contamination"] == contamination)]
-    if chosen.empty:
-        return chosen
-    latest = chosen.groupby(["method", "dataset"])[["data_sha256", "settings"]].transform("last")
-    return chosen[(chosen["data_sha256"] == latest["data_sha256"]) & (chosen["settings"] == latest["settings"])]
+def same_configuration(runs, common):
+    """Which rows of runs have the method, data set, set-up, data and settings of `common`."""
+    columns = ["method", "dataset", *SET_UP, *DATA, "settings"]
+    return (runs[columns] == [common[name] for name in columns]).all(axis=1)
+
+
+def select_runs(runs, current):
+    """The runs that belong into the table of the set-up of `current`, the configurations that were just asked for.
+
+    A data set that was run in several versions is shown in that of `current`, else in the latest; likewise for settings.
+    """
+    set_up = pd.Series({name: current[0][name] for name in SET_UP})
+    runs = runs[(runs[SET_UP] == set_up).all(axis=1)]
+    asked_for = np.any([same_configuration(runs, common) for common in current], axis=0)
+    runs = pd.concat([runs[~asked_for], runs[asked_for]])  # what was asked for counts as the latest
+    latest = runs.groupby("dataset")[DATA].transform("last")
+    runs = runs[(runs[DATA] == latest).all(axis=1)]
+    latest = runs.groupby(["method", "dataset"])["settings"].transform("last")
+    return runs[runs["settings"] == latest]
 
 
 def paper_table(runs):
@@ -113,15 +131,19 @@ def paper_table(runs):
         average = counted[means].mean().to_dict() | {"dataset": "Average", "status": f"exact, {len(counted)} sets"}
         table = pd.concat([table, pd.DataFrame([average])], ignore_index=True)
     table[["size", "D", "runs"]] = table[["size", "D", "runs"]].astype("Int64")
-    return table[[name for name in table.columns if name not in means and not name.endswith("_std")] + [column for mean in means for column in (mean, f"{mean}_std")]]
+    return table
 
 
 def write_tables(runs, results_dir, experiment, suffix=""):
-    """Write the tables of one set-up: real data to <experiment><suffix>.csv, synthetic data to a file of its own."""
-    written = []
+    """Write the tables of one set-up: real data to <experiment><suffix>.csv, synthetic data to a file of its own.
+
+    Returns {path: table}.
+    """
+    written = {}
     for is_synthetic, name in ((False, f"{experiment}{suffix}.csv"), (True, f"{experiment}{suffix}_synthetic.csv")):
         part = runs[(runs["data_status"] == "synthetic") == is_synthetic]
         if len(part):
-            paper_table(part).to_csv(Path(results_dir) / name, index=False, float_format="%.6f")
-            written.append(Path(results_dir) / name)
+            path, table = Path(results_dir) / name, paper_table(part)
+            table.to_csv(path, index=False, float_format="%.6f")
+            written[path] = table
     return written

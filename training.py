@@ -5,6 +5,7 @@ beforehand by the detector's sampler, and the graph gathers the rows of each bat
 compiled once and serves every later fit of the same network on rows of the same shape.
 
 What the paper leaves open, and decides the numbers:
+  - R of Eq. 5 is the sum of squares of the hidden layers' kernels only, without biases and the output layer;
   - gradients are clipped to a *global* norm of 1 (over all variables together);
   - the weights that are kept are those at the end of the epoch with the lowest mean loss, l2 included.
 """
@@ -12,17 +13,14 @@ What the paper leaves open, and decides the numbers:
 import contextlib
 import functools
 import os
-import time
 from typing import NamedTuple
 
 os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "3")
 os.environ.setdefault("TF_ENABLE_ONEDNN_OPTS", "0")  # its kernels round differently from one CPU to the next
-os.environ.setdefault("CUDA_VISIBLE_DEVICES", "-1")
 
 import keras  # noqa: E402
 import numpy as np  # noqa: E402
 import tensorflow as tf  # noqa: E402
-from scipy import sparse  # noqa: E402
 
 from detector import Detector  # noqa: E402
 
@@ -50,7 +48,7 @@ class Batches(NamedTuple):
         which of a batch's rows (first the drawn, then the shared) stands there (n_batches, k, b).
         """
         n_batches, m_u = self.unlabeled.shape
-        if len(anomalies) >= self.anomalies.shape[1]:  # hardly any anomaly comes twice in a batch
+        if len(anomalies) >= self.anomalies.shape[1]:  # encoding all of A would be more work than encoding the drawn ones
             drawn = np.hstack([self.unlabeled, anomalies[self.anomalies]])
             return anomalies[:0], drawn, np.broadcast_to(self.layout, (n_batches, *self.layout.shape))
         numbers = np.empty((n_batches, m_u + self.anomalies.shape[1]), np.int32)
@@ -71,7 +69,7 @@ class RMSprop(keras.optimizers.RMSprop):
 
 
 def rmsprop(learning_rate):
-    """The optimiser of all networks, as the authors set it (Sec. 4.2 gives the rate only)."""
+    """The optimiser of all networks, as the authors set it (Sec. 5.2 gives the rate only)."""
     return RMSprop(learning_rate, rho=0.9, epsilon=1e-7, global_clipnorm=1.0)
 
 
@@ -144,7 +142,7 @@ class Trainer:
     def _step(self, batch_rows, places, targets, constants):
         """One gradient step (Alg. 1, steps 6 and 7) on the distinct rows of a batch; places: (k, b) positions in them."""
         with tf.GradientTape() as tape:
-            codes = self._psi(batch_rows) if self._psi else batch_rows
+            codes = self._psi(batch_rows, training=True) if self._psi else batch_rows
             inputs = [tf.gather(codes, places[i]) for i in range(places.shape[0])]
             outputs = self._eta(inputs if len(inputs) > 1 else inputs[0], training=True)
             loss = self.loss(targets, outputs, *constants) + tf.add_n(self.model.losses or [0.0])
@@ -177,7 +175,7 @@ def _silent_stderr():
 class KerasDetector(Detector):
     """A detector that trains one Keras network with the shared loop.
 
-    Subclasses take at least learning_rate, epochs, batches_per_epoch and random_state, and define
+    Subclasses take at least random_state, hidden_units, learning_rate, epochs, batches_per_epoch and batch_size, and define
       build(n_features, seed)                                  -> keras.Model with layers "psi" and "eta" (see Trainer)
       loss(targets, outputs, *constants)                       -> scalar, without the l2 terms
       sample_batches(unlabeled, n_anomalies, n_batches, rng)   -> Batches
@@ -193,18 +191,18 @@ class KerasDetector(Detector):
         return rmsprop(self.learning_rate)
 
     def _fit(self, X, unlabeled, anomalies, rng):
-        if sparse.issparse(X):
-            raise ValueError(f"{type(self).__name__} trains on dense rows; convert the matrix with .toarray() if it fits into memory")
+        for name in ("epochs", "batches_per_epoch", "batch_size", "hidden_units"):
+            if getattr(self, name) < 1:
+                raise ValueError(f"{name} must be at least 1, not {getattr(self, name)}")
         seed = int(rng.integers(2**31))
-        self.model_ = self.build(X.shape[1], seed)
+        model = self.build(X.shape[1], seed)
         batches = self.sample_batches(unlabeled, len(anomalies), self.epochs * self.batches_per_epoch, rng)
         trainer = _compiled_trainer(type(self), self._settings(), X.shape[1])
-        start = time.perf_counter()
-        weights, self.losses_ = trainer.fit(
-            X, anomalies, batches, self.epochs, self.model_.get_weights(), self.loss_constants(rng)
+        weights, losses = trainer.fit(
+            X, anomalies, batches, self.epochs, model.get_weights(), self.loss_constants(rng)
         )
-        self.training_seconds_ = time.perf_counter() - start
-        self.model_.set_weights(weights)
+        model.set_weights(weights)
+        self.model_, self.losses_ = model, losses
 
     def _settings(self):
         """All parameters but the seed, hashable: what decides which compiled graph can be used."""

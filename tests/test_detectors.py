@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from scipy import sparse
 from sklearn.base import clone
 from sklearn.metrics import roc_auc_score
 
@@ -70,6 +71,18 @@ def test_scoring_other_features_is_refused(name):
     detector = make_detector(name, **({} if name == "iforest" else {"epochs": 1})).fit(X, known)
     with pytest.raises(ValueError, match="5 features, but .* was fitted on 6"):
         detector.decision_function(X[:, :5])
+
+
+@pytest.mark.parametrize("name", METHODS)
+def test_sparse_rows_are_taken_or_refused_in_a_sentence(name):
+    X, _, known = two_clusters()
+    detector = make_detector(name)
+    if detector.takes_sparse:
+        dense = make_detector(name).fit(X, known).decision_function(X)
+        np.testing.assert_allclose(detector.fit(sparse.csr_matrix(X), known).decision_function(sparse.csr_matrix(X)), dense)
+    else:
+        with pytest.raises(TypeError, match="[Ss]parse"):
+            detector.fit(sparse.csr_matrix(X), known)
 
 
 @pytest.mark.parametrize("name", METHODS)
@@ -166,10 +179,20 @@ def test_network_is_the_papers():
     assert float(model([left, right])[0]) == pytest.approx((np.hstack(hidden) @ model.get_weights()[2]).item(), abs=1e-5)
 
 
-def test_unknown_pair_order_is_refused():
+@pytest.mark.parametrize(
+    "detector, message",
+    [
+        (PReNet(pair_order="other"), "released, paper"),
+        (PReNet(batch_size=3), "batch_size must be at least 4"),
+        (PReNet(ensemble_size=0), "ensemble_size at least 1"),
+        (PReNet(epochs=0), "epochs must be at least 1, not 0"),
+        (DevNet(batch_size=0), "batch_size must be at least 1"),
+    ],
+)
+def test_settings_that_cannot_work_are_refused(detector, message):
     X, _, known = two_clusters()
-    with pytest.raises(ValueError, match="released, paper"):
-        PReNet(pair_order="other").fit(X, known)
+    with pytest.raises(ValueError, match=message):
+        detector.fit(X, known)
 
 
 # ---------------------------------------------------------------------------- DevNet
@@ -182,9 +205,14 @@ def test_deviation_loss_by_hand():
     assert float(deviation_loss(labels, scores, 1.0, 2.0)) == pytest.approx((1 + 2 + 3 + 2 + 0) / 5)
 
 
-def test_reference_scores_are_drawn_once_per_fit():
-    mean, std = DevNet().loss_constants(np.random.default_rng(0))
-    assert 0 < abs(mean) < 0.06 and 0 < abs(std - 1) < 0.04  # of 5,000 draws, not the ideal 0 and 1
+def test_reference_scores_are_5000_draws_made_once_per_fit(monkeypatch):
+    drawn = []
+    original = DevNet.loss_constants
+    monkeypatch.setattr(DevNet, "loss_constants", lambda self, rng: drawn.append(original(self, rng)) or drawn[-1])
+    X, _, known = two_clusters()
+    DevNet(epochs=2).fit(X, known)
+    ((mean, std),) = drawn
+    assert 0 < abs(mean) < 0.06 and 0 < abs(std - 1) < 0.04  # not the ideal 0 and 1
 
 
 def test_balanced_batches():

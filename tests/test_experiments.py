@@ -18,16 +18,16 @@ from data_sources import SourceFinder
 from runner import Cell, run_cells
 
 ROOT = Path(__file__).resolve().parent.parent
+ENVIRONMENT = {name: value for name, value in os.environ.items() if name != "PRENET_DATA"}
 
 
 def start_experiment(data_dir, results_dir, *options, script="experiments.py"):
     command = [sys.executable, ROOT / script, *(["seen"] if script == "experiments.py" else [])]
     command += ["--datasets", "demo", "--offline", "--data-dir", data_dir, "--results-dir", results_dir, *options]
-    environment = {name: value for name, value in os.environ.items() if name != "PRENET_DATA"}
     return subprocess.Popen(
         list(map(str, command)),
         cwd=ROOT,
-        env=environment,
+        env=ENVIRONMENT,
         text=True,
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
@@ -64,6 +64,7 @@ def finished(data_dir, tmp_path_factory):
     results = tmp_path_factory.mktemp("results")
     code, out, err = experiment(data_dir, results, "--runs", "4", "--jobs", "2")
     assert code == 0, err
+    assert "PReNet" in out and "demo" in out and "±" in out  # the table is shown
     assert "Traceback" not in err and "I0000" not in err and "tensorflow" not in err.lower()  # quiet
     return results
 
@@ -123,8 +124,9 @@ def test_a_killed_driver_is_resumed(finished, data_dir, tmp_path):
 
 def test_ctrl_c_ends_the_workers_and_says_how_to_go_on(data_dir, tmp_path):
     process = start_experiment(data_dir, tmp_path, "--runs", "50", "--jobs", "2")
+    deadline = time.monotonic() + 120
     while not (tmp_path / "seen_runs.csv").exists() or (tmp_path / "seen_runs.csv").read_bytes().count(b"\n") < 2:
-        assert process.poll() is None
+        assert process.poll() is None and time.monotonic() < deadline
         time.sleep(0.02)
     os.killpg(process.pid, signal.SIGINT)
     start = time.monotonic()
@@ -154,7 +156,7 @@ def test_independent_protocol_and_label_budget(data_dir, tmp_path):
 
 def test_a_failing_cell_is_reported_and_the_exit_code_says_so(data_dir, tmp_path):
     code, _, err = experiment(data_dir, tmp_path, "--runs", "1", "--methods", "iforest", "--protocol", "independent", "--n-labeled", "5000")
-    assert code == 1 and "FAILED iforest on demo: ValueError: all 320 training anomalies are labelled" in err
+    assert code == 1 and "FAILED iforest on demo: run 0: ValueError: all 320 training anomalies are labelled" in err
     assert "Traceback" not in err
 
 
@@ -162,8 +164,9 @@ def test_the_other_cells_go_on_when_one_fails(data_dir):
     prepare_all(["demo"], SourceFinder(data_dir / "raw", offline=True), data_dir)
     cells = [Cell("iforest", name, "released", 60, 0.02, (0, 1), str(data_dir)) for name in ("absent", "demo")]
     outcomes = [(cell.dataset, result and result["run"], error) for cell, result, error in run_cells(cells, 1)]
-    assert outcomes[0][0] == "absent" and "absent is not prepared" in outcomes[0][2]
-    assert outcomes[1:] == [("demo", 0, None), ("demo", 1, None)]
+    assert [outcome[0] for outcome in outcomes[:2]] == ["absent", "absent"]
+    assert outcomes[1][2].startswith("run 1: DataError: absent is not prepared")
+    assert outcomes[2:] == [("demo", 0, None), ("demo", 1, None)]
 
 
 def test_a_worker_that_dies_costs_its_own_cell_only(data_dir):
@@ -201,16 +204,35 @@ def test_results_that_cannot_be_read_stop_it_before_work_starts(data_dir, tmp_pa
     assert (tmp_path / "seen_runs.csv").read_text() == "a,b\n1,2\n"
 
 
+def test_the_shell_driver(data_dir, tmp_path):
+    """run_seen.sh with an environment that is ready: passes its options on, and its exit code."""
+    for name in ("run_seen.sh", "setup_env.sh", "requirements.txt", "published", *[path.name for path in ROOT.glob("*.py")]):
+        (tmp_path / name).symlink_to(ROOT / name)
+    (tmp_path / ".venv" / "bin").mkdir(parents=True)
+    (tmp_path / ".venv" / "bin" / "python").write_text(f'#!/bin/sh\nexec "{sys.executable}" "$@"\n')
+    (tmp_path / ".venv" / "bin" / "python").chmod(0o755)
+    (tmp_path / ".venv" / "requirements.installed").write_bytes((ROOT / "requirements.txt").read_bytes())
+    options = ["--datasets", "demo", "--methods", "iforest", "--runs", "1", "--offline", "--data-dir", str(data_dir)]
+    done = subprocess.run(["bash", tmp_path / "run_seen.sh", *options], capture_output=True, text=True, cwd="/", env=ENVIRONMENT)
+    assert done.returncode == 0, done.stderr
+    assert (tmp_path / "results" / "seen_synthetic.csv").exists()
+    assert subprocess.run(["bash", tmp_path / "run_seen.sh", "--runs", "none"], capture_output=True).returncode == 2
+
+
 @pytest.mark.parametrize("script", ["prenet.py", "devnet.py", "iforest_baseline.py"])
 def test_every_detector_file_runs_by_itself(data_dir, tmp_path, script):
     code, _, err = experiment(data_dir, tmp_path, "--runs", "1", script=script)
     assert code == 0, err
     assert len(pd.read_csv(tmp_path / "seen_runs.csv")) == 1
+    code, _, err = experiment(data_dir, tmp_path, "--runs", "1", "--protocol", "independent", "--n-labeled", "5000", script=script)
+    assert code == 1 and "FAILED" in err
 
 
 def test_bench(data_dir, capsys):
     assert bench.main(["--datasets", "demo", "--runs", "2", "--data-dir", str(data_dir), "--offline"]) == 0
-    assert "demo, later runs" in capsys.readouterr().out
+    line = next(line for line in capsys.readouterr().out.splitlines() if line.startswith("demo, later runs"))
+    ours, plain, floor, ratio, over_floor = map(float, line.removeprefix("demo, later runs").split())
+    assert 0 < floor < ours < plain and ratio == pytest.approx(plain / ours, rel=0.05)
 
 
 @pytest.mark.parametrize("method, published", [("prenet", 0.298), ("devnet", 0.280)])

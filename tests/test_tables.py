@@ -5,6 +5,7 @@ import pandas as pd
 import pytest
 
 import compare
+from methods import Method
 from tables import RUN_COLUMNS, ResultsError, RunsFile, paper_table, select_runs, table_suffix, write_tables
 
 
@@ -24,11 +25,13 @@ def runs_table(*rows):
 def test_runs_survive_a_round_trip_at_full_precision(tmp_path):
     runs_file = RunsFile(tmp_path / "new" / "folder", "seen")
     runs_file.open_for_append()
-    runs_file.append(run_row(auc_pr=1 / 3))
-    runs_file.append(run_row(run=1, settings="a=1 b=(2, 3)"))
+    values = np.random.default_rng(0).random(200)
+    for run, value in enumerate(values):
+        runs_file.append(run_row(run=run, auc_pr=value, settings="a=1 b=(2, 3)"))
     runs = runs_file.read()
-    assert list(runs.columns) == RUN_COLUMNS and len(runs) == 2
-    assert runs["auc_pr"][0] == 1 / 3 and runs["settings"][1] == "a=1 b=(2, 3)"
+    assert list(runs.columns) == RUN_COLUMNS
+    np.testing.assert_array_equal(runs["auc_pr"], values)
+    assert set(runs["settings"]) == {"a=1 b=(2, 3)"}
 
 
 def test_a_half_written_last_line_is_dropped_and_its_neighbours_kept(tmp_path, capsys):
@@ -54,10 +57,20 @@ def test_a_repeated_run_replaces_the_older_one(tmp_path):
 
 
 def test_a_foreign_file_is_refused_and_left_alone(tmp_path):
-    (tmp_path / "seen_runs.csv").write_text("a,b\n1,2\n")
+    (tmp_path / "seen_runs.csv").write_text("a,b\n1,2\n3,4")
     with pytest.raises(ResultsError, match="other columns"):
-        RunsFile(tmp_path, "seen").read()
-    assert (tmp_path / "seen_runs.csv").read_text() == "a,b\n1,2\n"
+        RunsFile(tmp_path, "seen").open_for_append()
+    assert (tmp_path / "seen_runs.csv").read_text() == "a,b\n1,2\n3,4"
+
+
+@pytest.mark.parametrize("kept", [0, 30, -2])
+def test_a_header_that_was_cut_off_is_written_again(tmp_path, kept):
+    runs_file = RunsFile(tmp_path, "seen")
+    runs_file.open_for_append()
+    header = runs_file.path.read_bytes()
+    runs_file.path.write_bytes(header[:kept])
+    runs_file.open_for_append()
+    assert runs_file.path.read_bytes() == header
 
 
 def test_averages_by_hand():
@@ -95,9 +108,25 @@ def test_configurations_are_never_mixed():
         dict(auc_pr=0.6),
         dict(auc_pr=0.8, run=1),
     )
-    assert select_runs(runs, "released", 60, 0.02)["auc_pr"].tolist() == [0.6, 0.8]
-    assert select_runs(runs, "independent", 60, 0.02)["auc_pr"].tolist() == [0.3]
-    assert select_runs(runs, "released", 15, 0.02).empty
+    assert select_runs(runs, [run_row()])["auc_pr"].tolist() == [0.6, 0.8]
+    assert select_runs(runs, [run_row(protocol="independent")])["auc_pr"].tolist() == [0.3]
+    assert select_runs(runs, [run_row(n_labeled=15)]).empty
+
+
+def test_the_table_shows_what_was_asked_for_not_what_was_run_last():
+    runs = runs_table(dict(auc_pr=0.1, data_sha256="x"), dict(auc_pr=0.2, data_sha256="y"), dict(auc_pr=0.3, data_sha256="y", settings="z"))
+    assert select_runs(runs, [run_row(data_sha256="x")])["auc_pr"].tolist() == [0.1]
+    assert select_runs(runs, [run_row(data_sha256="y")])["auc_pr"].tolist() == [0.2]
+    assert select_runs(runs, [run_row(dataset="bac")])["auc_pr"].tolist() == [0.3]  # not asked for: the latest
+
+
+def test_all_methods_of_a_row_were_run_on_the_same_data():
+    """PReNet on a part of thyroid must not appear beside DevNet on the whole of it, marked exact."""
+    runs = runs_table(dict(auc_pr=0.9, data_sha256="part", data_status="partial"), dict(method="devnet", auc_pr=0.4))
+    chosen = select_runs(runs, [run_row(method="devnet")])
+    assert chosen["method"].tolist() == ["devnet"]
+    moved = runs_table(dict(auc_pr=0.9), dict(auc_pr=0.9, data_status="partial"))  # the same file, now in partial/
+    assert select_runs(moved, [run_row(data_status="partial")])["data_status"].tolist() == ["partial"]
 
 
 def test_other_set_ups_get_their_own_table():
@@ -146,4 +175,11 @@ def test_comparison_by_hand(tmp_path, capsys):
 def test_comparing_nothing_says_what_to_do(tmp_path, capsys):
     with pytest.raises(SystemExit) as stop:
         compare.main(["--results-dir", str(tmp_path)])
-    assert stop.value.code == 2 and "run ./run_seen.sh first" in capsys.readouterr().err
+    assert stop.value.code == 2 and "run ./run_seen.sh with data first" in capsys.readouterr().err
+
+
+def test_methods_that_the_paper_does_not_list_are_left_out_of_the_comparison(tmp_path, monkeypatch):
+    monkeypatch.setitem(compare.METHODS, "mine", Method("Mine", "mine", "Mine"))
+    write_tables(runs_table(dict(auc_pr=0.3), dict(method="mine", auc_pr=0.9)), tmp_path, "seen")
+    assert compare.compare(tmp_path)
+    assert set(pd.read_csv(tmp_path / "seen_vs_published.csv")["method"]) == {"prenet"}

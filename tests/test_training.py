@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from sklearn.exceptions import NotFittedError
 
 import training
 from devnet import DevNet
@@ -105,6 +106,32 @@ def test_a_diverging_fit_says_so():
     X[:, 0] = 3e38
     with pytest.raises(TrainingDiverged, match=r"epoch 1 of 50: are the features scaled"):
         PReNet().fit(X, y)
+
+
+def test_a_failed_fit_leaves_no_detector_behind():
+    X, y = toy_rows(), np.repeat([0, 1], [390, 10])
+    detector = DevNet()
+    with pytest.raises(TrainingDiverged):
+        detector.fit(X * 1e38, y)
+    with pytest.raises(NotFittedError):
+        detector.decision_function(X)
+
+
+def test_dropout_is_on_in_training():
+    """With half of psi's codes dropped, the loss of equal batches and weights is another one."""
+
+    def losses(rate):
+        instance, code = keras.Input((8,)), keras.Input((4,))
+        psi = keras.Model(instance, keras.layers.Dropout(rate, seed=0)(keras.layers.Dense(4, "relu")(instance)), name="psi")
+        eta = keras.Model(code, keras.layers.Dense(1)(code)[:, 0], name="eta")
+        model = keras.Model(instance, eta(psi(instance)))
+        trainer = Trainer(model, lambda targets, outputs: tf.reduce_mean(tf.abs(targets - outputs)), rmsprop(1e-3))
+        batches = DevNet(batch_size=16).sample_batches(np.arange(5, 400), 5, 4, np.random.default_rng(0))
+        weights = [np.full_like(values, 0.3) for values in model.get_weights()]
+        return trainer.fit(toy_rows(), np.arange(5), batches, 2, weights)[1]
+
+    assert losses(0.0) == losses(0.0)
+    assert losses(0.5)[0] != losses(0.0)[0]
 
 
 def test_fits_of_one_network_share_one_compilation():

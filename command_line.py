@@ -1,0 +1,54 @@
+"""What the command lines have in common: argument types with one-sentence errors, and where data comes from."""
+
+import argparse
+import os
+from pathlib import Path
+
+from data_registry import DATA_SETS, DEMO
+from data_sources import SourceFinder
+
+
+def add_data_arguments(parser):
+    """The options that say where data comes from, for this script and the experiments."""
+    where = "where to look for source files; repeatable (default: $PRENET_DATA)"
+    parser.add_argument("--source", action="append", metavar="DIR-or-URL", help=where)
+    parser.add_argument("--offline", action="store_true", help="never touch a network")
+    parser.add_argument("--data-dir", default="dataset", help="where raw and prepared data live (default: %(default)s)")
+
+
+def make_finder(args):
+    default = [os.environ["PRENET_DATA"]] if os.environ.get("PRENET_DATA") else []
+    return SourceFinder(Path(args.data_dir) / "raw", args.source or default, offline=args.offline)
+
+
+def parse_names(text, known, what):
+    """A comma-separated list as names, each of them known."""
+    names = [name.strip() for name in text.split(",") if name.strip()]
+    for name in names:
+        if name not in known:
+            raise argparse.ArgumentTypeError(f"unknown {what} {name!r}; known: {', '.join(known)}")
+    if not names:
+        raise argparse.ArgumentTypeError(f"no {what} given")
+    return list(dict.fromkeys(names))
+
+
+def positive(text):
+    """A command-line argument as a whole number of at least 1."""
+    if not text.isdecimal() or int(text) < 1:
+        raise argparse.ArgumentTypeError(f"must be a whole number of at least 1, not {text!r}")
+    return int(text)
+
+
+def data_set_names(text):
+    return parse_names(text, [*DATA_SETS, DEMO], "data set")
+
+
+def rate(text):
+    """A command-line argument as a share from 0 to below 1."""
+    try:
+        value = float(text)
+    except ValueError:
+        value = -1
+    if not 0 <= value < 1:
+        raise argparse.ArgumentTypeError(f"must be a number of at least 0 and below 1, not {text!r}")
+    return value
