@@ -1,0 +1,72 @@
+"""Every figure in the README's tables is that of the committed results."""
+
+import re
+
+import pandas as pd
+import pytest
+
+from compare import PUBLISHED
+
+ROOT = PUBLISHED.parent
+REFERENCE = ROOT / "results" / "reference"
+
+
+def readme_table(first_cells):
+    """Rows of the Markdown table whose header starts so, as lists of cells."""
+    lines = (ROOT / "README.md").read_text().splitlines()
+    start = next(number for number, line in enumerate(lines) if line.startswith(first_cells))
+    rows = []
+    for line in lines[start + 2 :]:
+        if not line.startswith("|"):
+            return rows
+        rows.append([cell.strip() for cell in line.strip("|").split("|")])
+
+
+def cell(row, column):
+    spread = row[f"{column}_std"]
+    return f"{row[column]:.3f}" + (f" ± {spread:.3f}" if pd.notna(spread) else "")
+
+
+@pytest.fixture(scope="module")
+def reference():
+    return {name: pd.read_csv(REFERENCE / f"{name}.csv") for name in ("seen", "seen_independent", "seen_vs_published", "seen_runs")}
+
+
+def test_table_2(reference):
+    seen = reference["seen"].set_index("dataset")
+    compared = reference["seen_vs_published"].set_index(["dataset", "method", "metric"])["published"]
+    rows = readme_table("| AUC-PR | PReNet | published")
+    assert [row[0] for row in rows] == [name for name, row in seen.iterrows() if row["status"].startswith("exact")]
+    for name, *cells in rows:
+        expected = []
+        for method in ("prenet", "devnet", "iforest"):
+            expected += [cell(seen.loc[name], f"auc_pr_{method}"), f"{compared[name, method, 'auc_pr']:.3f}"]
+        assert cells == expected, name
+
+
+def test_protocols(reference):
+    tables = [reference[name].set_index("dataset") for name in ("seen", "seen_independent")]
+    for name, *cells in readme_table("| AUC-PR | PReNet, released"):
+        assert cells == [cell(table.loc[name], f"auc_pr_{method}") for method in ("prenet", "devnet") for table in tables], name
+
+
+def test_mean_differences(reference):
+    text = re.search(r"Mean \|difference\| to the published AUC-PR: (.*)\.\n", (ROOT / "README.md").read_text())[1]
+    compared = reference["seen_vs_published"]
+    compared = compared[(compared["data_status"] == "exact") & (compared["metric"] == "auc_pr")]
+    sizes = compared.assign(size=compared["difference"].abs()).groupby("method")["size"]
+    mean, largest = sizes.mean(), sizes.max()
+    assert text == (
+        f"PReNet {mean['prenet']:.4f} (largest {largest['prenet']:.3f}), DevNet {mean['devnet']:.4f} "
+        f"(largest {largest['devnet']:.3f}), iForest {mean['iforest']:.4f}"
+    )
+
+
+def test_committed_tables_follow_from_the_committed_runs(reference):
+    runs = reference["seen_runs"]
+    assert not runs.duplicated(["method", "dataset", "protocol", "run"]).any()
+    for protocol, name in (("released", "seen"), ("independent", "seen_independent")):
+        means = runs[runs["protocol"] == protocol].groupby(["dataset", "method"])["auc_pr"].mean()
+        table = reference[name].set_index("dataset")
+        for (dataset, method), mean in means.items():
+            assert table.loc[dataset, f"auc_pr_{method}"] == pytest.approx(mean, abs=1e-6)
