@@ -23,7 +23,7 @@ import sys
 import numpy as np
 
 from detector import apply_in_chunks, draw_batches, draw_different_pairs
-from training import Batches, KerasDetector, keras, tf
+from training import Batches, KerasDetector, build_psi, keras, tf
 
 PAIR_ORDERS = ("released", "paper")
 
@@ -31,15 +31,7 @@ PAIR_ORDERS = ("released", "paper")
 def build_prenet(n_features, hidden_units=20, l2=0.01, seed=None):
     """Two-stream network phi(x_i, x_j) = eta(psi(x_i), psi(x_j)) (Eq. 3)."""
     seeds = keras.random.SeedGenerator(seed)
-    instance = keras.Input((n_features,))
-    hidden = keras.layers.Dense(
-        hidden_units,
-        activation="relu",
-        kernel_initializer=keras.initializers.GlorotUniform(seeds),
-        kernel_regularizer=keras.regularizers.L2(l2),
-    )
-    psi = keras.Model(instance, hidden(instance), name="psi")  # feature learner (Eq. 1)
-
+    psi = build_psi(n_features, hidden_units, l2, seeds)
     z_i, z_j = keras.Input((hidden_units,)), keras.Input((hidden_units,))
     relation = keras.layers.Dense(1, kernel_initializer=keras.initializers.GlorotUniform(seeds), name="relation")
     eta = keras.Model([z_i, z_j], relation(keras.layers.Concatenate()([z_i, z_j]))[:, 0], name="eta")  # linear (Eq. 2)

@@ -73,6 +73,19 @@ def rmsprop(learning_rate):
     return RMSprop(learning_rate, rho=0.9, epsilon=1e-7, global_clipnorm=1.0)
 
 
+def build_psi(n_features, hidden_units, l2, seeds, use_bias=True):
+    """Feature learner psi (Eq. 1): one hidden layer of ReLU units, the same in all deep detectors (App. B.2.2)."""
+    instance = keras.Input((n_features,))
+    hidden = keras.layers.Dense(
+        hidden_units,
+        activation="relu",
+        use_bias=use_bias,
+        kernel_initializer=keras.initializers.GlorotUniform(seeds),
+        kernel_regularizer=keras.regularizers.L2(l2),
+    )
+    return keras.Model(instance, hidden(instance), name="psi")
+
+
 class Trainer:
     """A model, its loss and its optimiser, compiled together into one epoch graph.
 
