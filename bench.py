@@ -35,7 +35,7 @@ def fit_plain(detector, rows, split, seed):
 
     def batches():
         while True:
-            batch = detector.sample_batches(split.unlabeled, len(split.anomalies), 1, rng)
+            batch = detector.sample_batches(rows, split.unlabeled, split.anomalies, 1, rng)
             drawn = np.concatenate([batch.unlabeled[0], split.anomalies[batch.anomalies[0]]])
             yield (rows[drawn[batch.layout[0]]], rows[drawn[batch.layout[1]]]), batch.targets
 
@@ -46,7 +46,8 @@ def fit_plain(detector, rows, split, seed):
 def fit_floor(detector, rows, split, seed):
     """Only gather the batches and multiply: (b, D) x (D, M) and (D, b) x (b, M); returns the seconds it took."""
     rng = np.random.default_rng(seed)
-    batches = detector.sample_batches(split.unlabeled, len(split.anomalies), detector.epochs * detector.batches_per_epoch, rng)
+    n_batches = detector.epochs * detector.batches_per_epoch
+    batches = detector.sample_batches(rows, split.unlabeled, split.anomalies, n_batches, rng)
     drawn = np.hstack([batches.unlabeled, split.anomalies[batches.anomalies]])
     weights = rng.random((rows.shape[1], detector.hidden_units), dtype=np.float32)
     start = time.perf_counter()

@@ -74,12 +74,12 @@ class DevNet(KerasDetector):
     def loss(self, labels, scores, reference_mean, reference_std):
         return deviation_loss(labels, scores, reference_mean, reference_std)
 
-    def loss_constants(self, rng):
+    def loss_constants(self, X, unlabeled, anomalies, model, rng):
         reference = rng.standard_normal(REFERENCE_SCORES)
         return reference.mean(), reference.std()
 
-    def sample_batches(self, unlabeled, n_anomalies, n_batches, rng):
-        return sample_balanced(unlabeled, n_anomalies, n_batches, self.batch_size, rng)
+    def sample_batches(self, X, unlabeled, anomalies, n_batches, rng):
+        return sample_balanced(unlabeled, len(anomalies), n_batches, self.batch_size, rng)
 
     def _score(self, X):
         return apply_in_chunks(self.model_, X).astype(np.float64)

@@ -102,8 +102,8 @@ class PReNet(KerasDetector):
     def loss(self, ordinal_labels, scores):
         return relation_loss(ordinal_labels, scores)
 
-    def sample_batches(self, unlabeled, n_anomalies, n_batches, rng):
-        return sample_pairs(unlabeled, n_anomalies, n_batches, self.batch_size, self.margin, self.pair_order, rng)
+    def sample_batches(self, X, unlabeled, anomalies, n_batches, rng):
+        return sample_pairs(unlabeled, len(anomalies), n_batches, self.batch_size, self.margin, self.pair_order, rng)
 
     def _fit(self, X, unlabeled, anomalies, rng):
         if self.pair_order not in PAIR_ORDERS:

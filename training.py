@@ -189,15 +189,20 @@ class KerasDetector(Detector):
     """A detector that trains one Keras network with the shared loop.
 
     Subclasses take at least random_state, hidden_units, learning_rate, epochs, batches_per_epoch and batch_size, and define
-      build(n_features, seed)                                  -> keras.Model with layers "psi" and "eta" (see Trainer)
-      loss(targets, outputs, *constants)                       -> scalar, without the l2 terms
-      sample_batches(unlabeled, n_anomalies, n_batches, rng)   -> Batches
-      loss_constants(rng)                                      -> further arguments of loss, drawn once per fit (default: none)
+      build(n_features, seed)                                    -> keras.Model with layers "psi" and "eta" (see Trainer)
+      loss(targets, outputs, *constants)                         -> scalar, without the l2 terms
+      sample_batches(X, unlabeled, anomalies, n_batches, rng)    -> Batches
+    and where the method needs it
+      initial_model(X, unlabeled, anomalies, seed)               -> the model that training starts from (default: build's)
+      loss_constants(X, unlabeled, anomalies, model, rng)        -> further arguments of loss, made once per fit (default: none)
     """
 
     takes_sparse = False
 
-    def loss_constants(self, rng):
+    def initial_model(self, X, unlabeled, anomalies, seed):
+        return self.build(X.shape[1], seed)
+
+    def loss_constants(self, X, unlabeled, anomalies, model, rng):
         return ()
 
     def optimizer(self):
@@ -207,13 +212,11 @@ class KerasDetector(Detector):
         for name in ("epochs", "batches_per_epoch", "batch_size", "hidden_units"):
             if getattr(self, name) < 1:
                 raise ValueError(f"{name} must be at least 1, not {getattr(self, name)}")
-        seed = int(rng.integers(2**31))
-        model = self.build(X.shape[1], seed)
-        batches = self.sample_batches(unlabeled, len(anomalies), self.epochs * self.batches_per_epoch, rng)
+        model = self.initial_model(X, unlabeled, anomalies, seed=int(rng.integers(2**31)))
+        batches = self.sample_batches(X, unlabeled, anomalies, self.epochs * self.batches_per_epoch, rng)
+        constants = self.loss_constants(X, unlabeled, anomalies, model, rng)
         trainer = _compiled_trainer(type(self), self._settings(), X.shape[1])
-        weights, losses = trainer.fit(
-            X, anomalies, batches, self.epochs, model.get_weights(), self.loss_constants(rng)
-        )
+        weights, losses = trainer.fit(X, anomalies, batches, self.epochs, model.get_weights(), constants)
         model.set_weights(weights)
         self.model_, self.losses_ = model, losses
 

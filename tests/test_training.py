@@ -42,9 +42,9 @@ def double_precision():
 def test_compiled_loop_equals_train_on_batch(double_precision, detector, n_anomalies):
     rows, anomalies, n_steps = toy_rows().astype(np.float64), np.arange(n_anomalies), 300
     rng = np.random.default_rng(1)
-    batches = detector.sample_batches(np.arange(n_anomalies, len(rows)), n_anomalies, n_steps, rng)
-    constants = detector.loss_constants(rng)
+    batches = detector.sample_batches(rows, np.arange(n_anomalies, len(rows)), anomalies, n_steps, rng)
     model = detector.build(rows.shape[1], seed=5)
+    constants = detector.loss_constants(rows, np.arange(n_anomalies, len(rows)), anomalies, model, rng)
     start = model.get_weights()
     expected = plain_keras(detector, rows, anomalies, batches, n_steps, start, constants)
 
@@ -57,7 +57,7 @@ def test_compiled_loop_equals_train_on_batch(double_precision, detector, n_anoma
 
 def test_kept_weights_are_those_of_the_epoch_with_the_lowest_loss():
     detector, rows, anomalies = PReNet(batch_size=32, learning_rate=0.3), toy_rows(), np.arange(5)
-    batches = detector.sample_batches(np.arange(5, 400), 5, 40, np.random.default_rng(0))
+    batches = detector.sample_batches(rows, np.arange(5, 400), anomalies, 40, np.random.default_rng(0))
     model = detector.build(rows.shape[1], seed=1)
     start = model.get_weights()
     trainer = Trainer(model, detector.loss, detector.optimizer())
@@ -126,7 +126,7 @@ def test_dropout_is_on_in_training():
         eta = keras.Model(code, keras.layers.Dense(1)(code)[:, 0], name="eta")
         model = keras.Model(instance, eta(psi(instance)))
         trainer = Trainer(model, lambda targets, outputs: tf.reduce_mean(tf.abs(targets - outputs)), rmsprop(1e-3))
-        batches = DevNet(batch_size=16).sample_batches(np.arange(5, 400), 5, 4, np.random.default_rng(0))
+        batches = DevNet(batch_size=16).sample_batches(None, np.arange(5, 400), np.arange(5), 4, np.random.default_rng(0))
         weights = [np.full_like(values, 0.3) for values in model.get_weights()]
         return trainer.fit(toy_rows(), np.arange(5), batches, 2, weights)[1]
 
