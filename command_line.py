@@ -1,6 +1,7 @@
 """What the command lines have in common: argument types with one-sentence errors, and where data comes from."""
 
 import argparse
+import ast
 import os
 from pathlib import Path
 
@@ -41,6 +42,17 @@ def positive(text):
 
 def data_set_names(text):
     return parse_names(text, [*DATA_SETS, DEMO], "data set")
+
+
+def setting(text):
+    """A command-line argument NAME=VALUE as (name, value), the value a Python literal or else a string."""
+    name, equals, value = text.partition("=")
+    if not (equals and name.isidentifier()):
+        raise argparse.ArgumentTypeError(f"must be NAME=VALUE, not {text!r}")
+    try:
+        return name, ast.literal_eval(value)
+    except (ValueError, SyntaxError):
+        return name, value
 
 
 def rate(text):

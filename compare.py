@@ -8,6 +8,7 @@ are `exact` are counted; the others are shown apart, because their data is not t
 """
 
 import argparse
+import shutil
 import sys
 from pathlib import Path
 
@@ -29,9 +30,9 @@ def difference_table(reproduced, published):
     rows = []
     for _, row in reproduced[reproduced["dataset"].isin(published.index)].iterrows():
         for column in columns:
-            if column in published and pd.notna(row[column]):
+            expected = published[column].get(row["dataset"]) if column in published else None
+            if pd.notna(expected) and pd.notna(row[column]):
                 metric, method = column.rsplit("_", 1)
-                expected = published.loc[row["dataset"], column]
                 values = (expected, row[column], row[f"{column}_std"], row[column] - expected)
                 rows.append((row["dataset"], method, metric, *values, row["status"]))
     return pd.DataFrame(rows, columns=["dataset", "method", "metric", "published", "reproduced", "std", "difference", "data_status"])
@@ -52,7 +53,7 @@ def _mean_and_std(row, column):
 
 
 def print_differences(table):
-    """Side by side per metric: reproduced mean and std, published, difference."""
+    """Side by side per metric: reproduced mean and std, published, difference; as many methods beside each other as fit."""
     for title, part in (
         ("Data as in the paper", table[table["data_status"].str.startswith("exact")]),
         ("Partial data, not comparable with the paper and not counted", table[table["data_status"] == "partial"]),
@@ -60,14 +61,20 @@ def print_differences(table):
         if part.empty:
             continue
         print(f"\n{title}")
-        for metric, metric_name in METRICS.items():
-            methods = [name for name in METHODS if name in set(part["method"])]
-            print(f"\n  {metric_name:<10}" + "".join(f"{METHODS[name].column:^34}" for name in methods))
-            print(f"  {'':<10}" + f"{'reproduced':>15}{'published':>10}{'diff':>8} " * len(methods))
+        for metric in METRICS:
             cells = part[part["metric"] == metric].set_index(["dataset", "method"])
-            for dataset in dict.fromkeys(part["dataset"]):
-                print(f"  {dataset:<10}" + "".join(_cell(cells, dataset, name) for name in methods))
+            methods = [name for name in METHODS if name in set(cells.index.get_level_values("method"))]
+            beside = max(1, (shutil.get_terminal_size((120, 24)).columns - 12) // 34)
+            for start in range(0, len(methods), beside):
+                _print_block(cells, METRICS[metric], methods[start : start + beside], dict.fromkeys(part["dataset"]))
     print_summary(table)
+
+
+def _print_block(cells, metric_name, methods, datasets):
+    print(f"\n  {metric_name:<10}" + "".join(f"{METHODS[name].column:^34}" for name in methods))
+    print(f"  {'':<10}" + f"{'reproduced':>15}{'published':>10}{'diff':>8} " * len(methods))
+    for dataset in datasets:
+        print(f"  {dataset:<10}" + "".join(_cell(cells, dataset, name) for name in methods))
 
 
 def _cell(cells, dataset, method):
@@ -89,6 +96,8 @@ def print_summary(table):
         parts = []
         for metric, metric_name in METRICS.items():
             part = exact[(exact["method"] == method) & (exact["metric"] == metric)]
+            if part.empty:  # appendix C.1 gives AUC-PR only
+                continue
             sizes = part.set_index("dataset")["difference"].abs()
             parts.append(f"{metric_name} mean {sizes.mean():.4f}, largest {sizes.max():.4f} ({sizes.idxmax()})")
         print(f"  {METHODS[method].column:<10}{'; '.join(parts)}")

@@ -14,11 +14,11 @@ from scipy import sparse
 from tqdm import tqdm
 
 import compare
-from command_line import add_data_arguments, data_set_names, make_finder, parse_names, positive, rate
+from command_line import add_data_arguments, data_set_names, make_finder, parse_names, positive, rate, setting
 from data_files import DataError
 from data_prep import PROTOCOLS, load_data, prepare_all
 from data_registry import DATA_SETS, DEMO, how_to_get
-from methods import METHODS, make_detector
+from methods import METHODS, make_detector, methods_of_table_2
 from runner import Cell, run_cells
 from tables import ResultsError, RunsFile, describe_settings, same_configuration, select_runs, table_suffix, write_tables
 
@@ -53,7 +53,7 @@ def configurations(args, names):
     for name in names:
         data = load_data(name, args.data_dir)
         for method in args.methods:
-            detector = make_detector(method)
+            detector = make_detector(method, **dict(args.set))
             if sparse.issparse(data.X) and not detector.takes_sparse:
                 print(f"{METHODS[method].column} does not train on sparse data, so {name} is left out for it.")
                 continue
@@ -73,8 +73,8 @@ def plan(args, wanted, done):
         made = set() if args.force else set(done["run"][same_configuration(done, common)])
         missing = tuple(run for run in range(args.runs) if run not in made)
         if missing:
-            cell = Cell(common["method"], common["dataset"], args.protocol, args.n_labeled, args.contamination, missing, args.data_dir)
-            cells[cell] = common
+            where = (common["method"], common["dataset"], args.protocol, args.n_labeled, args.contamination)
+            cells[Cell(*where, missing, args.data_dir, tuple(args.set))] = common
     n_missing, n_wanted = sum(len(cell.runs) for cell in cells), len(wanted) * args.runs
     if n_missing < n_wanted:
         print(f"{n_wanted - n_missing} of {n_wanted} runs were made before and are kept.")
@@ -85,7 +85,9 @@ def plan(args, wanted, done):
 
 def run_experiment(args):
     """Run what is missing and write the tables; returns what failed, as lines of text."""
-    runs_file = RunsFile(args.results_dir, args.experiment)
+    # runs with --set have files of their own, so that the methods of a table all have their usual settings
+    label = "_".join([args.experiment, *(f"{name}={value}" for name, value in args.set)])
+    runs_file = RunsFile(args.results_dir, label)
     runs_file.open_for_append()
     names, failures = available_data_sets(args)
     wanted = configurations(args, names)
@@ -102,16 +104,17 @@ def run_experiment(args):
             progress.update()
     if wanted:
         suffix = table_suffix(args.protocol, args.n_labeled, args.contamination)
-        tables = write_tables(select_runs(runs_file.read(), wanted), args.results_dir, args.experiment, suffix)
+        tables = write_tables(select_runs(runs_file.read(), wanted), args.results_dir, label, suffix)
         for path, table in tables.items():
             print(f"Wrote {path}")
-            if suffix or path.name.endswith("_synthetic.csv"):  # the paper's own set-up is shown by the comparison
+            if suffix or args.set or path.name.endswith("_synthetic.csv"):  # the paper's own set-up is shown by the comparison
                 compare.print_table(table)
     return failures
 
 
 def method_names(text):
-    return parse_names(text, METHODS, "method")
+    groups = {"table": methods_of_table_2(), "all": list(METHODS)}
+    return groups.get(text) or parse_names(text, METHODS, "method")
 
 
 def data_sets_or_all(text):
@@ -122,13 +125,16 @@ def make_parser():
     parser = argparse.ArgumentParser(description="Run an experiment of the paper.")
     add = parser.add_argument
     add("experiment", choices=["seen"], help="seen: Table 2")
-    add("--methods", type=method_names, default=list(METHODS), metavar="A,B", help=f"of {', '.join(METHODS)} (default: all of them)")
+    names = f"of {', '.join(METHODS)}; or `all`, or `table`: those of Table 2 (default: table)"
+    add("--methods", type=method_names, default="table", metavar="A,B", help=names)
     add("--datasets", type=data_sets_or_all, default="all", metavar="A,B", help="data sets (default: all that can be had)")
     add("--runs", type=positive, default=10, help="runs per method and data set; run r has seed r (default: %(default)s)")
     add("--jobs", type=positive, default=min(8, os.cpu_count() or 1), help="processes, of one thread each (default: %(default)s)")
     add("--protocol", choices=PROTOCOLS, default="released", help="how data is split and labels are drawn (default: %(default)s)")
     add("--n-labeled", type=positive, default=60, help="labelled anomalies (default: %(default)s)")
     add("--contamination", type=rate, default=0.02, help="share of anomalies in the unlabelled data (default: %(default)s)")
+    set_help = "another value for a parameter of the methods, such as l2=0.1; repeatable; runs and table get files of their own"
+    add("--set", type=setting, action="append", default=[], metavar="NAME=VALUE", help=set_help)
     add("--results-dir", default="results", help="where runs and tables are written (default: %(default)s)")
     add("--force", action="store_true", help="run again what is in the results already")
     add_data_arguments(parser)
@@ -138,9 +144,13 @@ def make_parser():
 def main(argv=None):
     parser = make_parser()
     args = parser.parse_args(argv)
+    for method in args.methods if args.set else ():  # only now, because it imports TensorFlow
+        for name, _ in args.set:
+            if name not in make_detector(method).get_params() or name == "random_state":
+                parser.error(f"{METHODS[method].column} has no parameter {name!r} to set")
     try:
         failures = run_experiment(args)
-        if not table_suffix(args.protocol, args.n_labeled, args.contamination):
+        if not args.set and not table_suffix(args.protocol, args.n_labeled, args.contamination):
             compare.compare(args.results_dir, args.experiment)
     except (DataError, ResultsError) as error:
         parser.error(str(error))

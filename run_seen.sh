@@ -7,6 +7,6 @@ set -euo pipefail
 cd "$(dirname "$0")"
 source ./setup_env.sh
 
-# methods: all of methods.py (prenet, devnet, iforest)
+# methods: the seven of Table 2 (prenet, devnet, dsad, fsnet, cfsnet, repen, iforest); --methods all adds xgbod, pumad, feawad
 # data sets: those that can be had of donors, census, fraud, celeba, dos, rec, fuz, bac, w7a, campaign, news20, thyroid
 "$python" experiments.py seen "$@"

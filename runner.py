@@ -32,6 +32,7 @@ class Cell:
     contamination: float
     runs: tuple
     data_dir: str = "dataset"
+    settings: tuple = ()  # (name, value) pairs of detector parameters other than the defaults
 
     def __str__(self):
         return f"{self.method} on {self.dataset}"
@@ -41,7 +42,7 @@ def run_once(cell, run):
     """Fit and score one run of a cell, with seed = run; returns what was measured."""
     seed = run
     rows, split, X_test, y_test = _training_data(cell, seed)
-    detector = make_detector(cell.method, random_state=seed)
+    detector = make_detector(cell.method, random_state=seed, **dict(cell.settings))
     start = time.perf_counter()
     detector.fit_rows(rows, split.unlabeled, split.anomalies)
     fitted = time.perf_counter()

@@ -188,7 +188,7 @@ def _silent_stderr():
 class KerasDetector(Detector):
     """A detector that trains one Keras network with the shared loop.
 
-    Subclasses take at least random_state, hidden_units, learning_rate, epochs, batches_per_epoch and batch_size, and define
+    Subclasses take at least random_state, learning_rate, epochs, batches_per_epoch and batch_size, and define
       build(n_features, seed)                                    -> keras.Model with layers "psi" and "eta" (see Trainer)
       loss(targets, outputs, *constants)                         -> scalar, without the l2 terms
       sample_batches(X, unlabeled, anomalies, n_batches, rng)    -> Batches
@@ -210,7 +210,7 @@ class KerasDetector(Detector):
 
     def _fit(self, X, unlabeled, anomalies, rng):
         for name in ("epochs", "batches_per_epoch", "batch_size", "hidden_units"):
-            if getattr(self, name) < 1:
+            if getattr(self, name, 1) < 1:
                 raise ValueError(f"{name} must be at least 1, not {getattr(self, name)}")
         model = self.initial_model(X, unlabeled, anomalies, seed=int(rng.integers(2**31)))
         batches = self.sample_batches(X, unlabeled, anomalies, self.epochs * self.batches_per_epoch, rng)

@@ -15,6 +15,8 @@ import pytest
 import bench
 from data_prep import prepare_all
 from data_sources import SourceFinder
+from experiments import method_names
+from methods import METHODS
 from runner import Cell, run_cells
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -23,6 +25,7 @@ ENVIRONMENT = {name: value for name, value in os.environ.items() if name != "PRE
 
 def start_experiment(data_dir, results_dir, *options, script="experiments.py"):
     command = [sys.executable, ROOT / script, *(["seen"] if script == "experiments.py" else [])]
+    command += [] if script != "experiments.py" else ["--methods", "prenet,devnet,iforest"]
     command += ["--datasets", "demo", "--offline", "--data-dir", data_dir, "--results-dir", results_dir, *options]
     return subprocess.Popen(
         list(map(str, command)),
@@ -183,10 +186,11 @@ def test_a_worker_that_dies_costs_its_own_cell_only(data_dir):
 @pytest.mark.parametrize(
     "options, message",
     [
-        (("--methods", "prenet,nonsense"), "unknown method 'nonsense'; known: prenet, devnet, iforest"),
+        (("--methods", "prenet,nonsense"), "unknown method 'nonsense'; known: prenet, devnet, dsad"),
         (("--datasets", "tyroid"), "unknown data set 'tyroid'"),
         (("--runs", "0"), "must be a whole number of at least 1, not '0'"),
         (("--jobs", "x"), "must be a whole number of at least 1, not 'x'"),
+        (("--set", "l2"), "must be NAME=VALUE, not 'l2'"),
         (("--contamination", "2"), "must be a number of at least 0 and below 1, not '2'"),
         (("--protocol", "mine"), "invalid choice"),
     ],
@@ -195,6 +199,24 @@ def test_wrong_flags_get_one_sentence(data_dir, tmp_path, options, message):
     code, _, err = experiment(data_dir, tmp_path, *options)
     assert code == 2 and message in err and "Traceback" not in err
     assert not list(tmp_path.iterdir())
+
+
+def test_other_settings_have_files_of_their_own(finished, data_dir):
+    before = (finished / "seen_runs.csv").read_bytes()
+    code, out, err = experiment(data_dir, finished, "--methods", "iforest", "--runs", "1", "--set", "n_trees=7", "--set", "subsample=32")
+    assert code == 0 and "iForest" in out, err
+    (row,) = pd.read_csv(finished / "seen_n_trees=7_subsample=32_runs.csv")["settings"]
+    assert row == "n_trees=7 subsample=32"
+    assert (finished / "seen_n_trees=7_subsample=32_synthetic.csv").exists()
+    assert (finished / "seen_runs.csv").read_bytes() == before
+    code, _, err = experiment(data_dir, finished, "--methods", "iforest", "--set", "leaves=7")
+    assert code == 2 and "iForest has no parameter 'leaves' to set" in err
+
+
+def test_groups_of_methods():
+    assert method_names("table") == ["prenet", "devnet", "dsad", "fsnet", "cfsnet", "repen", "iforest"]
+    assert method_names("all") == list(METHODS) and len(METHODS) == 10
+    assert method_names("iforest, prenet") == ["iforest", "prenet"]
 
 
 def test_results_that_cannot_be_read_stop_it_before_work_starts(data_dir, tmp_path):
@@ -219,12 +241,17 @@ def test_the_shell_driver(data_dir, tmp_path):
     assert subprocess.run(["bash", tmp_path / "run_seen.sh", "--runs", "none"], capture_output=True).returncode == 2
 
 
-@pytest.mark.parametrize("script", ["prenet.py", "devnet.py", "iforest_baseline.py"])
+@pytest.mark.parametrize("script", sorted({f"{method.module}.py" for method in METHODS.values()}))
 def test_every_detector_file_runs_by_itself(data_dir, tmp_path, script):
     code, _, err = experiment(data_dir, tmp_path, "--runs", "1", script=script)
     assert code == 0, err
-    assert len(pd.read_csv(tmp_path / "seen_runs.csv")) == 1
-    code, _, err = experiment(data_dir, tmp_path, "--runs", "1", "--protocol", "independent", "--n-labeled", "5000", script=script)
+    ran = set(pd.read_csv(tmp_path / "seen_runs.csv")["method"])
+    assert ran == {name for name, method in METHODS.items() if f"{method.module}.py" == script}
+
+
+def test_a_detector_file_hands_on_the_exit_code(data_dir, tmp_path):
+    options = ("--runs", "1", "--protocol", "independent", "--n-labeled", "5000")
+    code, _, err = experiment(data_dir, tmp_path, *options, script="iforest_baseline.py")
     assert code == 1 and "FAILED" in err
 
 

@@ -1,0 +1,161 @@
+"""FSNet: prototypical network with the two classes anomaly and unlabelled; cFSNet: the same with class costs.
+
+Snell, Swersky and Zemel, "Prototypical Networks for Few-shot Learning", NeurIPS 2017.
+
+    python fsnet.py --datasets thyroid --runs 10     # these two detectors' columns of Table 2
+    FSNet(random_state=0).fit(X, y).decision_function(X_new)
+
+Neither detector has public code, and the PReNet paper names them without describing them (Sec. 5.2, App. B.2.2).
+
+Differences from the paper (where it is silent, the most literal reading of Snell et al.)
+  1. One batch is one episode: a quarter each of unlabelled support, anomalous support, unlabelled queries and anomalous
+     queries, 64 rows each with a batch size of 256. The loss is averaged over the 128 queries.
+  2. Support and queries of an episode have no row in common. A class of at least 128 rows fills its 128 places without
+     replacement. A smaller one (A, with 60 labelled anomalies) is split at random into halves for every episode, and 64
+     rows are drawn from either half with replacement: the oversampling of App. B.2.2. A single labelled anomaly is
+     its own support and query.
+  3. The prototypes that score are the mean codes of all of A and of all of U; the score is d_u - d_a, the logit of the
+     anomaly class. U's contamination is taken as it is, in training too.
+  4. cFSNet. "Cost-sensitive variant" is all that the paper says. We weight the cross-entropy of a query by its class's cost,
+     inversely proportional to the class's share of the training set: the anomalies' cost is |U|/|A| times the unlabelled
+     rows'. The episodes are balanced already, so this comes on top of the oversampling; costs by the shares within an
+     episode would be one each, and cFSNet would be FSNet. The two costs are scaled to a mean of one, so that the l2 term
+     keeps its weight: 2|A| / (|U| + |A|) and 2|U| / (|U| + |A|). Prototypes and scores are not weighted.
+  5. What the l2 term covers, RMSprop's epsilon, the gradient clipping and the choice of the epoch are as in all detectors:
+     see training.py.
+"""
+
+import sys
+
+import numpy as np
+
+from detector import apply_in_chunks, draw_batches
+from training import Batches, KerasDetector, build_psi, keras, tf
+
+
+def build_fsnet(n_features, hidden_units=20, l2=0.01, seed=None):
+    """Embedding network psi(x), the f_phi of Snell et al.; eta hands the codes (b, hidden_units) on to the loss."""
+    psi = build_psi(n_features, hidden_units, l2, keras.random.SeedGenerator(seed))
+    instance = keras.Input((n_features,))
+    return keras.Model(instance, keras.layers.Identity(name="eta")(psi(instance)))
+
+
+def prototypical_loss(classes, codes, class_costs):
+    """Mean over the queries of cost * -log softmax(-d)_class, d the squared distances to both prototypes (Snell et al., Eq. 1-2).
+
+    classes (b,): 0 unlabelled, 1 anomaly; codes (b, M); the first half is support, the second queries; class_costs (2,).
+    """
+    if classes.shape.rank != 1 or codes.shape.rank != 2 or classes.shape[0] != codes.shape[0] or classes.shape[0] % 2:
+        raise ValueError(f"classes {classes.shape} and codes {codes.shape} must have the shapes (b,) and (b, M) with an even b")
+    if class_costs.shape != (2,):
+        raise ValueError(f"class_costs must have the shape (2,), not {class_costs.shape}")
+    support, queries = tf.split(codes, 2)
+    support_members, query_members = tf.split(tf.stack([1 - classes, classes], axis=1), 2)  # (b/2, 2) each, one-hot
+    prototypes = tf.matmul(support_members, support, transpose_a=True) / tf.reduce_sum(support_members, axis=0)[:, tf.newaxis]
+    distances = tf.reduce_sum(tf.square(queries[:, tf.newaxis] - prototypes), axis=2)  # (b/2, 2)
+    return -tf.reduce_mean(tf.reduce_sum(class_costs * query_members * tf.nn.log_softmax(-distances), axis=1))
+
+
+def balanced_costs(anomaly_cost):
+    """Costs (2,) of an unlabelled and of an anomalous query, in the ratio 1 : anomaly_cost and with a mean of one."""
+    if not 0 < anomaly_cost < np.inf:
+        raise ValueError(f"anomaly_cost must be a positive number, not {anomaly_cost}")
+    share = 1 / (1 + anomaly_cost)
+    return np.array([2 * share, 2 - 2 * share])
+
+
+def draw_support_and_queries(rows, n_batches, shots, rng):
+    """Rows of one class (n_batches, 2 * shots): each batch first has its support, then its queries, without a common row.
+
+    Too few rows are split in halves anew for each batch and drawn with replacement; a single one serves as both.
+    """
+    if len(rows) >= 2 * shots:
+        return draw_batches(rows, n_batches, 2 * shots, rng)
+    shuffled = rng.permuted(np.tile(rows, (n_batches, 1)), axis=1)
+    n_support = (len(rows) + 1) // 2
+    support_places = rng.integers(n_support, size=(n_batches, shots))
+    query_places = rng.integers(n_support if len(rows) > 1 else 0, len(rows), size=(n_batches, shots))
+    return np.take_along_axis(shuffled, np.hstack([support_places, query_places]), axis=1)
+
+
+def sample_episodes(unlabeled, n_anomalies, n_batches, batch_size, rng):
+    """Episodes in the order [support_u, support_a, query_u, query_a], a quarter of the batch each; targets are the classes."""
+    shots = batch_size // 4
+    support_u, query_u, support_a, query_a = np.arange(4 * shots).reshape(4, shots)
+    return Batches(
+        unlabeled=draw_support_and_queries(unlabeled, n_batches, shots, rng),
+        anomalies=draw_support_and_queries(np.arange(n_anomalies), n_batches, shots, rng),
+        layout=np.concatenate([support_u, support_a, query_u, query_a])[np.newaxis],
+        targets=np.repeat([0, 1, 0, 1], shots),
+    )
+
+
+class FSNet(KerasDetector):
+    """Prototypical network with the settings that the PReNet paper gives all detectors (App. B.2.2)."""
+
+    def __init__(
+        self, random_state=0, hidden_units=20, l2=0.01, learning_rate=1e-3, epochs=50, batches_per_epoch=20, batch_size=256
+    ):
+        self.random_state = random_state
+        self.hidden_units = hidden_units
+        self.l2 = l2
+        self.learning_rate = learning_rate
+        self.epochs = epochs
+        self.batches_per_epoch = batches_per_epoch
+        self.batch_size = batch_size
+
+    def build(self, n_features, seed):
+        return build_fsnet(n_features, self.hidden_units, self.l2, seed)
+
+    def loss(self, classes, codes, class_costs):
+        return prototypical_loss(classes, codes, class_costs)
+
+    def loss_constants(self, X, unlabeled, anomalies, model, rng):
+        return (balanced_costs(1.0),)
+
+    def sample_batches(self, X, unlabeled, anomalies, n_batches, rng):
+        return sample_episodes(unlabeled, len(anomalies), n_batches, self.batch_size, rng)
+
+    def _fit(self, X, unlabeled, anomalies, rng):
+        if self.batch_size < 4 or self.batch_size % 4:
+            raise ValueError(f"batch_size must be a positive multiple of 4 (support and queries of two classes), not {self.batch_size}")
+        super()._fit(X, unlabeled, anomalies, rng)
+        self.unlabeled_prototype_, self.anomaly_prototype_ = (
+            apply_in_chunks(lambda positions: self.model_(X[positions]), members).mean(axis=0, dtype=np.float64)
+            for members in (unlabeled, anomalies)
+        )
+
+    def _score(self, X):
+        return apply_in_chunks(lambda rows: self._score_codes(np.asarray(self.model_(rows), dtype=np.float64)), X)
+
+    def _score_codes(self, codes):
+        """d_u - d_a of codes (n, M): how much closer a code is to the anomalies' prototype than to the unlabelled rows'."""
+        return np.square(codes - self.unlabeled_prototype_).sum(axis=1) - np.square(codes - self.anomaly_prototype_).sum(axis=1)
+
+
+class CFSNet(FSNet):
+    """FSNet with class costs: anomaly_cost is an anomaly's cost relative to an unlabelled row's (None: |U|/|A|)."""
+
+    # scikit-learn reads the parameters off this signature, so the inherited ones are listed again
+    def __init__(
+        self,
+        random_state=0,
+        hidden_units=20,
+        l2=0.01,
+        learning_rate=1e-3,
+        epochs=50,
+        batches_per_epoch=20,
+        batch_size=256,
+        anomaly_cost=None,
+    ):
+        super().__init__(random_state, hidden_units, l2, learning_rate, epochs, batches_per_epoch, batch_size)
+        self.anomaly_cost = anomaly_cost
+
+    def loss_constants(self, X, unlabeled, anomalies, model, rng):
+        return (balanced_costs(len(unlabeled) / len(anomalies) if self.anomaly_cost is None else self.anomaly_cost),)
+
+
+if __name__ == "__main__":
+    from experiments import main
+
+    sys.exit(main(["seen", "--methods", "fsnet,cfsnet", *sys.argv[1:]]))
