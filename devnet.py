@@ -57,17 +57,6 @@ def sample_balanced(unlabeled, n_anomalies, n_batches, batch_size, rng):
 class DevNet(KerasDetector):
     """Deviation network with the settings that the PReNet paper gives all detectors (App. B.2.2)."""
 
-    def __init__(
-        self, random_state=0, hidden_units=20, l2=0.01, learning_rate=1e-3, epochs=50, batches_per_epoch=20, batch_size=512
-    ):
-        self.random_state = random_state
-        self.hidden_units = hidden_units
-        self.l2 = l2
-        self.learning_rate = learning_rate
-        self.epochs = epochs
-        self.batches_per_epoch = batches_per_epoch
-        self.batch_size = batch_size
-
     def build(self, n_features, seed):
         return build_devnet(n_features, self.hidden_units, self.l2, seed)
 

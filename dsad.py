@@ -92,15 +92,6 @@ def is_collapsed(codes, centre):
 class _Autoencoder(KerasDetector):
     """The pre-training of Deep SAD: it only trains, on unlabelled rows; nothing is scored with it."""
 
-    def __init__(self, random_state=0, hidden_units=20, l2=0.01, learning_rate=1e-3, epochs=50, batches_per_epoch=20, batch_size=512):
-        self.random_state = random_state
-        self.hidden_units = hidden_units
-        self.l2 = l2
-        self.learning_rate = learning_rate
-        self.epochs = epochs
-        self.batches_per_epoch = batches_per_epoch
-        self.batch_size = batch_size
-
     def build(self, n_features, seed):
         return build_residual(n_features, self.hidden_units, self.l2, seed)
 
@@ -133,13 +124,7 @@ class DSAD(KerasDetector):
         distance="squared",
         anomaly_term="inverse",
     ):
-        self.random_state = random_state
-        self.hidden_units = hidden_units
-        self.l2 = l2
-        self.learning_rate = learning_rate
-        self.epochs = epochs
-        self.batches_per_epoch = batches_per_epoch
-        self.batch_size = batch_size
+        super().__init__(random_state, hidden_units, l2, learning_rate, epochs, batches_per_epoch, batch_size)
         self.eta = eta
         self.pretrain = pretrain
         self.distance = distance

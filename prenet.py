@@ -85,13 +85,7 @@ class PReNet(KerasDetector):
         ensemble_size=30,
         pair_order="released",
     ):
-        self.random_state = random_state
-        self.hidden_units = hidden_units
-        self.l2 = l2
-        self.learning_rate = learning_rate
-        self.epochs = epochs
-        self.batches_per_epoch = batches_per_epoch
-        self.batch_size = batch_size
+        super().__init__(random_state, hidden_units, l2, learning_rate, epochs, batches_per_epoch, batch_size)
         self.margin = margin
         self.ensemble_size = ensemble_size
         self.pair_order = pair_order

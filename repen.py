@@ -129,13 +129,7 @@ class REPEN(KerasDetector):
         margin=1000.0,
         optimizer_name="adadelta",
     ):
-        self.random_state = random_state
-        self.hidden_units = hidden_units
-        self.l2 = l2
-        self.learning_rate = learning_rate
-        self.epochs = epochs
-        self.batches_per_epoch = batches_per_epoch
-        self.batch_size = batch_size
+        super().__init__(random_state, hidden_units, l2, learning_rate, epochs, batches_per_epoch, batch_size)
         self.margin = margin
         self.optimizer_name = optimizer_name
 

@@ -188,7 +188,8 @@ def _silent_stderr():
 class KerasDetector(Detector):
     """A detector that trains one Keras network with the shared loop.
 
-    Subclasses take at least random_state, learning_rate, epochs, batches_per_epoch and batch_size, and define
+    Its parameters are the settings that the paper gives all deep detectors (Sec. 5.2, App. B.2.2). Subclasses with more of
+    them list all in their own __init__, because scikit-learn reads them off there. They define
       build(n_features, seed)                                    -> keras.Model with layers "psi" and "eta" (see Trainer)
       loss(targets, outputs, *constants)                         -> scalar, without the l2 terms
       sample_batches(X, unlabeled, anomalies, n_batches, rng)    -> Batches
@@ -198,6 +199,17 @@ class KerasDetector(Detector):
     """
 
     takes_sparse = False
+
+    def __init__(
+        self, random_state=0, hidden_units=20, l2=0.01, learning_rate=1e-3, epochs=50, batches_per_epoch=20, batch_size=512
+    ):
+        self.random_state = random_state
+        self.hidden_units = hidden_units
+        self.l2 = l2
+        self.learning_rate = learning_rate
+        self.epochs = epochs
+        self.batches_per_epoch = batches_per_epoch
+        self.batch_size = batch_size
 
     def initial_model(self, X, unlabeled, anomalies, seed):
         return self.build(X.shape[1], seed)

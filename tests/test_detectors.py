@@ -94,6 +94,21 @@ def test_fit_rows_equals_fit_on_the_copied_training_set(name):
     np.testing.assert_allclose(by_position.decision_function(X), make_detector(name).fit(X, known).decision_function(X), atol=1e-5)
 
 
+# the other detectors have such tests in their own files
+@pytest.mark.parametrize("name", ["prenet", "devnet", "iforest"])
+@pytest.mark.parametrize("case", ["constant features", "one labelled anomaly", "more labelled anomalies than a batch holds"])
+def test_scores_are_finite(name, case):
+    X, truth, known = two_clusters(n_anomalies=700 if case.startswith("more") else 60)
+    if case == "constant features":
+        X = np.full_like(X, 0.5)
+    if case == "one labelled anomaly":
+        known = (np.arange(len(X)) == len(X) - 1).astype(int)
+    if case.startswith("more"):
+        known = truth
+    scores = make_detector(name).fit(X, known).decision_function(X)
+    assert scores.shape == (len(X),) and np.isfinite(scores).all()
+
+
 # ---------------------------------------------------------------------------- PReNet
 
 
