@@ -60,3 +60,14 @@ def test_committed_tables_follow_from_the_committed_runs(reference):
         table = reference[name].set_index("dataset")
         for (dataset, method), mean in means.items():
             assert table.loc[dataset, f"auc_pr_{method}"] == pytest.approx(mean, abs=1e-6)
+
+
+@pytest.mark.parametrize("name", ["README.md", "REPRODUCTION.md"])
+def test_every_mean_with_its_spread_is_in_a_committed_table(name):
+    committed = set()
+    for path in REFERENCE.rglob("*.csv"):
+        table = pd.read_csv(path)
+        for column in [column for column in table if f"{column}_std" in table]:
+            committed |= {cell(row, column) for _, row in table.iterrows()}
+    quoted = re.findall(r"\d\.\d{3} ± \d\.\d{3}", (ROOT / name).read_text())
+    assert len(quoted) > 10 and set(quoted) <= committed
