@@ -55,7 +55,8 @@ def configurations(args, names):
         for method in args.methods:
             detector = make_detector(method, **dict(args.set))
             if sparse.issparse(data.X) and not detector.takes_sparse:
-                print(f"{METHODS[method].column} does not train on sparse data, so {name} is left out for it.")
+                columns = f"{data.X.shape[1]:,} columns"
+                print(f"{METHODS[method].column} takes dense rows only: {name}, sparse with {columns}, is left out for it.")
                 continue
             wanted.append({
                 "experiment": args.experiment, "method": method, "dataset": name, "protocol": args.protocol,

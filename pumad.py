@@ -17,7 +17,7 @@ Differences from the paper
   2. Filtering leaves at least half of U. Where anomalies resemble everything (thyroid), the half that collides least stays.
   3. Potential anomalies are left out of training altogether; they do not serve as anomalies.
   4. Triplets. Half of a batch are (normal, normal, anomaly), half (anomaly, anomaly, normal), drawn uniformly, without mining
-     of hard ones; hinge max(0, margin + d_positive - d_negative) on squared Euclidean distances, margin 1.
+     of hard ones; REPEN's network and loss, max(0, margin - (d_neg - d_pos)) on squared Euclidean distances, with margin 1.
   5. Score. Mean squared distance to the reliable normals minus that to the labelled anomalies. The mean squared distance to
      a set is the squared distance to its mean plus the set's spread, a constant, so the two means are all that is kept, and
      sampling references could only add noise.
@@ -30,29 +30,11 @@ import sys
 import numpy as np
 
 from detector import apply_in_chunks, draw_batches, draw_different_pairs
-from training import Batches, KerasDetector, build_psi, keras, tf
+from repen import build_repen, triplet_loss
+from training import Batches, KerasDetector
 
 FILTERED_FROM = 0.5  # share of the hash tables in which a potential anomaly collides with a labelled one
 LEAST_KEPT = 0.5  # share of U that remains, whatever collides
-
-
-def build_pumad(n_features, hidden_units=20, l2=0.01, seed=None):
-    """Triplet network: squared distance of the codes anchor - negative minus anchor - positive, a gap for each triplet."""
-    seeds = keras.random.SeedGenerator(seed)
-    psi = build_psi(n_features, hidden_units, l2, seeds)
-    codes = anchor, positive, negative = [keras.Input((hidden_units,)) for _ in range(3)]
-    d_positive = keras.ops.sum(keras.ops.square(anchor - positive), axis=1)
-    d_negative = keras.ops.sum(keras.ops.square(anchor - negative), axis=1)
-    eta = keras.Model(codes, d_negative - d_positive, name="eta")
-    triplet = [keras.Input((n_features,)) for _ in range(3)]
-    return keras.Model(triplet, eta([psi(instance) for instance in triplet]))  # gaps (b,)
-
-
-def triplet_loss(margins, gaps):
-    """Mean of max(0, margin - (d_negative - d_positive)); margins and gaps (b,)."""
-    if margins.shape != gaps.shape:
-        raise ValueError(f"margins {margins.shape} and gaps {gaps.shape} must have the same shape")
-    return tf.reduce_mean(tf.maximum(margins - gaps, 0.0))
 
 
 def hash_codes(rows, centre, hyperplanes):
@@ -124,10 +106,10 @@ class PUMAD(KerasDetector):
         self.hash_bits = hash_bits
 
     def build(self, n_features, seed):
-        return build_pumad(n_features, self.hidden_units, self.l2, seed)
+        return build_repen(n_features, self.hidden_units, self.l2, seed)
 
-    def loss(self, margins, gaps):
-        return triplet_loss(margins, gaps)
+    def loss(self, margins, distances):
+        return triplet_loss(margins, *distances)
 
     def sample_batches(self, X, unlabeled, anomalies, n_batches, rng):
         """Triplets of these rows; `_fit` passes the reliable normals as the unlabelled ones."""

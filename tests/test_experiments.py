@@ -146,7 +146,7 @@ def test_sparse_data_is_left_out_for_methods_that_cannot_take_it(tmp_path):
     (tmp_path / "raw" / "partial" / "news20_5Per_Otl.svm").write_text("\n".join(lines) + "\n")
     code, out, err = experiment(tmp_path, tmp_path / "results", "--datasets", "news20", "--runs", "1")
     assert code == 0, err
-    assert "PReNet does not train on sparse data, so news20 is left out for it." in out
+    assert "PReNet takes dense rows only: news20, sparse with 500 columns, is left out for it." in out
     runs = pd.read_csv(tmp_path / "results" / "seen_runs.csv")
     assert runs["method"].tolist() == ["iforest"] and runs["data_status"].tolist() == ["partial"]
 

@@ -6,7 +6,7 @@ from sklearn.base import clone
 from sklearn.metrics import roc_auc_score
 from test_detectors import two_clusters
 
-from pumad import PUMAD, build_pumad, collision_shares, hash_codes, reliable_normals, sample_triplets, triplet_loss
+from pumad import PUMAD, collision_shares, hash_codes, reliable_normals, sample_triplets
 from training import tf
 
 # ---------------------------------------------------------------------------- filtering
@@ -101,44 +101,27 @@ def test_triplets_from_very_few_rows():
     assert batches.unlabeled.shape == (2, 384) and (batches.anomalies == 0).all()
 
 
-# ---------------------------------------------------------------------------- network and loss
+# ---------------------------------------------------------------------------- network and loss (REPEN's)
 
 
 def test_loss_by_hand():
-    """Gaps of 3, 1, 0.25 and -2 miss a margin of 1 by 0, 0, 0.75 and 3."""
-    assert float(triplet_loss(tf.ones(4), tf.constant([3.0, 1.0, 0.25, -2.0]))) == pytest.approx(3.75 / 4)
+    """d_neg - d_pos of 3, 1, 0.25 and -2 miss the margin of 1 by 0, 0, 0.75 and 3."""
+    distances = tf.constant([1.0, 0.0, 0.5, 3.0]), tf.constant([4.0, 1.0, 0.75, 1.0])
+    assert float(PUMAD().loss(tf.ones(4), distances)) == pytest.approx(3.75 / 4)
 
 
 def test_loss_refuses_shapes_that_would_broadcast():
     with pytest.raises(ValueError, match="same shape"):
-        triplet_loss(tf.ones((3, 1)), tf.zeros(3))
-
-
-def test_gaps_by_hand():
-    """Codes (1, 0), (1, 2), (4, 4): d_positive = 4, d_negative = 9 + 16; with positive and negative exchanged -21."""
-    eta = build_pumad(5, hidden_units=2).get_layer("eta")
-    first, second, third = (tf.constant([row], tf.float32) for row in ([1, 0], [1, 2], [4, 4]))
-    assert float(eta([first, second, third])[0]) == pytest.approx(21)
-    assert float(eta([first, third, second])[0]) == pytest.approx(-21)
-
-
-def test_network_encodes_all_three_with_one_psi():
-    model = build_pumad(7, hidden_units=20, seed=0)
-    kernel, bias = model.get_weights()
-    assert kernel.shape == (7, 20) and bias.shape == (20,)
-    triplet = np.random.default_rng(0).random((3, 1, 7), dtype=np.float32)
-    anchor, positive, negative = np.maximum(triplet @ kernel + bias, 0)
-    expected = np.sum((anchor - negative) ** 2) - np.sum((anchor - positive) ** 2)
-    assert float(model(list(triplet))[0]) == pytest.approx(expected, abs=1e-5)
+        PUMAD().loss(tf.ones((3, 1)), (tf.zeros(3), tf.zeros(3)))
 
 
 def test_exchanging_normal_and_anomaly_in_one_triplet_changes_only_that_gradient():
-    eta = build_pumad(5, hidden_units=2).get_layer("eta")
+    eta = PUMAD(hidden_units=2).build(5, seed=0).get_layer("eta")
 
     def gradient(positives, negatives):
         anchors = tf.Variable([[0.5, 0.5], [0.1, 0.6]])
         with tf.GradientTape() as tape:
-            value = triplet_loss(tf.fill(2, 9.0), eta([anchors, tf.constant(positives), tf.constant(negatives)]))
+            value = PUMAD().loss(tf.fill(2, 9.0), eta([anchors, tf.constant(positives), tf.constant(negatives)]))
         return tape.gradient(value, anchors).numpy()
 
     before = gradient([[0.4, 0.1], [0.2, 0.3]], [[0.9, 0.8], [0.7, 0.5]])
