@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # Table 2: detection of seen anomalies, 12 data sets, 10 runs. Writes results/seen_runs.csv and results/seen.csv,
 # compares with published/seen.csv. Installing the requirements takes a minute or two, once; all data sets that we have
-# then take under 3 minutes on 2 cores. Relative folders (PRENET_DATA, --source, --results-dir) start from this one.
+# then take under 5 minutes on 2 cores. Relative folders (PRENET_DATA, --source, --results-dir) start from this one.
 #   ./run_seen.sh --methods prenet,devnet --datasets thyroid,bac --runs 3      (./run_seen.sh --help shows all options)
 set -euo pipefail
 cd "$(dirname "$0")"
