@@ -3,9 +3,10 @@
 import argparse
 import ast
 import os
+import re
 from pathlib import Path
 
-from data_registry import DATA_SETS, DEMO
+from data_registry import CLASSES, DATA_SETS, DEMO, SEEN_SETS, UNSEEN_DEMO_SETS, UNSEEN_SETS, parse_unseen
 from data_sources import SourceFinder
 
 
@@ -40,8 +41,29 @@ def positive(text):
     return int(text)
 
 
-def data_set_names(text):
+def prepared_names(text):
     return parse_names(text, [*DATA_SETS, DEMO], "data set")
+
+
+def data_set_names(text):
+    """Names of data sets of the experiments, such as thyroid, bac and rec,fuz->dos.
+
+    Commas separate the names, but classes before an arrow belong to it: `thyroid,rec,fuz->dos` is two names. A semicolon
+    separates where that would be wrong: `bac;rec,fuz->dos`.
+    """
+    one_class = "|".join(name for classes in CLASSES.values() for name in classes)
+    known = {parse_unseen(name) or name: name for name in (*SEEN_SETS, DEMO, *UNSEEN_SETS, *UNSEEN_DEMO_SETS)}
+    names = []
+    for name in re.findall(rf"(?:{one_class})(?:,(?:{one_class}))*->\w*|[^,;]+", text.replace(" ", "")):
+        try:
+            names.append(known[parse_unseen(name) or name])
+        except (KeyError, ValueError):
+            hint = "; an arrow needs quotes, as in 'rec,fuz->dos'" if name.endswith("-") else ""  # the shell took the > away
+            shown = ", ".join([*SEEN_SETS, DEMO, "and those of Table 3, such as 'rec,fuz->dos'"])
+            raise argparse.ArgumentTypeError(f"unknown data set {name!r}{hint}; known: {shown}") from None
+    if not names:
+        raise argparse.ArgumentTypeError("no data set given")
+    return list(dict.fromkeys(names))
 
 
 def setting(text):

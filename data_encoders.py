@@ -109,16 +109,32 @@ def read_census(*paths):
 def read_unsw_parts(backdoor_path, anomalies_path):
     """The 93,000 normals of the authors' backdoor file, then the rows of an anomalies-only file on the same scale."""
     X, y = read_class_csv(backdoor_path, np.float64)
-    anomalies = _numeric(_read_csv(anomalies_path, header=None), anomalies_path)
-    if anomalies.shape[1] != X.shape[1]:
-        raise DataError(f"{anomalies_path} has {anomalies.shape[1]} columns, {backdoor_path} has {X.shape[1]} features.")
+    anomalies = _read_anomalies(anomalies_path, X.shape[1], backdoor_path)
     normals = X[y == 0]
     labels = np.repeat([0, 1], [len(normals), len(anomalies)])
     return scale_to_unit(np.concatenate([normals, anomalies])), labels
 
 
-def read_unsw_halves(attack, *paths):
-    """Normal and `attack` rows of one or both raw halves; the smaller half comes first, as in the authors' files."""
+def read_unsw_classes(backdoor_path, *anomalies_paths):
+    """All four attack classes: the authors' backdoor file, then the anomalies-only files of the other three.
+
+    y is 0 for normal rows, 1, 2, 3 for the anomalies-only files in their order, 4 for backdoors.
+    """
+    X, y = read_class_csv(backdoor_path, np.float64)
+    others = [_read_anomalies(path, X.shape[1], backdoor_path) for path in anomalies_paths]
+    codes = np.repeat(np.arange(1, len(others) + 1), [len(rows) for rows in others])
+    return scale_to_unit(np.concatenate([X, *others])), np.concatenate([y * (len(others) + 1), codes])
+
+
+def _read_anomalies(path, n_features, beside):
+    rows = _numeric(_read_csv(path, header=None), path)
+    if rows.shape[1] != n_features:
+        raise DataError(f"{path} has {rows.shape[1]} columns, {beside} has {n_features} features.")
+    return rows
+
+
+def read_unsw_halves(attacks, *paths):
+    """Normal rows and those of some attacks, of one or both raw halves; the smaller half comes first, as in the authors' files."""
     numeric = [name for name in UNSW_COLUMNS if name not in UNSW_LEVELS]
     halves = []
     for path in paths:
@@ -132,18 +148,24 @@ def read_unsw_halves(attack, *paths):
     halves.sort(key=len)
     if len(halves) == 2 and len(halves[0]) == len(halves[1]):
         raise DataError(f"{paths[0]} and {paths[1]} are the same half of UNSW-NB15.")
-    return encode_unsw(pd.concat(halves, ignore_index=True), attack, " or ".join(map(str, paths)))
+    return encode_unsw(pd.concat(halves, ignore_index=True), attacks, " or ".join(map(str, paths)))
 
 
-def encode_unsw(table, attack, path):
-    """Normal and `attack` rows of the raw table as the authors' 196 columns; Fuzzers are sampled to 3,000."""
+def encode_unsw(table, attacks, path):
+    """The raw table as the authors' 196 columns; y is 0 for normal rows and 1, 2, ... for the attacks in their order.
+
+    Other attacks are left out; Fuzzers are sampled to 3,000.
+    """
     kind = table["attack_cat"].str.strip()
-    chosen = np.flatnonzero(kind == attack)
-    if attack == "Fuzzers" and len(chosen) > UNSW_FUZZERS:
-        chosen = np.random.RandomState(42).choice(chosen, UNSW_FUZZERS, replace=False)
-    positions = np.sort(np.concatenate([np.flatnonzero(kind == "Normal"), chosen]))
+    y = pd.Index(["Normal", *attacks]).get_indexer(kind)
+    if "Fuzzers" in attacks:
+        fuzzers = np.flatnonzero(kind == "Fuzzers")
+        if len(fuzzers) > UNSW_FUZZERS:
+            kept = np.random.RandomState(42).choice(fuzzers, UNSW_FUZZERS, replace=False)
+            y[np.setdiff1d(fuzzers, kept)] = -1
+    positions = np.flatnonzero(y >= 0)
     X = encode_table(table[UNSW_COLUMNS].iloc[positions], UNSW_LEVELS, path, levels=UNSW_LEVELS)
-    return X, (kind.iloc[positions] == attack).to_numpy(np.int64)
+    return X, y[positions]
 
 
 # ---------------------------------------------------------------------------- encoding
@@ -188,13 +210,14 @@ def scale_to_unit(X):
 
 
 def check_data_set(X, y, source):
-    """X as float32, dense or CSR; DataError unless it is finite and y has at least two anomalies and two normals."""
+    """X as float32, dense or CSR; DataError unless it is finite and y has at least two normals and two of each anomaly class."""
     with np.errstate(over="ignore"):
         X = X.astype(np.float32) if sparse.issparse(X) else np.ascontiguousarray(X, dtype=np.float32)
     if not np.isfinite(X.data if sparse.issparse(X) else X).all():
         raise DataError(f"{source} holds missing, infinite or too large values.")
-    for label, kind in ((1, "anomalies"), (0, "normal rows")):
+    for label in range(max(2, y.max() + 1)):
         if np.count_nonzero(y == label) < 2:
+            kind = "normal rows" if label == 0 else "anomalies" if y.max() < 2 else f"anomalies of class {label}"
             raise DataError(f"{source} has fewer than 2 {kind}.")
     return X
 

@@ -2,12 +2,13 @@
 
     python data_prep.py                               # everything that can be had, and a table of what there is
     python data_prep.py --source DIR --datasets thyroid,bac
-    python data_prep.py --list                        # the 12 data sets of the paper and where they are published
+    python data_prep.py --list                        # the data sets of the paper and where they are published
 
 Files are taken from dataset/raw/, then from each --source (a folder or an http(s) address; default: the environment
 variable PRENET_DATA), then from their public addresses. What comes from a folder named partial/ is marked `partial`.
 Afterwards dataset/prepared/<name>/ holds X.npy and y.npy (X as three CSR arrays for news20), which any number of
-processes can memory-map, and dataset/manifest.csv says what each was made from.
+processes can memory-map, and dataset/manifest.csv says what each was made from. The 28 sets of Table 3 (rec,fuz->dos) are
+views on one of them, `unsw`: lists of positions, no copies.
 
 A fresh `python data_prep.py` on the authors' files prints, among others: thyroid 7,200 x 21 with 534 anomalies,
 bac 95,329 x 196 with 2,329, w7a 49,749 x 300 with 1,479.
@@ -28,18 +29,23 @@ import pandas as pd
 from scipy import sparse
 from sklearn.model_selection import train_test_split
 
-from command_line import add_data_arguments, data_set_names, make_finder
+from command_line import add_data_arguments, make_finder, prepared_names
 from data_encoders import check_data_set, make_demo
 from data_files import DataError
-from data_registry import DATA_SETS, DEMO, data_status, find_local, find_remote, how_to_get, is_partial, list_data_sets
+from data_registry import (
+    CLASSES, DATA_SETS, DEMO, data_status, find_local, find_remote, how_to_get, is_partial, list_data_sets, parse_unseen
+)  # fmt: skip
 from data_sources import written_whole
 
-ENCODING = 3  # raise it when an encoder changes what it writes, so that prepared data is made anew
+ENCODING = 4  # raise it when an encoder changes what it writes, so that prepared data is made anew
 MANIFEST_COLUMNS = "name rows features anomalies paper_rows paper_features paper_anomaly_rate status source sha256".split()
 COUNTS = "rows features anomalies paper_rows paper_features".split()
 CSR_PARTS = ("data", "indices", "indptr")
 PROTOCOLS = ("released", "independent")
 RELEASED_SEED = 42  # in the authors' scripts, for the split and both draws
+TEST_SHARE = 0.2
+# The roles that a row can have in a data set, as values of y. Held-out rows and those of other classes occur in Table 3's sets.
+NORMAL, ANOMALY, HELD_OUT, ABSENT = 0, 1, 2, -1
 
 
 # ---------------------------------------------------------------------------- splits
@@ -72,22 +78,33 @@ def split_released(X, y, n_labeled=60, contamination=0.02, extra=None):
     Of the training anomalies, all but n_labeled are dropped. U is contaminated with synthetic rows made from all
     anomalies of the data set, those of the test set among them: `extra`, if they have been drawn already.
     """
-    train, test = train_test_split(np.arange(len(y)), test_size=0.2, random_state=RELEASED_SEED, stratify=y)
-    anomalies = np.flatnonzero(y[train] == 1)  # positions within the training set, as the draw needs them
+    train, test = _train_and_test(y, RELEASED_SEED)
+    anomalies = np.flatnonzero(y[train] == ANOMALY)  # positions within the training set, as the draw needs them
     if len(anomalies) > n_labeled:
         dropped = np.random.RandomState(RELEASED_SEED).choice(anomalies, len(anomalies) - n_labeled, replace=False)
         anomalies = np.setdiff1d(anomalies, dropped)
     if extra is None:
         extra = released_contamination(X, y, contamination)
-    unlabeled = np.concatenate([train[y[train] == 0], len(y) + np.arange(extra.shape[0])])
+    unlabeled = np.concatenate([train[y[train] == NORMAL], len(y) + np.arange(extra.shape[0])])
     return Split(unlabeled, train[anomalies], test, extra)
+
+
+def _train_and_test(y, seed):
+    """Stratified 80/20 split of the normal rows and the anomalies.
+
+    If a class is held out, the test anomalies are replaced by every row of it (App. B.1.2).
+    """
+    members = np.flatnonzero((y == NORMAL) | (y == ANOMALY))
+    train, test = train_test_split(members, test_size=TEST_SHARE, random_state=seed, stratify=y[members])
+    held_out = np.flatnonzero(y == HELD_OUT)
+    return train, np.concatenate([test[y[test] == NORMAL], held_out]) if len(held_out) else test
 
 
 def released_contamination(X, y, rate):
     """Synthetic anomalies (m, D) of the `released` protocol: copies of one anomaly with 5% of another one's features."""
     n_features = X.shape[1]
     rng = np.random.RandomState(RELEASED_SEED)
-    pool = X[np.flatnonzero(y == 1)]
+    pool = X[np.flatnonzero(y == ANOMALY)]
     rows = []
     for _ in range(contamination_count(y, rate)):
         first, second = rng.choice(pool.shape[0], 2, replace=False)
@@ -105,8 +122,8 @@ def released_contamination(X, y, rate):
 def split_independent(y, seed, n_labeled=60, contamination=0.02):
     """The split as the text reads (Sec. 5.1): a new one for every seed, U contaminated with real training anomalies."""
     rng = np.random.default_rng([seed, 1])  # not the stream of a detector with the same seed
-    train, test = train_test_split(np.arange(len(y)), test_size=0.2, random_state=int(rng.integers(2**31)), stratify=y)
-    normals, anomalies = train[y[train] == 0], rng.permutation(train[y[train] == 1])
+    train, test = _train_and_test(y, int(rng.integers(2**31)))
+    normals, anomalies = train[y[train] == NORMAL], rng.permutation(train[y[train] == ANOMALY])
     labeled, rest = anomalies[:n_labeled], anomalies[n_labeled:]
     wanted = contamination_count(y[train], contamination)
     if wanted and len(rest) == 0:
@@ -119,7 +136,7 @@ def contamination_count(y, rate):
     """How many anomalies make up the share `rate` when added to the normals among y."""
     if not 0 <= rate < 1:
         raise ValueError(f"the contamination rate must be at least 0 and below 1, not {rate}")
-    return int(np.count_nonzero(y == 0) * rate / (1 - rate))
+    return int(np.count_nonzero(y == NORMAL) * rate / (1 - rate))
 
 
 # ---------------------------------------------------------------------------- prepared data
@@ -127,14 +144,30 @@ def contamination_count(y, rate):
 
 @dataclass(frozen=True)
 class PreparedData:
-    """A data set on disk: X (n, D) memory-mapped float32 or CSR, y (n,)."""
+    """A data set on disk, or a view on one: X (n, D) memory-mapped float32 or CSR, y (n,) the role of each row."""
 
     name: str
     X: object
-    y: np.ndarray
+    y: np.ndarray  # NORMAL or ANOMALY; in a set with an unseen class also HELD_OUT and ABSENT
     status: str
     fingerprint: str  # SHA-256 of the arrays themselves: results made from equal data have equal ones
     folder: Path
+
+    @property
+    def size(self):
+        """Rows of this data set; X may have more."""
+        return int(np.count_nonzero(self.y != ABSENT))
+
+    def paper_odds(self):
+        """Test anomalies per normal test row in the paper, None where they are the same here."""
+        if self.status != "partial":
+            return None
+        view = parse_unseen(self.name)
+        if view is None:
+            entry = DATA_SETS[self.name]
+            return entry.anomalies / (entry.rows - entry.anomalies)
+        unsw, unseen = DATA_SETS[view.source], DATA_SETS[CLASSES[view.source][view.unseen - 1]]
+        return unseen.anomalies / (TEST_SHARE * (unsw.rows - unsw.anomalies))  # all of the unseen class, 20% of the normals
 
     def split(self, protocol, seed, n_labeled, contamination):
         """The Split of one run; the seed plays no part in protocol `released`."""
@@ -145,14 +178,19 @@ class PreparedData:
         raise ValueError(f"unknown protocol {protocol!r}; known: {', '.join(PROTOCOLS)}")
 
     def _contamination_rows(self, rate):
-        """released_contamination, kept in a file for the other processes: for donors it takes 6 seconds to draw."""
+        """released_contamination, kept in a file for the other processes: for donors it takes 6 seconds to draw.
+
+        The draws are one stream, so the rows of a lower rate are the first ones of a higher.
+        """
         if sparse.issparse(self.X):
             return released_contamination(self.X, self.y, rate)
-        path, shape = self.folder / f"contamination_{float(rate)}.npy", (contamination_count(self.y, rate), self.X.shape[1])
+        view = parse_unseen(self.name)
+        pool = "_of_" + "".join(map(str, view.seen)) if view else ""  # the draws depend on the seen classes only
+        path, n_rows = self.folder / f"contamination{pool}.npy", contamination_count(self.y, rate)
         with suppress(DataError):  # not there yet, or damaged
             rows = _load_array(path)
-            if rows.dtype == np.float32 and rows.shape == shape:
-                return rows
+            if rows.dtype == np.float32 and rows.shape[1:] == self.X.shape[1:] and len(rows) >= n_rows:
+                return rows[:n_rows]
         rows = released_contamination(self.X, self.y, rate)
         with suppress(DataError), written_whole(path) as file:  # a folder that cannot be written to: drawn again next time
             np.save(file, rows)
@@ -160,16 +198,29 @@ class PreparedData:
 
 
 def load_data(name, data_dir="dataset"):
-    """Open a prepared data set without reading it into memory."""
-    folder = Path(data_dir) / "prepared" / name
+    """Open a prepared data set, or a view such as rec,fuz->dos on one, without reading it into memory."""
+    view = parse_unseen(name)
+    source = view.source if view else name
+    folder = Path(data_dir) / "prepared" / source
     meta = _read_meta(folder)
     if meta is None:
-        raise DataError(f"{name} is not prepared: run `python data_prep.py --datasets {name}`.")
+        raise DataError(f"{source} is not prepared: run `python data_prep.py --datasets {source}`.")
     if (folder / "X.npy").exists():
         X = _load_array(folder / "X.npy")
     else:
         X = sparse.csr_matrix(tuple(_load_array(folder / f"X_{part}.npy") for part in CSR_PARTS), meta["shape"])
-    return PreparedData(name, X, np.asarray(_load_array(folder / "y.npy")), meta["status"], meta["fingerprint"], folder)
+    classes = np.asarray(_load_array(folder / "y.npy"))  # 0 for normal rows, from 1 on the anomaly classes
+    y = view_roles(classes, view) if view else np.where(classes > 0, ANOMALY, NORMAL)
+    return PreparedData(name, X, y, meta["status"], meta["fingerprint"], folder)
+
+
+def view_roles(classes, view):
+    """The roles (n,) of the rows in a set with an unseen class, from their class codes (n,)."""
+    roles = np.full(len(classes), ABSENT)
+    roles[classes == 0] = NORMAL
+    roles[np.isin(classes, view.seen)] = ANOMALY
+    roles[classes == view.unseen] = HELD_OUT
+    return roles
 
 
 def _load_array(path):
@@ -186,7 +237,7 @@ def save_data(folder, X, y, **meta):
     fingerprint = hashlib.sha256()
     for array in (*parts.values(), y):
         fingerprint.update(np.ascontiguousarray(array))
-    meta.update(encoding=ENCODING, shape=X.shape, anomalies=int(y.sum()), fingerprint=fingerprint.hexdigest())
+    meta.update(encoding=ENCODING, shape=X.shape, anomalies=int(np.count_nonzero(y)), fingerprint=fingerprint.hexdigest())
     try:
         folder.parent.mkdir(parents=True, exist_ok=True)
         with tempfile.TemporaryDirectory(prefix=f".{folder.name}-", dir=folder.parent) as scratch:
@@ -220,8 +271,8 @@ def prepare(name, finder, data_dir, log):
     meta = _read_meta(folder)
     if name == DEMO:
         if meta is None:
-            X, y, _ = make_demo()
-            save_data(folder, X, y, status="synthetic", source="generated", sha256=hashlib.sha256(X.tobytes()).hexdigest())
+            X, _, classes = make_demo()
+            save_data(folder, X, classes, status="synthetic", source="generated", sha256=hashlib.sha256(X.tobytes()).hexdigest())
         return "synthetic"
     found = find_local(name, finder)
     if meta and (found is None or (meta["status"] == "exact" and is_partial(*found))):
@@ -292,7 +343,7 @@ def print_manifest(table):
 
 def main(argv=None):
     parser = argparse.ArgumentParser(description="Prepare the paper's data sets; the top of this file tells how sources are found.")
-    parser.add_argument("--datasets", type=data_set_names, metavar="A,B", help="only these (default: all)")
+    parser.add_argument("--datasets", type=prepared_names, metavar="A,B", help="only these (default: all)")
     parser.add_argument("--list", action="store_true", help="show the data sets, their source files and where those are published")
     add_data_arguments(parser)
     args = parser.parse_args(argv)

@@ -1,7 +1,8 @@
-"""The paper's 12 data sets: their size in Table 2, the files they can be made from, where those are published.
+"""The paper's data sets: their size, the files they can be made from, where those are published.
 
     python data_prep.py --list
 
+DATA_SETS has the 12 of Table 2 and `unsw`, the one matrix with all four attack classes behind the 28 sets of Table 3.
 To add a data set, add a row to DATA_SETS: a name, the size to expect and at least one recipe.
 """
 
@@ -52,7 +53,8 @@ class DataSet:
     name: str
     rows: int
     features: int
-    anomaly_rate: float  # per cent, App. B.1.1
+    anomalies: int
+    anomaly_rate: float  # per cent, as printed in App. B.1.1
     recipes: tuple
     published: str  # where a reader gets the files by hand
     note: str  # licence or citation
@@ -87,13 +89,18 @@ def unsw_recipes(attack):
     """The four ways to an UNSW-NB15 set, in order of preference (see encoders.read_unsw_*)."""
     return (
         authors_csv(f"UNSW_NB15_traintest_{attack}", AUTHORS + f"UNSW_NB15_traintest_{attack}.csv.zip"),
-        Recipe(encoders.read_unsw_parts, (BACKDOOR, plain_or_packed(f"{attack}_anomalies_only.csv"))),
+        Recipe(encoders.read_unsw_parts, (BACKDOOR, anomalies_only(attack))),
         *half_recipes(attack),
     )
 
 
-def half_recipes(attack):
-    read = partial(encoders.read_unsw_halves, attack)
+def anomalies_only(attack):
+    """The authors' format for a held-out class: its rows on the scale of the backdoor file, without header and label."""
+    return plain_or_packed(f"{attack}_anomalies_only.csv")
+
+
+def half_recipes(*attacks):
+    read = partial(encoders.read_unsw_halves, attacks)
     return (
         Recipe(read, UNSW_HALVES),
         *(Recipe(read, (half,), complete=False) for half in UNSW_HALVES),
@@ -104,7 +111,7 @@ DATA_SETS = {
     entry.name: entry
     for entry in (
         DataSet(
-            "donors", 619_326, 10, 6.0,
+            "donors", 619_326, 10, 36_710, 6.0,
             (
                 authors_csv(
                     "KDD2014_donors_10feat_nomissing_normalised",
@@ -116,7 +123,7 @@ DATA_SETS = {
             AUTHORS_PAGE, "KDD Cup 2014, DonorsChoose.org, on Kaggle; competition rules apply",
         ),
         DataSet(
-            "census", 299_285, 500, 6.0,
+            "census", 299_285, 500, 18_568, 6.0,
             (
                 authors_csv("census-income-full-mixed-binarized", DEVNET + "census-income-full-mixed-binarized.tar.xz"),
                 Recipe(
@@ -130,7 +137,7 @@ DATA_SETS = {
             "https://archive.ics.uci.edu/dataset/117 (Census-Income KDD)", "UCI, CC BY 4.0", CENSUS_PYPI,
         ),
         DataSet(
-            "fraud", 284_807, 29, 0.2,
+            "fraud", 284_807, 29, 492, 0.2,
             (
                 authors_csv("creditcardfraud_normalised", DEVNET + "creditcardfraud_normalised.tar.xz"),
                 Recipe(
@@ -142,7 +149,7 @@ DATA_SETS = {
             "https://www.kaggle.com/datasets/mlg-ulb/creditcardfraud", "Machine Learning Group of ULB, DbCL 1.0",
         ),
         DataSet(
-            "celeba", 202_599, 39, 3.0,
+            "celeba", 202_599, 39, 4_547, 3.0,
             (
                 authors_csv(
                     "celeba_baldvsnonbald_normalised",
@@ -153,20 +160,20 @@ DATA_SETS = {
             ),
             AUTHORS_PAGE, "Liu et al., CelebA, ICCV 2015; non-commercial research",
         ),
-        DataSet("dos", 109_353, 196, 15.0, unsw_recipes("DoS"), UNSW_PUBLISHED, UNSW_NOTE),
-        DataSet("rec", 106_987, 196, 13.1, unsw_recipes("Reconnaissance"), UNSW_PUBLISHED, UNSW_NOTE),
-        DataSet("fuz", 96_000, 196, 3.1, unsw_recipes("Fuzzers"), UNSW_PUBLISHED, UNSW_NOTE),
+        DataSet("dos", 109_353, 196, 16_353, 15.0, unsw_recipes("DoS"), UNSW_PUBLISHED, UNSW_NOTE),
+        DataSet("rec", 106_987, 196, 13_987, 13.1, unsw_recipes("Reconnaissance"), UNSW_PUBLISHED, UNSW_NOTE),
+        DataSet("fuz", 96_000, 196, 3_000, 3.1, unsw_recipes("Fuzzers"), UNSW_PUBLISHED, UNSW_NOTE),
         DataSet(
-            "bac", 95_329, 196, 2.4,
+            "bac", 95_329, 196, 2_329, 2.4,
             (Recipe(encoders.read_class_csv, (BACKDOOR,)), *half_recipes("Backdoor")), UNSW_PUBLISHED, UNSW_NOTE,
         ),
         DataSet(
-            "w7a", 49_749, 300, 3.0,
+            "w7a", 49_749, 300, 1_479, 3.0,
             (authors_csv("w7a-libsvm-nonsparse_normalised", AUTHORS + "w7a-libsvm-nonsparse_normalised.csv.zip"),),
             AUTHORS_PAGE, "Platt 1998, by way of LIBSVM",
         ),
         DataSet(
-            "campaign", 41_188, 62, 11.3,
+            "campaign", 41_188, 62, 4_640, 11.3,
             (
                 authors_csv(
                     "bank-additional-full_normalised",
@@ -186,7 +193,7 @@ DATA_SETS = {
             "https://archive.ics.uci.edu/dataset/222 (Bank Marketing)", "Moro et al. 2014, UCI, CC BY 4.0",
         ),
         DataSet(
-            "news20", 10_523, 1_355_191, 5.0,
+            "news20", 10_523, 1_355_191, 526, 5.0,
             (
                 Recipe(encoders.read_svmlight, (plain_or_packed("news20_5Per_Otl.svm", AUTHORS + "news20_5Per_Otl.svm.zip"),)),
                 Recipe(encoders.read_svmlight, (plain_or_packed("news20_reconstructed_5Per_Otl.svm"),), complete=False),
@@ -194,7 +201,7 @@ DATA_SETS = {
             AUTHORS_PAGE, "Lang 1995, by way of LIBSVM (news20.binary)",
         ),
         DataSet(
-            "thyroid", 7_200, 21, 7.4,
+            "thyroid", 7_200, 21, 534, 7.4,
             (
                 authors_csv(
                     "annthyroid_21feat_normalised",
@@ -204,9 +211,70 @@ DATA_SETS = {
             ),
             AUTHORS_PAGE, "Quinlan, UCI thyroid disease; OpenML 40497",
         ),
+        DataSet(
+            "unsw", 128_669, 196, 35_669, 27.7,
+            (
+                Recipe(encoders.read_unsw_classes, (BACKDOOR, *map(anomalies_only, ("DoS", "Reconnaissance", "Fuzzers")))),
+                *half_recipes("DoS", "Reconnaissance", "Fuzzers", "Backdoor"),
+            ),
+            UNSW_PUBLISHED, UNSW_NOTE,
+        ),
     )
 }
+SEEN_SETS = tuple(name for name in DATA_SETS if name != "unsw")  # the rows of Table 2
 DEMO = "demo"  # synthetic, made by data_encoders.make_demo
+
+# Data with several anomaly classes: their names, in the order of the codes 1, 2, ... in y.
+CLASSES = {"unsw": ("dos", "rec", "fuz", "bac"), DEMO: ("demo1", "demo2", "demo3", "demo4")}
+# The rows of Table 3, `seen classes->unseen class`, in its order and spelling.
+UNSEEN_SETS = tuple(
+    f"{seen}->{unseen}"
+    for unseen, pools in (
+        ("bac", "dos dos,fuz fuz rec rec,dos rec,dos,fuz rec,fuz"),
+        ("dos", "bac bac,fuz fuz rec rec,bac rec,bac,fuz rec,fuz"),
+        ("fuz", "bac dos dos,bac rec rec,bac rec,bac,dos rec,dos"),
+        ("rec", "bac bac,fuz dos dos,bac dos,bac,fuz dos,fuz fuz"),
+    )
+    for seen in pools.split()
+)
+UNSEEN_DEMO_SETS = ("demo1,demo2,demo3->demo4", "demo2,demo3,demo4->demo1")
+
+
+@dataclass(frozen=True)
+class UnseenSet:
+    """What a name such as rec,fuz->dos means: which prepared data it is a view on, and the codes of its classes there."""
+
+    source: str
+    seen: tuple
+    unseen: int
+
+
+def parse_unseen(name):
+    """The UnseenSet of a name, the seen classes in any order; ValueError if it is none, None for a name without an arrow."""
+    pool, arrow, unseen = name.partition("->")
+    if not arrow:
+        return None
+    for source, classes in CLASSES.items():
+        if unseen in classes:
+            seen = pool.split(",")
+            if len(set(seen)) == len(seen) and set(seen) <= set(classes) - {unseen}:
+                return UnseenSet(source, tuple(sorted(classes.index(one) + 1 for one in seen)), classes.index(unseen) + 1)
+    raise ValueError(f"{name!r} is not of the form `seen classes->unseen class`, such as 'rec,fuz->dos'")
+
+
+def with_all_others_seen(name):
+    """The set with the same unseen class whose seen classes are all the others: rec,dos,fuz->bac for dos->bac."""
+    view = parse_unseen(name)
+    return next(
+        other for other in (*UNSEEN_SETS, *UNSEEN_DEMO_SETS)
+        if parse_unseen(other).unseen == view.unseen and parse_unseen(other).source == view.source and other.count(",") == 2
+    )  # fmt: skip
+
+
+def source_of(name):
+    """The prepared data behind a data set: `unsw` for rec,fuz->dos, otherwise the set itself."""
+    view = parse_unseen(name)
+    return view.source if view else name
 
 
 def find_local(name, finder):

@@ -159,7 +159,7 @@ def test_unsw_halves(tmp_path, tiny_halves, names):
     """The smaller half comes first whatever it is called; rows keep their order; other attacks are left out."""
     small, large = unsw_half(tmp_path / names[0], SMALL), unsw_half(tmp_path / names[1], LARGE)
     for paths in [(small, large), (large, small)]:
-        X, y = encoders.read_unsw_halves("DoS", *paths)
+        X, y = encoders.read_unsw_halves(("DoS",), *paths)
         assert X.shape == (5, 196)
         assert y.tolist() == [0, 1, 1, 0, 0]
         assert X[:, 0].tolist() == [0, 0.25, 0.5, 1, 0.75]
@@ -169,36 +169,36 @@ def test_unsw_halves(tmp_path, tiny_halves, names):
 
 
 def test_one_unsw_half(tmp_path, tiny_halves):
-    X, y = encoders.read_unsw_halves("Backdoor", unsw_half(tmp_path / "a.csv", SMALL))
+    X, y = encoders.read_unsw_halves(("Backdoor",), unsw_half(tmp_path / "a.csv", SMALL))
     assert X[:, 0].tolist() == [0, 1] and y.tolist() == [0, 1]
 
 
 def test_wrong_unsw_halves(tmp_path, tiny_halves):
     small, large = unsw_half(tmp_path / "small.csv", SMALL), unsw_half(tmp_path / "large.csv", LARGE)
     with pytest.raises(DataError, match="small.csv and .*again.csv are the same half"):
-        encoders.read_unsw_halves("DoS", small, unsw_half(tmp_path / "again.csv", SMALL))
+        encoders.read_unsw_halves(("DoS",), small, unsw_half(tmp_path / "again.csv", SMALL))
     with pytest.raises(DataError, match="five.csv has 5 rows, but a half of UNSW-NB15 has 3 or 4"):
-        encoders.read_unsw_halves("DoS", unsw_half(tmp_path / "five.csv", [*LARGE, *SMALL[:1]]), small)
+        encoders.read_unsw_halves(("DoS",), unsw_half(tmp_path / "five.csv", [*LARGE, *SMALL[:1]]), small)
     with pytest.raises(DataError, match="odd.csv holds an unknown value in column 'proto': 'carrier pigeon'"):
-        encoders.read_unsw_halves("DoS", unsw_half(tmp_path / "odd.csv", [*SMALL[:2], ("Normal", 1, "carrier pigeon")]))
+        encoders.read_unsw_halves(("DoS",), unsw_half(tmp_path / "odd.csv", [*SMALL[:2], ("Normal", 1, "carrier pigeon")]))
     with pytest.raises(DataError, match="bad.csv holds 'long' in column 'dur', row 3"):
-        encoders.read_unsw_halves("DoS", large, unsw_half(tmp_path / "bad.csv", [*SMALL[:2], ("Normal", "long", "udp")]))
+        encoders.read_unsw_halves(("DoS",), large, unsw_half(tmp_path / "bad.csv", [*SMALL[:2], ("Normal", "long", "udp")]))
     small.write_text(small.read_text().replace("attack_cat", "kind"))
     with pytest.raises(DataError, match="small.csv has no column named 'attack_cat'"):
-        encoders.read_unsw_halves("DoS", small)
+        encoders.read_unsw_halves(("DoS",), small)
 
 
 def test_fuzzers_are_sampled(tmp_path, tiny_halves, monkeypatch):
     monkeypatch.setattr(encoders, "UNSW_HALF_ROWS", (50,))
     monkeypatch.setattr(encoders, "UNSW_FUZZERS", 5)
     rows = [("Normal" if i % 5 == 0 else "Fuzzers", float(i), "udp") for i in range(50)]
-    X, y = encoders.read_unsw_halves("Fuzzers", unsw_half(tmp_path / "a.csv", rows))
+    X, y = encoders.read_unsw_halves(("Fuzzers",), unsw_half(tmp_path / "a.csv", rows))
     assert y.sum() == 5 and len(y) == 15
     assert np.all(np.diff(X[:, 0]) > 0)  # rows in file order, none twice
-    again, _ = encoders.read_unsw_halves("Fuzzers", unsw_half(tmp_path / "a.csv", rows))
+    again, _ = encoders.read_unsw_halves(("Fuzzers",), unsw_half(tmp_path / "a.csv", rows))
     np.testing.assert_array_equal(X, again)
     rows = [("Normal" if i % 5 == 0 else "DoS", float(i), "udp") for i in range(50)]
-    assert encoders.read_unsw_halves("DoS", unsw_half(tmp_path / "a.csv", rows))[1].sum() == 40  # no other class is
+    assert encoders.read_unsw_halves(("DoS",), unsw_half(tmp_path / "a.csv", rows))[1].sum() == 40  # no other class is
 
 
 @pytest.fixture(scope="module")
@@ -218,7 +218,7 @@ def test_unsw_columns_are_those_of_the_authors_header(backdoor_table):
 
 def test_raw_half_is_the_beginning_of_the_authors_file(real_data, backdoor_table):
     """The authors scaled over both halves, and their values are rounded to steps of up to 4.2e-5 (sbytes)."""
-    X, y = encoders.read_unsw_halves("Backdoor", real_data / HALF)
+    X, y = encoders.read_unsw_halves(("Backdoor",), real_data / HALF)
     assert X.shape == (37_583, 196)
     theirs = backdoor_table.iloc[: len(X)]
     np.testing.assert_array_equal(y, theirs["class"])
