@@ -3,8 +3,9 @@
     python compare.py                                      # results/ against published/
     python compare.py --results-dir results/reference      # what we obtained
 
-Reads <results>/seen.csv and published/seen.csv, writes <results>/seen_vs_published.csv and prints it. Only data sets that
-are `exact` are counted; the others are shown apart, because their data is not the paper's.
+Reads <results>/seen.csv and published/seen.csv, writes <results>/seen_vs_published.csv and prints it; likewise for unseen
+(Table 3) and ablation (Table 4). Only data sets that are `exact` are counted; the others are shown apart, because their
+data is not the paper's.
 """
 
 import argparse
@@ -15,36 +16,41 @@ from pathlib import Path
 import pandas as pd
 
 from methods import METHODS
-from tables import METRICS
+from tables import METRICS, SWEEP, averaged_rows
 
 PUBLISHED = Path(__file__).parent / "published"
+EXPERIMENTS = ("seen", "unseen", "ablation")  # those of which the paper prints the numbers
+PUBLISHED_METRIC = {"auc_pr_weighted": "auc_pr"}  # what a metric of ours is held against, if it has another name in the paper
 
 
 def difference_table(reproduced, published):
     """One row per data set, method and metric that both tables have: published, reproduced, std, difference, status."""
     published = published.set_index("dataset")
     columns = [f"{metric}_{method}" for metric in METRICS for method in METHODS if f"{metric}_{method}" in reproduced]
-    # the paper's Average is over 12 sets; ours is held against the published values of the sets that it is over
-    averaged = reproduced.loc[reproduced["status"] == "exact"].dropna(subset=columns)["dataset"]
-    published.loc["Average"] = published.loc[averaged].mean()
+    # the paper's Average is over all its sets; ours is held against the published values of the sets that it is over
+    published.loc["Average"] = published.loc[averaged_rows(reproduced, columns)["dataset"]].mean()
     rows = []
     for _, row in reproduced[reproduced["dataset"].isin(published.index)].iterrows():
         for column in columns:
-            expected = published[column].get(row["dataset"]) if column in published else None
+            metric, method = column.rsplit("_", 1)
+            expected = published.get(f"{PUBLISHED_METRIC.get(metric, metric)}_{method}", {}).get(row["dataset"])
             if pd.notna(expected) and pd.notna(row[column]):
-                metric, method = column.rsplit("_", 1)
                 values = (expected, row[column], row[f"{column}_std"], row[column] - expected)
                 rows.append((row["dataset"], method, metric, *values, row["status"]))
     return pd.DataFrame(rows, columns=["dataset", "method", "metric", "published", "reproduced", "std", "difference", "data_status"])
 
 
 def print_table(table):
-    """A table of results by itself: mean and standard deviation per method."""
+    """A table of results by itself: mean and standard deviation per method; of a sweep AUC-PR only, as in the paper's figures."""
+    is_sweep = "parameter" in table
+    titles = table[SWEEP[0]] + "=" + table[SWEEP[1]].map("{:g}".format) + "  " + table["dataset"] if is_sweep else table["dataset"]
+    width = max(map(len, titles)) + 2
     for metric, metric_name in METRICS.items():
         methods = [name for name in METHODS if f"{metric}_{name}" in table]
-        print(f"\n  {metric_name:<10}" + "".join(f"{METHODS[name].column:>16}" for name in methods))
-        for _, row in table.iterrows():
-            print(f"  {row['dataset']:<10}" + "".join(f"{_mean_and_std(row, f'{metric}_{name}'):>16}" for name in methods))
+        if methods and (metric == "auc_pr" or not is_sweep):
+            print(f"\n  {metric_name:<{width}}" + "".join(f"{METHODS[name].column:>16}" for name in methods))
+            for title, (_, row) in zip(titles, table.iterrows()):
+                print(f"  {title:<{width}}" + "".join(f"{_mean_and_std(row, f'{metric}_{name}'):>16}" for name in methods))
 
 
 def _mean_and_std(row, column):
@@ -56,7 +62,7 @@ def print_differences(table):
     """Side by side per metric: reproduced mean and std, published, difference; as many methods beside each other as fit."""
     for title, part in (
         ("Data as in the paper", table[table["data_status"].str.startswith("exact")]),
-        ("Partial data, not comparable with the paper and not counted", table[table["data_status"] == "partial"]),
+        ("Partial data, not comparable with the paper and not counted", table[table["data_status"].str.startswith("partial")]),
     ):
         if part.empty:
             continue
@@ -64,17 +70,19 @@ def print_differences(table):
         for metric in METRICS:
             cells = part[part["metric"] == metric].set_index(["dataset", "method"])
             methods = [name for name in METHODS if name in set(cells.index.get_level_values("method"))]
-            beside = max(1, (shutil.get_terminal_size((120, 24)).columns - 12) // 34)
+            datasets = dict.fromkeys(part["dataset"])
+            width = max(map(len, [METRICS[metric], *datasets])) + 1
+            beside = max(1, (shutil.get_terminal_size((120, 24)).columns - width - 2) // 34)
             for start in range(0, len(methods), beside):
-                _print_block(cells, METRICS[metric], methods[start : start + beside], dict.fromkeys(part["dataset"]))
+                _print_block(cells, METRICS[metric], methods[start : start + beside], datasets, width)
     print_summary(table)
 
 
-def _print_block(cells, metric_name, methods, datasets):
-    print(f"\n  {metric_name:<10}" + "".join(f"{METHODS[name].column:^34}" for name in methods))
-    print(f"  {'':<10}" + f"{'reproduced':>15}{'published':>10}{'diff':>8} " * len(methods))
+def _print_block(cells, metric_name, methods, datasets, width):
+    print(f"\n  {metric_name:<{width}}" + "".join(f"{METHODS[name].column:^34}" for name in methods))
+    print(f"  {'':<{width}}" + f"{'reproduced':>15}{'published':>10}{'diff':>8} " * len(methods))
     for dataset in datasets:
-        print(f"  {dataset:<10}" + "".join(_cell(cells, dataset, name) for name in methods))
+        print(f"  {dataset:<{width}}" + "".join(_cell(cells, dataset, name) for name in methods))
 
 
 def _cell(cells, dataset, method):
@@ -86,30 +94,33 @@ def _cell(cells, dataset, method):
 
 
 def print_summary(table):
-    """Per method: mean and largest |difference| over the exact data sets."""
-    exact = table[table["data_status"] == "exact"]
-    if exact.empty:
-        print("\nNo data set of the paper's size was run, so nothing is counted.")
-        return
-    print(f"\n  |reproduced - published| over {exact['dataset'].nunique()} exact data sets")
-    for method in dict.fromkeys(exact["method"]):
-        parts = []
+    """Per method: mean and largest |difference| over the exact data sets; over the partial ones if there are no others."""
+    status = "exact" if (table["data_status"] == "exact").any() else "partial"
+    part = table[table["data_status"] == status]
+    print(f"\n  |reproduced - published| over {part['dataset'].nunique()} {status} data sets")
+    if status == "partial":
+        print("  No data set of the paper's size was run, so this says how near partial data comes, not more.")
+    for method in dict.fromkeys(part["method"]):
+        texts = []
         for metric, metric_name in METRICS.items():
-            part = exact[(exact["method"] == method) & (exact["metric"] == metric)]
-            if part.empty:  # appendix C.1 gives AUC-PR only
+            cells = part[(part["method"] == method) & (part["metric"] == metric)].set_index("dataset")
+            if cells.empty:  # appendix C.1 gives AUC-PR only
                 continue
-            sizes = part.set_index("dataset")["difference"].abs()
-            parts.append(f"{metric_name} mean {sizes.mean():.4f}, largest {sizes.max():.4f} ({sizes.idxmax()})")
-        print(f"  {METHODS[method].column:<10}{'; '.join(parts)}")
+            sizes = cells["difference"].abs()
+            texts.append(f"{metric_name} mean {sizes.mean():.4f}, largest {sizes.max():.4f} ({sizes.idxmax()})")
+            if len(cells) > 12 and cells["published"].nunique() > 12:
+                texts[-1] += f", correlation {cells['published'].corr(cells['reproduced']):.2f}"
+        print(f"  {METHODS[method].column:<10}{'; '.join(texts)}")
 
 
-def compare(results_dir, experiment="seen"):
+def compare(results_dir, experiment):
     """Write and print the comparison of one experiment; returns False if there is nothing to compare."""
-    reproduced_path = Path(results_dir) / f"{experiment}.csv"
-    if not reproduced_path.exists():
+    reproduced_path, published_path = Path(results_dir) / f"{experiment}.csv", PUBLISHED / f"{experiment}.csv"
+    if not (reproduced_path.exists() and published_path.exists()):
         return False
-    published = pd.read_csv(PUBLISHED / f"{experiment}.csv")
-    table = difference_table(pd.read_csv(reproduced_path), published)
+    table = difference_table(pd.read_csv(reproduced_path), pd.read_csv(published_path))
+    if table.empty:
+        return False
     path = Path(results_dir) / f"{experiment}_vs_published.csv"
     table.to_csv(path, index=False, float_format="%.6f")
     print_differences(table)
@@ -121,7 +132,7 @@ def main(argv=None):
     parser = argparse.ArgumentParser(description="Compare reproduced tables with the published ones.")
     parser.add_argument("--results-dir", default="results", help="where the tables are (default: %(default)s)")
     args = parser.parse_args(argv)
-    if not compare(args.results_dir):
+    if not any([compare(args.results_dir, experiment) for experiment in EXPERIMENTS]):
         parser.error(f"there is no table of real data in {args.results_dir}: run ./run_seen.sh with data first")
     return 0
 

@@ -1,87 +1,178 @@
-"""The paper's experiments from the command line; each run_*.sh driver calls this with its grid.
+"""The paper's experiments from the command line; each run_*.sh driver calls this with its name.
 
     python experiments.py seen --methods prenet,devnet --datasets thyroid,bac --runs 10
+    python experiments.py unseen --datasets 'rec,fuz->dos'
+    python experiments.py labels --demo
 
-Prepares the data, runs what is missing in the results directory, writes the tables and compares them with the paper.
-Stopping it loses only the runs in flight: the same command goes on where it was.
+Prepares the data, runs what is missing in the results directory, writes the tables and figures and compares them with
+the paper. Stopping it loses only the runs in flight: the same command goes on where it was.
 """
 
 import argparse
 import os
 import sys
+from dataclasses import dataclass, field
 
+import pandas as pd
 from scipy import sparse
 from tqdm import tqdm
 
 import compare
+import theorem
 from command_line import add_data_arguments, data_set_names, make_finder, parse_names, positive, rate, setting
 from data_files import DataError
 from data_prep import PROTOCOLS, load_data, prepare_all
-from data_registry import DATA_SETS, DEMO, how_to_get
-from methods import METHODS, make_detector, methods_of_table_2
+from data_registry import DEMO, SEEN_SETS, UNSEEN_DEMO_SETS, UNSEEN_SETS, how_to_get, source_of, with_all_others_seen
+from methods import METHODS, make_detector, method_group
 from runner import Cell, run_cells
-from tables import ResultsError, RunsFile, describe_settings, same_configuration, select_runs, table_suffix, write_tables
+from tables import (
+    SET_UP, ResultsError, RunsFile, describe_settings, repeat_without_labels, same_configuration, select_runs, table_suffix, write_tables
+)  # fmt: skip
+
+# ---------------------------------------------------------------------------- the experiments
 
 
-def available_data_sets(args):
-    """Prepare the wanted data sets; with --datasets all, whatever can be had, `demo` if nothing can.
+def sets_of_figure_3():
+    """The 14 unseen sets on which the methods work best: the paper's choice, but not its list (Sec. 5.5).
+
+    Our rule: the highest published AUC-PR, averaged over the six methods that use labels.
+    """
+    published = pd.read_csv(compare.PUBLISHED / "unseen.csv", index_col="dataset").loc[list(UNSEEN_SETS)]
+    methods = [name for name in method_group("table") if METHODS[name].uses_labels]
+    best = published[[f"auc_pr_{name}" for name in methods]].mean(axis=1).nlargest(14).index
+    return tuple(name for name in UNSEEN_SETS if name in best)
+
+
+@dataclass(frozen=True)
+class Experiment:
+    """A table or figure of the paper: its data sets, its methods and what it varies, one parameter at a time."""
+
+    regenerates: str
+    data_sets: object  # a function that returns their names
+    demo_sets: tuple
+    methods: list
+    sweeps: dict = field(default_factory=dict)  # {parameter: values}
+
+    def has(self, name):
+        """Whether a data set is of the kind that the experiment is about: with unseen classes or not."""
+        return ("->" in name) in {"->" in other for other in self.demo_sets}
+
+
+EXPERIMENTS = {
+    "seen": Experiment("Table 2", lambda: SEEN_SETS, (DEMO,), method_group("table")),
+    "unseen": Experiment("Table 3", lambda: UNSEEN_SETS, UNSEEN_DEMO_SETS, method_group("table")),
+    "labels": Experiment(
+        "Figs. 2 and 3", lambda: (*SEEN_SETS, *sets_of_figure_3()), (DEMO, UNSEEN_DEMO_SETS[0]),
+        [name for name in method_group("table") if METHODS[name].uses_labels], {"n_labeled": (15, 30, 60, 90, 120)},
+    ),
+    "contamination": Experiment("Fig. 4", lambda: SEEN_SETS, (DEMO,), ["prenet"], {"contamination": (0.0, 0.02, 0.05, 0.1)}),
+    "ablation": Experiment("Table 4", lambda: SEEN_SETS, (DEMO,), ["prenet", *method_group("ablation")]),
+    "sensitivity": Experiment(
+        "Fig. 5", lambda: SEEN_SETS, (DEMO,), ["prenet"],
+        {
+            "margin": (0.25, 0.5, 1.0, 2.0, 4.0, 8.0),
+            "ensemble_size": (1, 5, 10, 20, 30, 50),
+            "l2": (0.001, 0.005, 0.01, 0.05, 0.1),
+        },
+    ),
+}  # fmt: skip
+
+
+# ---------------------------------------------------------------------------- what is to be run
+
+
+def available_data_sets(args, experiment):
+    """Prepare the wanted data sets; without --datasets, whatever can be had, the synthetic ones if nothing can.
 
     Returns their names, and a line for each file that is there but bad.
     """
-    wanted = list(DATA_SETS) if args.datasets == "all" else args.datasets
+    wanted = args.datasets or experiment.data_sets()
+    if args.theorem and not args.datasets:
+        wanted = [name for name in wanted if name not in theorem.COSTLY_SETS]
+        print(f"--theorem leaves out {' and '.join(theorem.COSTLY_SETS)}, whose draws at such rates take long; --datasets includes them.")
     finder = make_finder(args)
-    statuses, errors = prepare_all(wanted, finder, args.data_dir)
+    statuses, errors = prepare_all(dict.fromkeys(map(source_of, wanted)), finder, args.data_dir)
     missing = [name for name, status in statuses.items() if status == "missing"]
-    if args.datasets != "all":
+    if args.datasets:
         for name in missing:
             print(how_to_get(name, args.data_dir), file=sys.stderr)
         if missing or errors:
             sys.exit(1)
     elif missing:
         print(f"No source files for {', '.join(missing)}: left out. `python data_prep.py` says where to get them.")
-    names = [name for name in wanted if name not in missing and name not in errors]
+    names = [name for name in wanted if source_of(name) not in missing and source_of(name) not in errors]
     if not names:
         print(f"No real data set can be had, so the synthetic set '{DEMO}' is used. Its numbers say nothing about the paper.")
         prepare_all([DEMO], finder, args.data_dir)
-        names = [DEMO]
+        names = list(experiment.demo_sets)
     return names, [f"{name}: {error}" for name, error in errors.items()]
 
 
+def points(args):
+    """What is varied: a list of (parameter, value), or of one empty tuple if nothing is."""
+    sweeps = dict(EXPERIMENTS[args.experiment].sweeps)
+    if args.theorem:
+        sweeps["contamination"] += theorem.RATES
+    return [(parameter, value) for parameter, values in sweeps.items() for value in values] or [()]
+
+
 def configurations(args, names):
-    """What is asked for: one dict per method and data set, with the columns that all its runs have in common."""
+    """What is asked for: per method, data set and point a dict with the columns that all its runs have in common."""
     wanted = []
+    detectors = {}
     for name in names:
-        data = load_data(name, args.data_dir)
         for method in args.methods:
-            detector = make_detector(method, **dict(args.set))
-            if sparse.issparse(data.X) and not detector.takes_sparse:
+            # without labels, the seen classes make no difference: once per unseen class is enough
+            dataset = name if METHODS[method].uses_labels or "->" not in name else with_all_others_seen(name)
+            data = load_data(dataset, args.data_dir)
+            if sparse.issparse(data.X) and not make_detector(method).takes_sparse:
                 columns = f"{data.X.shape[1]:,} columns"
                 print(f"{METHODS[method].column} takes dense rows only: {name}, sparse with {columns}, is left out for it.")
                 continue
-            wanted.append({
-                "experiment": args.experiment, "method": method, "dataset": name, "protocol": args.protocol,
-                "n_labeled": args.n_labeled, "contamination": args.contamination,
-                "data_status": data.status, "rows": data.X.shape[0], "features": data.X.shape[1],
-                "data_sha256": data.fingerprint, "settings": describe_settings(detector),
-            })  # fmt: skip
+            for point in points(args):
+                if (method, point) not in detectors:
+                    own = {} if not point or point[0] in SET_UP else {point[0]: point[1]}
+                    detectors[method, point] = make_detector(method, **dict(args.set) | own)
+                common = {
+                    "experiment": args.experiment, "method": method, "dataset": dataset, "protocol": args.protocol,
+                    "n_labeled": args.n_labeled, "contamination": args.contamination,
+                    "data_status": data.status, "rows": data.size, "features": data.X.shape[1],
+                    "data_sha256": data.fingerprint, "settings": describe_settings(detectors[method, point]),
+                    "overrides": overrides(method, detectors[method, point]),
+                }  # fmt: skip
+                if point:
+                    common |= {"parameter": point[0], "value": point[1]}
+                    common |= {point[0]: point[1]} if point[0] in SET_UP else {}
+                if common not in wanted:
+                    wanted.append(common)
     return wanted
+
+
+def overrides(method, detector):
+    """The parameters of a detector that differ from the method's own, as (name, value) pairs."""
+    usual = make_detector(method).get_params()
+    return tuple((name, value) for name, value in detector.get_params().items() if value != usual[name])
 
 
 def plan(args, wanted, done):
     """The cells to run, as {cell: its columns}, without the runs that are in `done`; the longest cells first."""
-    cells = {}
+    everything, cells = set(), {}
     for common in wanted:
+        where = tuple(common[name] for name in ("method", "dataset", *SET_UP))
+        everything.add((where, common["overrides"]))
         made = set() if args.force else set(done["run"][same_configuration(done, common)])
         missing = tuple(run for run in range(args.runs) if run not in made)
         if missing:
-            where = (common["method"], common["dataset"], args.protocol, args.n_labeled, args.contamination)
-            cells[Cell(*where, missing, args.data_dir, tuple(args.set))] = common
-    n_missing, n_wanted = sum(len(cell.runs) for cell in cells), len(wanted) * args.runs
+            cells[Cell(*where, missing, args.data_dir, common["overrides"])] = common
+    n_missing, n_wanted = sum(len(cell.runs) for cell in cells), len(everything) * args.runs
     if n_missing < n_wanted:
         print(f"{n_wanted - n_missing} of {n_wanted} runs were made before and are kept.")
     # long cells first, so that the processes end together
     work = lambda item: item[1]["rows"] * min(item[1]["features"], 1000) * len(item[0].runs)  # noqa: E731
     return dict(sorted(cells.items(), key=work, reverse=True))
+
+
+# ---------------------------------------------------------------------------- running
 
 
 def run_experiment(args):
@@ -90,7 +181,7 @@ def run_experiment(args):
     label = "_".join([args.experiment, *(f"{name}={value}" for name, value in args.set)])
     runs_file = RunsFile(args.results_dir, label)
     runs_file.open_for_append()
-    names, failures = available_data_sets(args)
+    names, failures = available_data_sets(args, EXPERIMENTS[args.experiment])
     wanted = configurations(args, names)
     cells = plan(args, wanted, runs_file.read())
     total = sum(len(cell.runs) for cell in cells)
@@ -104,55 +195,122 @@ def run_experiment(args):
             progress.set_description(f"{cell.dataset} {METHODS[cell.method].column}", refresh=False)
             progress.update()
     if wanted:
-        suffix = table_suffix(args.protocol, args.n_labeled, args.contamination)
-        tables = write_tables(select_runs(runs_file.read(), wanted), args.results_dir, label, suffix)
-        for path, table in tables.items():
-            print(f"Wrote {path}")
-            if suffix or args.set or path.name.endswith("_synthetic.csv"):  # the paper's own set-up is shown by the comparison
-                compare.print_table(table)
+        report(args, label, wanted, names, runs_file.read())
     return failures
 
 
+def report(args, label, wanted, names, runs):
+    """Write and show the tables and figures of what was asked for."""
+    by_point = {}
+    for common in wanted:
+        by_point.setdefault((common.get("parameter"), common.get("value")), []).append(common)
+    chosen = pd.concat([select_runs(runs, current) for current in by_point.values()])
+    chosen = repeat_without_labels(chosen, names)
+    varied = EXPERIMENTS[args.experiment].sweeps
+    suffix = table_suffix(args.protocol, *(None if name in varied else getattr(args, name) for name in ("n_labeled", "contamination")))
+    tables = write_tables(chosen, args.results_dir, label, suffix)
+    is_papers = not (suffix or args.set)
+    for path, table in tables.items():
+        print(f"Wrote {path}")
+        if not is_papers or varied or path.name.endswith("_synthetic.csv"):  # the others are shown by the comparison
+            compare.print_table(table)
+    if args.theorem:
+        theorem.report(chosen, args.results_dir, suffix)
+    if is_papers:
+        compare.compare(args.results_dir, args.experiment)
+    if varied:
+        from figures import draw_figures  # matplotlib is slow to import
+
+        for path in [*draw_figures(args.results_dir, label + suffix), *(draw_figures(args.results_dir, "theorem") if args.theorem else [])]:
+            print(f"Wrote {path}")
+
+
+# ---------------------------------------------------------------------------- command line
+
+
 def method_names(text):
-    groups = {"table": methods_of_table_2(), "all": list(METHODS)}
-    return groups.get(text) or parse_names(text, METHODS, "method")
+    groups = {"table": ["table"], "all": ["table", "appendix"], "ablation": ["ablation"]}
+    return method_group(*groups[text]) if text in groups else parse_names(text, METHODS, "method")
 
 
-def data_sets_or_all(text):
-    return text if text == "all" else data_set_names(text)
+def l2_setting(text):
+    return setting(f"l2={text}")
 
 
 def make_parser():
     parser = argparse.ArgumentParser(description="Run an experiment of the paper.")
     add = parser.add_argument
-    add("experiment", choices=["seen"], help="seen: Table 2")
-    names = f"of {', '.join(METHODS)}; or `all`, or `table`: those of Table 2 (default: table)"
-    add("--methods", type=method_names, default="table", metavar="A,B", help=names)
-    add("--datasets", type=data_sets_or_all, default="all", metavar="A,B", help="data sets (default: all that can be had)")
-    add("--runs", type=positive, default=10, help="runs per method and data set; run r has seed r (default: %(default)s)")
+    experiments = "; ".join(f"{name}: {experiment.regenerates}" for name, experiment in EXPERIMENTS.items())
+    add("experiment", choices=[*EXPERIMENTS, "all"], help=f"{experiments}; all: one after the other")
+    names = f"of {', '.join(METHODS)}; or `table`: those of Table 2, `all`: those and the appendix's, `ablation` (default: as in the paper)"
+    add("--methods", type=method_names, metavar="A,B", help=names)
+    sets = "data sets, such as thyroid,bac or 'rec,fuz->dos' (default: all of the experiment that can be had)"
+    add("--datasets", type=data_set_names, metavar="A,B", help=sets)
+    add("--demo", action="store_true", help="on synthetic data, one run: a quick try of everything; its numbers say nothing about the paper")
+    add("--runs", type=positive, help="runs per method and data set; run r has seed r (default: 10, with --demo 1)")
     add("--jobs", type=positive, default=min(8, os.cpu_count() or 1), help="processes, of one thread each (default: %(default)s)")
     add("--protocol", choices=PROTOCOLS, default="released", help="how data is split and labels are drawn (default: %(default)s)")
-    add("--n-labeled", type=positive, default=60, help="labelled anomalies (default: %(default)s)")
-    add("--contamination", type=rate, default=0.02, help="share of anomalies in the unlabelled data (default: %(default)s)")
-    set_help = "another value for a parameter of the methods, such as l2=0.1; repeatable; runs and table get files of their own"
+    add("--n-labeled", type=positive, help="labelled anomalies (default: 60)")
+    add("--contamination", type=rate, help="share of anomalies in the unlabelled data (default: 0.02)")
+    set_help = "another value for a parameter of the methods, such as margin=2; repeatable; runs and table get files of their own"
     add("--set", type=setting, action="append", default=[], metavar="NAME=VALUE", help=set_help)
+    add("--lambda", dest="set", type=l2_setting, action="append", metavar="VALUE", help="short for --set l2=VALUE")
+    add("--theorem", action="store_true", help="contamination only: rates up to 0.66, and the scores that the theorem of Sec. 4 predicts")
     add("--results-dir", default="results", help="where runs and tables are written (default: %(default)s)")
     add("--force", action="store_true", help="run again what is in the results already")
     add_data_arguments(parser)
     return parser
 
 
+def complete(parser, args, name):
+    """The arguments of one experiment, with its defaults filled in."""
+    experiment, given = EXPERIMENTS[name], args
+    args = argparse.Namespace(**vars(given) | {"experiment": name})
+    if args.theorem and name != "contamination":
+        if given.experiment != "all":
+            parser.error("--theorem belongs to the experiment `contamination`")
+        args.theorem = False
+    for option, default in (("n_labeled", 60), ("contamination", 0.02)):
+        if getattr(args, option) is None:
+            setattr(args, option, default)
+        elif option in experiment.sweeps:
+            parser.error(f"--{option.replace('_', '-')} is what the experiment `{name}` varies")
+    if args.demo:
+        args.datasets = list(experiment.demo_sets)
+    elif args.datasets and given.experiment == "all":
+        args.datasets = [data_set for data_set in args.datasets if experiment.has(data_set)]
+    for data_set in args.datasets or ():
+        if not experiment.has(data_set):
+            parser.error(f"{data_set!r} is not a data set of the experiment `{name}`")
+    args.runs = args.runs or (1 if args.demo else 10)
+    args.methods = args.methods or [method for method in experiment.methods if not lacking(method, args.set)]
+    for method in args.methods:
+        for parameter in lacking(method, args.set) + lacking(method, [(key, None) for key in experiment.sweeps if key not in SET_UP]):
+            parser.error(f"{METHODS[method].column} has no parameter {parameter!r} to set")
+    return args
+
+
+def lacking(method, settings):
+    """Names of the settings that are not parameters of a method."""
+    known = set(make_detector(method).get_params()) - {"random_state"} if settings else ()  # imports TensorFlow
+    return [name for name, _ in settings if name not in known]
+
+
 def main(argv=None):
     parser = make_parser()
     args = parser.parse_args(argv)
-    for method in args.methods if args.set else ():  # only now, because it imports TensorFlow
-        for name, _ in args.set:
-            if name not in make_detector(method).get_params() or name == "random_state":
-                parser.error(f"{METHODS[method].column} has no parameter {name!r} to set")
+    if args.demo and args.datasets:
+        parser.error("--demo has its own data: leave --datasets away")
+    failures = []
     try:
-        failures = run_experiment(args)
-        if not args.set and not table_suffix(args.protocol, args.n_labeled, args.contamination):
-            compare.compare(args.results_dir, args.experiment)
+        for name in EXPERIMENTS if args.experiment == "all" else [args.experiment]:
+            completed = complete(parser, args, name)
+            if args.experiment == "all":
+                print(f"\n=== {name}: {EXPERIMENTS[name].regenerates}", flush=True)
+            if completed.datasets == []:
+                print("None of the data sets belongs to it.")
+                continue
+            failures += run_experiment(completed)
     except (DataError, ResultsError) as error:
         parser.error(str(error))
     except KeyboardInterrupt:

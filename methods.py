@@ -9,7 +9,9 @@ class Method:
     column: str  # its name in the paper's tables
     module: str
     class_name: str
-    in_table_2: bool = True  # False: compared in appendix C.1 only
+    group: str = "table"  # where it is compared: Tables 2 and 3, `appendix` C.1 or the `ablation` of Table 4
+    settings: tuple = ()  # (parameter, value) pairs other than its class's defaults
+    uses_labels: bool = True
 
 
 METHODS = {
@@ -19,18 +21,24 @@ METHODS = {
     "fsnet": Method("FSNet", "fsnet", "FSNet"),
     "cfsnet": Method("cFSNet", "fsnet", "CFSNet"),
     "repen": Method("REPEN", "repen", "REPEN"),
-    "iforest": Method("iForest", "iforest_baseline", "IForest"),
-    "xgbod": Method("XGBOD", "xgbod", "XGBOD", in_table_2=False),
-    "pumad": Method("PUMAD", "pumad", "PUMAD", in_table_2=False),
-    "feawad": Method("FEAWAD", "feawad", "FEAWAD", in_table_2=False),
+    "iforest": Method("iForest", "iforest_baseline", "IForest", uses_labels=False),
+    "xgbod": Method("XGBOD", "xgbod", "XGBOD", "appendix"),
+    "pumad": Method("PUMAD", "pumad", "PUMAD", "appendix"),
+    "feawad": Method("FEAWAD", "feawad", "FEAWAD", "appendix"),
+    "trm": Method("TRM", "prenet", "PReNet", "ablation", (("variant", "TRM"),)),
+    "iprenet": Method("iPReNet", "prenet", "PReNet", "ablation", (("variant", "iPReNet"),)),
+    "ldm": Method("LDM", "prenet", "PReNet", "ablation", (("variant", "LDM"),)),
+    "a2h": Method("A2H", "prenet", "PReNet", "ablation", (("variant", "A2H"),)),
+    "npr": Method("NPR", "prenet", "PReNet", "ablation", (("variant", "NPR"),)),
 }
 
 
-def methods_of_table_2():
-    return [name for name, method in METHODS.items() if method.in_table_2]
+def method_group(*groups):
+    """Names of the methods of some groups, in the order of the table."""
+    return [name for name, method in METHODS.items() if method.group in groups]
 
 
 def make_detector(name, **settings):
     """A new detector of this method; its module, and with it TensorFlow, is imported only now."""
     method = METHODS[name]
-    return getattr(importlib.import_module(method.module), method.class_name)(**settings)
+    return getattr(importlib.import_module(method.module), method.class_name)(**dict(method.settings) | settings)

@@ -1,7 +1,8 @@
 """Result files: one CSV row per run, appended as runs end, and the paper's tables averaged from them.
 
 results/seen_runs.csv keeps every run with all that its numbers depend on. results/seen.csv is computed from it and has
-Table 2's layout. Runs of different configurations (protocol, labels, contamination, settings, data) are never averaged.
+Table 2's layout; an experiment that varies a parameter has such rows for each of its values. Runs of different
+configurations (protocol, labels, contamination, settings, data) are never averaged.
 """
 
 import csv
@@ -11,18 +12,20 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 
-from data_registry import DATA_SETS
+from data_registry import DATA_SETS, UNSEEN_SETS, with_all_others_seen
 from methods import METHODS
 
 SET_UP = ["protocol", "n_labeled", "contamination"]
+SWEEP = ["parameter", "value"]  # what an experiment varies, of tables only
 DATA = ["data_sha256", "data_status"]  # of the prepared arrays, and whether they are the paper's
 # What identifies a run; two rows that agree in all of it are the same run made twice.
 IDENTITY = ["experiment", "method", "dataset", *SET_UP, "run", "seed", *DATA, "settings"]
 RUN_COLUMNS = (
-    "experiment method dataset protocol run seed n_labeled contamination auc_roc auc_pr fit_seconds score_seconds "
-    "data_status rows features data_sha256 settings"
+    "experiment method dataset protocol run seed n_labeled contamination auc_roc auc_pr auc_pr_weighted mean_score_anomalies "
+    "mean_score_normals fit_seconds score_seconds data_status rows features data_sha256 settings"
 ).split()
-METRICS = {"auc_pr": "AUC-PR", "auc_roc": "AUC-ROC"}
+# auc_pr_weighted: test anomalies weighted to the paper's class ratio; empty where the data has that ratio anyway
+METRICS = {"auc_pr": "AUC-PR", "auc_pr_weighted": "AUC-PR, weighted", "auc_roc": "AUC-ROC"}
 
 
 class ResultsError(Exception):
@@ -43,6 +46,7 @@ class RunsFile:
             runs = pd.read_csv(
                 self.path, dtype={"data_sha256": str, "settings": str}, keep_default_na=False, float_precision="round_trip"
             )
+            runs["auc_pr_weighted"] = pd.to_numeric(runs["auc_pr_weighted"])  # the only column with empty cells
         except (ValueError, OSError) as error:
             raise ResultsError(f"{self.path} cannot be read as a table of runs: {error}") from None
         return runs.drop_duplicates(IDENTITY, keep="last")
@@ -79,10 +83,10 @@ def describe_settings(detector):
 
 
 def table_suffix(protocol, n_labeled, contamination):
-    """What distinguishes the table of another set-up from the paper's: '' for released, 60 labels and 2%."""
+    """What distinguishes the table of another set-up from the paper's: '' for released, 60 labels and 2%; None is what varies."""
     parts = [] if protocol == "released" else [protocol]
-    parts += [] if n_labeled == 60 else [f"{n_labeled}labels"]
-    parts += [] if contamination == 0.02 else [f"{contamination:g}contamination"]
+    parts += [] if n_labeled in (60, None) else [f"{n_labeled}labels"]
+    parts += [] if contamination in (0.02, None) else [f"{contamination:g}contamination"]
     return "".join("_" + part for part in parts)
 
 
@@ -93,45 +97,95 @@ def same_configuration(runs, common):
 
 
 def select_runs(runs, current):
-    """The runs that belong into the table of the set-up of `current`, the configurations that were just asked for.
+    """The runs that belong into one table with `current`, the configurations just asked for, all of one set-up.
 
-    A data set that was run in several versions is shown in that of `current`, else in the latest; likewise for settings.
+    Earlier runs of that set-up are shown too. A data set that was run in several versions is shown in that of `current`,
+    else in the latest; a method with the settings of `current`, else with its latest. For a sweep, the parameter and its
+    value are added as columns.
     """
     set_up = pd.Series({name: current[0][name] for name in SET_UP})
     runs = runs[(runs[SET_UP] == set_up).all(axis=1)]
+    if current[0].get("parameter", "protocol") not in SET_UP:  # a sweep over settings: other methods' runs are at unknown values
+        runs = runs[runs["method"].isin([common["method"] for common in current])]
     asked_for = np.any([same_configuration(runs, common) for common in current], axis=0)
     runs = pd.concat([runs[~asked_for], runs[asked_for]])  # what was asked for counts as the latest
     latest = runs.groupby("dataset")[DATA].transform("last")
     runs = runs[(runs[DATA] == latest).all(axis=1)]
-    latest = runs.groupby(["method", "dataset"])["settings"].transform("last")
-    return runs[runs["settings"] == latest]
+    asked_settings = {common["method"]: common["settings"] for common in current}
+    settings = runs["method"].map(asked_settings).fillna(runs.groupby(["method", "dataset"])["settings"].transform("last"))
+    runs = runs[runs["settings"] == settings]
+    return runs.assign(**{name: current[0][name] for name in SWEEP if name in current[0]})
+
+
+def repeat_without_labels(runs, names):
+    """Runs of methods without labels (iForest) repeated for all data sets with the same unseen class, as in Table 3.
+
+    Such a method is run once per unseen class; names are the data sets that the table shall have beside those in runs.
+    """
+    once = runs["dataset"].str.contains("->") & ~runs["method"].map(lambda name: METHODS[name].uses_labels)
+    shown = [name for name in dict.fromkeys([*runs["dataset"], *names]) if "->" in name]
+    repeated = [
+        runs[once & (runs["dataset"] == with_all_others_seen(name))].assign(dataset=name) for name in (shown if once.any() else [])
+    ]
+    return pd.concat([runs[~once], *repeated])
+
+
+def in_paper_order(names):
+    """Names of data sets as in Tables 2 and 3, then all others."""
+    known = (*DATA_SETS, *UNSEEN_SETS)
+    return sorted(set(names), key=lambda name: (known.index(name) if name in known else len(known), name))
 
 
 def paper_table(runs):
-    """Runs of one set-up in the layout of Table 2: one row per data set, then the Average.
+    """Runs of one set-up in the layout of Table 2: one row per data set, then the Average; for a sweep, so for each value.
 
-    The Average is over the `exact` data sets that every method of the table has; a standard deviation is over runs (ddof=0).
+    A standard deviation is over runs (ddof=0).
     """
     methods = [name for name in METHODS if name in set(runs["method"])]
+    metrics = [metric for metric in METRICS if runs[metric].notna().any()]
+    if "parameter" not in runs:
+        return _rows_and_average(runs, methods, metrics)
+    parts = []
+    for (parameter, value), part in runs.groupby(SWEEP, sort=False):
+        parts.append(_rows_and_average(part, methods, metrics))
+        parts[-1].insert(0, "value", value)
+        parts[-1].insert(0, "parameter", parameter)
+    return pd.concat(parts, ignore_index=True)
+
+
+def _rows_and_average(runs, methods, metrics):
     rows = []
-    for dataset in [*[name for name in DATA_SETS if name in set(runs["dataset"])], *sorted(set(runs["dataset"]) - set(DATA_SETS))]:
+    for dataset in in_paper_order(runs["dataset"]):
         of_set = runs[runs["dataset"] == dataset]
         row = {"dataset": dataset, "size": of_set["rows"].iloc[-1], "D": of_set["features"].iloc[-1]}
         row |= {"status": of_set["data_status"].iloc[-1], "runs": of_set.groupby("method").size().min()}
-        for metric in METRICS:
+        for metric in metrics:
             for method in methods:
                 values = of_set.loc[of_set["method"] == method, metric]
                 row[f"{metric}_{method}"] = values.mean()
                 row[f"{metric}_{method}_std"] = values.std(ddof=0)
         rows.append(row)
     table = pd.DataFrame(rows)
-    means = [f"{metric}_{method}" for metric in METRICS for method in methods]
-    counted = table[table["status"] == "exact"].dropna(subset=means)
-    if len(counted):
-        average = counted[means].mean().to_dict() | {"dataset": "Average", "status": f"exact, {len(counted)} sets"}
+    averaged = averaged_rows(table, [f"{metric}_{method}" for metric in metrics for method in methods])
+    if len(averaged):
+        average = averaged.mean(numeric_only=True).to_dict()
+        average |= {"dataset": "Average", "status": f"{averaged['status'].iloc[0]}, {len(averaged)} sets"}
         table = pd.concat([table, pd.DataFrame([average])], ignore_index=True)
     table[["size", "D", "runs"]] = table[["size", "D", "runs"]].astype("Int64")
     return table
+
+
+def averaged_rows(table, columns):
+    """The rows of a table that its Average is over: the `exact` ones that have all columns, if there are none the `partial`.
+
+    A column that none of them has is left out: weighted AUC-PR on exact data, a method that was run on other data only.
+    """
+    for status in ("exact", "partial"):
+        rows = table[table["status"] == status]
+        rows = rows[["dataset", "status", *(name for name in columns if rows[name].notna().any())]].dropna()
+        if len(rows):
+            break
+    return rows
 
 
 def write_tables(runs, results_dir, experiment, suffix=""):

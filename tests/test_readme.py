@@ -6,7 +6,7 @@ import pandas as pd
 import pytest
 
 from compare import PUBLISHED
-from methods import methods_of_table_2
+from methods import method_group
 
 ROOT = PUBLISHED.parent
 REFERENCE = ROOT / "results" / "reference"
@@ -40,10 +40,10 @@ def test_table_2(reference):
     *rows, (title, *differences) = readme_table("| AUC-PR, ours / published")
     assert [row[0] for row in rows] == [name for name, row in seen.iterrows() if row["status"].startswith("exact")]
     for name, *cells in rows:
-        expected = [compared.loc[(name, method)] for method in methods_of_table_2()]
+        expected = [compared.loc[(name, method)] for method in method_group("table")]
         assert cells == [f"{row['reproduced']:.3f} / {row['published']:.3f}" for row in expected], name
     exact = compared[compared["data_status"] == "exact"]
-    assert differences == [f"{exact.xs(method, level='method')['difference'].abs().mean():.4f}" for method in methods_of_table_2()]
+    assert differences == [f"{exact.xs(method, level='method')['difference'].abs().mean():.4f}" for method in method_group("table")]
 
 
 def test_protocols(reference):
