@@ -121,7 +121,30 @@ def read_unsw_classes(backdoor_path, *anomalies_paths):
     y is 0 for normal rows, 1, 2, 3 for the anomalies-only files in their order, 4 for backdoors.
     """
     X, y = read_class_csv(backdoor_path, np.float64)
-    others = [_read_anomalies(path, X.shape[1], backdoor_path) for path in anomalies_paths]
+    return _join_classes(X, y, [_read_anomalies(path, X.shape[1], backdoor_path) for path in anomalies_paths])
+
+
+def read_unsw_files(backdoor_path, *paths):
+    """As read_unsw_classes, from the authors' four files, each with its own anomalies and all with the same normal rows.
+
+    Each is scaled over its own rows. The normal rows tell by which affine map a file comes onto the backdoor file's scale.
+    """
+    X, y = read_class_csv(backdoor_path, np.float64)
+    normals, others = X[y == 0], []
+    for path in paths:
+        rows, labels = read_class_csv(path, np.float64)
+        same = rows[labels == 0]
+        if same.shape == normals.shape:
+            spread = np.ptp(same, axis=0)
+            factor = np.where(spread > 0, np.ptp(normals, axis=0) / np.where(spread > 0, spread, 1), 1)
+            shift = normals.min(axis=0) - factor * same.min(axis=0)
+        if same.shape != normals.shape or not np.allclose(factor * same + shift, normals, atol=1e-3):
+            raise DataError(f"{path} has other normal rows than {backdoor_path}.")
+        others.append(factor * rows[labels == 1] + shift)
+    return _join_classes(X, y, others)
+
+
+def _join_classes(X, y, others):
     codes = np.repeat(np.arange(1, len(others) + 1), [len(rows) for rows in others])
     return scale_to_unit(np.concatenate([X, *others])), np.concatenate([y * (len(others) + 1), codes])
 

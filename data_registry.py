@@ -85,10 +85,14 @@ AUTHORS_PAGE = "https://github.com/mala-lab/PReNet (data/)"
 UNSW_PUBLISHED = f"https://research.unsw.edu.au/projects/unsw-nb15-dataset (both CSV halves) or {AUTHORS_PAGE}"
 
 
+def unsw_file(attack):
+    return authors_file(f"UNSW_NB15_traintest_{attack}", AUTHORS + f"UNSW_NB15_traintest_{attack}.csv.zip")
+
+
 def unsw_recipes(attack):
     """The four ways to an UNSW-NB15 set, in order of preference (see encoders.read_unsw_*)."""
     return (
-        authors_csv(f"UNSW_NB15_traintest_{attack}", AUTHORS + f"UNSW_NB15_traintest_{attack}.csv.zip"),
+        Recipe(encoders.read_class_csv, (unsw_file(attack),)),
         Recipe(encoders.read_unsw_parts, (BACKDOOR, anomalies_only(attack))),
         *half_recipes(attack),
     )
@@ -215,6 +219,7 @@ DATA_SETS = {
             "unsw", 128_669, 196, 35_669, 27.7,
             (
                 Recipe(encoders.read_unsw_classes, (BACKDOOR, *map(anomalies_only, ("DoS", "Reconnaissance", "Fuzzers")))),
+                Recipe(encoders.read_unsw_files, (BACKDOOR, *map(unsw_file, ("DoS", "Reconnaissance", "Fuzzers")))),
                 *half_recipes("DoS", "Reconnaissance", "Fuzzers", "Backdoor"),
             ),
             UNSW_PUBLISHED, UNSW_NOTE,

@@ -215,14 +215,15 @@ def report(args, label, wanted, names, runs):
         if not is_papers or varied or path.name.endswith("_synthetic.csv"):  # the others are shown by the comparison
             compare.print_table(table)
     if args.theorem:
-        theorem.report(chosen, args.results_dir, suffix)
+        theorem.report(chosen, args.results_dir, label.removeprefix(args.experiment) + suffix)
     if is_papers:
         compare.compare(args.results_dir, args.experiment)
     if varied:
         from figures import draw_figures  # matplotlib is slow to import
 
-        for path in [*draw_figures(args.results_dir, label + suffix), *(draw_figures(args.results_dir, "theorem") if args.theorem else [])]:
-            print(f"Wrote {path}")
+        for experiment in (args.experiment, "theorem") if args.theorem else (args.experiment,):
+            for path in draw_figures(args.results_dir, experiment, label.removeprefix(args.experiment) + suffix):
+                print(f"Wrote {path}")
 
 
 # ---------------------------------------------------------------------------- command line

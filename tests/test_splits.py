@@ -215,7 +215,7 @@ def files(data):
 
 def test_contamination_is_drawn_once(stored, monkeypatch):
     first = stored.split("released", 0, 60, 0.02)
-    assert files(stored) == ["X.npy", "contamination_0.02.npy", "meta.json", "y.npy"]
+    assert files(stored) == ["X.npy", "contamination.npy", "meta.json", "y.npy"]
     monkeypatch.setattr("data_prep.released_contamination", None)  # not called again
     second = stored.split("released", 1, 5, np.float64(0.02))
     np.testing.assert_array_equal(second.extra, first.extra)
@@ -224,10 +224,12 @@ def test_contamination_is_drawn_once(stored, monkeypatch):
     assert isinstance(second.extra, np.memmap)
 
 
-def test_contamination_of_another_rate(stored):
+def test_contamination_of_another_rate(stored, monkeypatch):
     stored.split("released", 0, 60, 0.02)
     assert len(stored.split("released", 0, 60, 0.1).extra) == 44
-    assert "contamination_0.1.npy" in files(stored)
+    lower = released_contamination(stored.X, stored.y, 0.05)
+    monkeypatch.setattr("data_prep.released_contamination", None)  # not called again: a lower rate takes the first rows
+    np.testing.assert_array_equal(stored.split("released", 0, 60, 0.05).extra, lower)
 
 
 @pytest.mark.parametrize("content", [
@@ -235,7 +237,7 @@ def test_contamination_of_another_rate(stored):
     np.array([[None] * 40] * 8),
 ], ids=["empty", "rubbish", "columns", "rows", "float64", "pickled"])  # fmt: skip
 def test_wrong_contamination_file_is_replaced(stored, content):
-    path = stored.folder / "contamination_0.02.npy"
+    path = stored.folder / "contamination.npy"
     if isinstance(content, bytes):
         path.write_bytes(content)
     else:
@@ -244,13 +246,13 @@ def test_wrong_contamination_file_is_replaced(stored, content):
     assert expected.shape == (8, 40)
     np.testing.assert_array_equal(stored.split("released", 0, 60, 0.02).extra, expected)
     np.testing.assert_array_equal(np.load(path, allow_pickle=False), expected)
-    assert files(stored) == ["X.npy", "contamination_0.02.npy", "meta.json", "y.npy"]
+    assert files(stored) == ["X.npy", "contamination.npy", "meta.json", "y.npy"]
 
 
 def test_contamination_that_cannot_be_kept(stored):
-    (stored.folder / "contamination_0.02.npy").mkdir()  # in the way, also for root
+    (stored.folder / "contamination.npy").mkdir()  # in the way, also for root
     np.testing.assert_array_equal(stored.split("released", 0, 60, 0.02).extra, released_contamination(stored.X, stored.y, 0.02))
-    assert files(stored) == ["X.npy", "contamination_0.02.npy", "meta.json", "y.npy"]
+    assert files(stored) == ["X.npy", "contamination.npy", "meta.json", "y.npy"]
 
 
 def test_contamination_of_sparse_data_is_not_kept(tmp_path):

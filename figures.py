@@ -1,0 +1,304 @@
+"""The paper's Figs. 2-5, and the check of its theorem, from the tables of the experiments.
+
+    python figures.py                                      # results/ -> results/figures/
+    python figures.py --results-dir results/reference      # what we obtained
+
+Reads <results>/labels.csv (Figs. 2 and 3), contamination.csv (Fig. 4), sensitivity.csv (Fig. 5) and theorem.csv, and
+<name>_synthetic.csv beside each; writes every figure as PNG and SVG. The same tables give the same bytes.
+Hollow markers are the numbers that the paper's Tables 2 and 3 print; synthetic data has none. A grey name says that a
+data set is not the paper's, so that its numbers need not agree with the hollow markers; AUC-PR is then the one
+weighted to the paper's class ratio.
+"""
+
+import argparse
+import sys
+from dataclasses import dataclass
+from pathlib import Path
+
+import matplotlib.style
+import numpy as np
+import pandas as pd
+from matplotlib.figure import Figure  # not pyplot, which may look for a display
+from matplotlib.lines import Line2D
+from matplotlib.patches import Patch
+from matplotlib.ticker import MaxNLocator
+
+from compare import PUBLISHED
+from data_files import DataError
+from data_sources import written_whole
+from methods import METHODS
+from tables import ResultsError
+
+# Colours of Okabe and Ito and of Tol, which colour-blind readers can tell apart; the marker says the same once more.
+METHOD_STYLES = {
+    "prenet": ("#D55E00", "o"), "devnet": ("#0072B2", "s"), "dsad": ("#009E73", "^"), "fsnet": ("#E69F00", "D"),
+    "cfsnet": ("#CC79A7", "v"), "repen": ("#56B4E9", "P"), "iforest": ("#555555", "X"), "xgbod": ("#000000", "<"),
+    "pumad": ("#661100", ">"), "feawad": ("#332288", "p"),
+}  # fmt: skip
+OTHER_STYLES = [("#999933", "h"), ("#44AA99", "*"), ("#AA4499", "d"), ("#117733", "8"), ("#DDCC77", "H"), ("#882255", "X")]
+HOLLOW = {"markersize": 5.5, "markerfacecolor": "none", "markeredgewidth": 0.9, "linestyle": "none", "zorder": 5, "clip_on": False}
+BAND = Patch(color="#777777", alpha=0.3, linewidth=0, label="band: ± 1 std")
+PAGE_WIDTH = 7.0  # inches
+SMALLEST_RANGE = 0.1  # of an AUC-PR axis, so that flat curves look flat
+RC = {
+    "font.size": 7, "axes.titlesize": 7.5, "axes.labelsize": 7.5, "figure.titlesize": 8.5, "figure.labelsize": 8,
+    "legend.fontsize": 7.5, "legend.frameon": False, "legend.handlelength": 1.8, "legend.columnspacing": 1.4, "legend.handletextpad": 0.5,
+    "axes.spines.top": False, "axes.spines.right": False, "axes.linewidth": 0.6, "axes.grid": True, "axes.axisbelow": True,
+    "grid.color": "#E5E5E5", "grid.linewidth": 0.5, "xtick.major.width": 0.6, "ytick.major.width": 0.6,
+    "xtick.labelsize": 7, "ytick.labelsize": 7, "xtick.major.size": 2, "ytick.major.size": 2, "xtick.major.pad": 2, "ytick.major.pad": 2,
+    "svg.fonttype": "none", "svg.hashsalt": "prenet", "savefig.dpi": 200,
+}  # fmt: skip
+
+
+@dataclass(frozen=True)
+class Parameter:
+    """One x axis: its label, the value in the paper's tables, the largest value to show, and how values are placed."""
+
+    label: str
+    in_paper: float
+    largest: float = np.inf
+    percent: bool = False
+    evenly: bool = False  # for grids that grow by factors, where equal steps are a logarithmic axis but for rounding
+
+
+PARAMETERS = {
+    "n_labeled": Parameter("labelled anomalies", 60),
+    "contamination": Parameter("contamination (%)", 0.02, largest=0.1, percent=True),  # beyond that, the theorem's sweep
+    "margin": Parameter("margin m", 4, evenly=True),
+    "ensemble_size": Parameter("ensemble size E", 30),
+    "l2": Parameter("regularisation λ", 0.01, evenly=True),
+}
+# experiment: its figures as (name, parameters, title), a column of panels for each parameter if there are several
+SWEEPS = {
+    "labels": [
+        ("labels_seen", ["n_labeled"], "Number of labelled anomalies, seen classes"),
+        ("labels_unseen", ["n_labeled"], "Number of labelled anomalies, unseen classes"),
+    ],
+    "contamination": [("contamination", ["contamination"], "Contamination of the unlabelled data")],
+    "sensitivity": [("sensitivity", ["margin", "ensemble_size", "l2"], "Sensitivity to hyperparameters")],
+}
+SWEEP_COLUMNS = (["dataset", "status", "parameter"], ["value"])  # text, numbers
+SCORES = [f"{start}_{kind}" for kind in ("anomalies", "normals") for start in ("mean_score", "predicted")]
+THEOREM_COLUMNS = (["dataset", "status"], ["share", *SCORES, "mean_score_anomalies_std", "mean_score_normals_std"])
+EXPERIMENTS = [*SWEEPS, "theorem"]
+
+
+def method_style(method):
+    """Colour and marker of a method, the same in all figures."""
+    if method in METHOD_STYLES:
+        return METHOD_STYLES[method]
+    others = [name for name in METHODS if name not in METHOD_STYLES]
+    return OTHER_STYLES[others.index(method) % len(OTHER_STYLES)]
+
+
+def read_table(path, text_columns, number_columns):
+    """The data sets' rows of a table that has these columns, its values of AUC-PR being numbers."""
+    try:
+        table = pd.read_csv(path, dtype={name: str for name in text_columns}, float_precision="round_trip")
+    except (ValueError, OSError) as error:
+        raise ResultsError(f"{path} cannot be read as a table: {' '.join(str(error).split())}") from None
+    missing = [name for name in (*text_columns, *number_columns) if name not in table]
+    if missing:
+        raise ResultsError(f"{path} has no column {', '.join(missing)}")
+    table = table[table["dataset"].notna() & (table["dataset"] != "Average")]
+    for name in [*number_columns, *(name for name in table if name.startswith("auc_pr_"))]:
+        if len(table) and not pd.api.types.is_numeric_dtype(table[name]):
+            raise ResultsError(f"{path} has something else than numbers in its column {name}")
+    for name in [name for name in table if name.startswith("auc_pr_weighted_")]:  # given where the class ratio is not the paper's
+        plain = name.replace("_weighted", "")
+        table = table.assign(**{plain: table[name].fillna(table[plain])})
+    return table
+
+
+def read_published():
+    """The AUC-PR that Tables 2 and 3 print, by data set: 60 labels, 2% contamination, PReNet's default settings."""
+    paths = [path for path in (PUBLISHED / "seen.csv", PUBLISHED / "unseen.csv") if path.exists()]
+    return pd.concat([pd.DataFrame({"dataset": []}), *map(pd.read_csv, paths)]).set_index("dataset")
+
+
+def methods_of(table):
+    """The methods with a value in this table, PReNet last and so on top of the others."""
+    found = [name for name in METHODS if f"auc_pr_{name}" in table and table[f"auc_pr_{name}"].notna().any()]
+    return sorted(found, key=lambda name: name == "prenet")
+
+
+def draw_curve(axes, x, mean, std, color, marker, emphasis=False, bounds=(-np.inf, np.inf)):
+    """A mean with a band of one standard deviation; missing values are left out."""
+    order = np.argsort(x, kind="stable")
+    x, mean, std = (np.asarray(values, dtype=float)[order] for values in (x, mean, std))
+    there = np.isfinite(mean)
+    x, mean, std = x[there], mean[there], np.nan_to_num(std[there])
+    axes.fill_between(x, *np.clip([mean - std, mean + std], *bounds), color=color, alpha=0.16, linewidth=0, zorder=2)
+    width, size = (1.6, 3.6) if emphasis else (0.9, 3.0)
+    axes.plot(x, mean, color=color, marker=marker, linewidth=width, markersize=size, markeredgewidth=0.3, zorder=4 if emphasis else 3)
+
+
+def draw_sweep(axes, part, grid, parameter, published):
+    """One panel: AUC-PR of each method on one data set against one parameter, and the published values."""
+    positions = dict(zip(grid, range(len(grid)) if parameter.evenly else grid))
+    axes.set_xticks(list(positions.values()), [f"{100 * value if parameter.percent else value:g}" for value in grid])
+    first, last = min(positions.values()), max(positions.values())
+    margin = 0.06 * (last - first) or 1  # the whole grid, also where a data set lacks a part of it
+    axes.set_xlim(first - margin, last + margin)
+    for method in methods_of(part):
+        (color, marker), column = method_style(method), f"auc_pr_{method}"
+        std = part[f"{column}_std"] if f"{column}_std" in part else 0 * part[column]
+        draw_curve(axes, part["value"].map(positions), part[column], std, color, marker, method == "prenet", (0, 1))
+        value = published[column].get(part["dataset"].iloc[0]) if column in published else None
+        if pd.notna(value) and parameter.in_paper in positions:
+            axes.plot(positions[parameter.in_paper], value, marker, color=color, **HOLLOW)
+
+
+def limit_auc(row, n_ticks):
+    """One y range for the panels of a row: what is drawn, at least SMALLEST_RANGE of it, within 0 and 1 but for a margin."""
+    low, high = min(axes.dataLim.y0 for axes in row), max(axes.dataLim.y1 for axes in row)
+    wider = max(0.0, SMALLEST_RANGE - (high - low)) / 2
+    low, high = max(low - wider, 0.0), min(high + wider, 1.0)
+    for axes in row:
+        axes.set_ylim(low - 0.07 * (high - low), high + 0.07 * (high - low))
+        axes.yaxis.set_major_locator(MaxNLocator(n_ticks, steps=[1, 2, 5, 10]))
+
+
+def panel_grid(n_panels, title, columns=None, panel_height=None, **options):
+    """A figure with n_panels axes in rows, as wide as a page unless it has one column only; returns it and the axes."""
+    columns = columns or {1: 1, 2: 2, 3: 3, 5: 3, 6: 3, 9: 3}.get(n_panels, 4)
+    panel_height = panel_height or {1: 2.4, 2: 2.0, 3: 1.7}.get(columns, 1.4)
+    rows = -(-n_panels // columns)
+    figure = Figure(figsize=(PAGE_WIDTH if columns > 1 else 4.2, rows * panel_height + 0.9), layout="constrained")
+    figure.get_layout_engine().set(w_pad=0.03, h_pad=0.03)
+    panels = figure.subplots(rows, columns, squeeze=False, **options).ravel()
+    for unused in panels[n_panels:]:
+        unused.remove()
+    figure.suptitle(title)
+    return figure, panels[:n_panels]
+
+
+def name_panel(part, set_text, separator=" "):
+    """Write a data set's name, grey and with its status where its data is not the paper's."""
+    dataset, status = part["dataset"].iloc[0].replace("->", " → "), part["status"].iloc[0]
+    as_in_paper = status == "exact"
+    set_text(dataset if as_in_paper else f"{dataset}{separator}({status})", color="black" if as_in_paper else "#777777")
+
+
+def add_labels(figure, panels, x_labels, y_label, curves, notes):
+    """Name the axes once, x below the lowest panel of each column, and put one legend under the figure, its notes last."""
+    n_columns = panels[0].get_gridspec().ncols
+    for number, axes in list(enumerate(panels))[-n_columns:]:
+        axes.set_xlabel(x_labels[number % len(x_labels)])
+    figure.supylabel(y_label)
+    most = 6 if figure.get_figwidth() == PAGE_WIDTH else 4
+    rows = next(n for n in range(1, 99) if -(-len(curves) // n) - (-len(notes) // n) <= most)
+    blank = Line2D([], [], linestyle="none", label=" ")  # fills columns, so that the notes start one
+    handles = [*curves, *[blank] * (-len(curves) % rows), *notes, *[blank] * (-len(notes) % rows)]
+    figure.legend(handles=handles, loc="outside lower center", ncols=len(handles) // rows)
+
+
+def sweep_figure(table, names, title, published):
+    """Figs. 2-4: a panel per data set; Fig. 5: a row per data set and a column for each of m, E and lambda."""
+    table = table[table["value"] <= table["parameter"].map({name: PARAMETERS[name].largest for name in names}).astype(float)]
+    parts = [part for _, part in table.groupby("dataset", sort=False) if methods_of(part)]
+    if not parts:
+        return None
+    columns = [name for name in names if name in set(table["parameter"])]
+    grids = {name: sorted(set(table["value"][table["parameter"] == name])) for name in columns}
+    is_table = len(names) > 1
+    in_rows = {"columns": len(columns), "panel_height": 0.64 if len(parts) > 2 else 1.1, "sharex": "col", "sharey": "row"}
+    figure, panels = panel_grid(len(parts) * len(columns), title, **in_rows if is_table else {})
+    for part, row in zip(parts, panels.reshape(len(parts), len(columns))):
+        for axes, name in zip(row, columns):
+            draw_sweep(axes, part[part["parameter"] == name], grids[name], PARAMETERS[name], published)
+        limit_auc(row, 3 if is_table and len(parts) > 2 else 6)
+        name_panel(part, *(row[0].set_ylabel, "\n") if is_table else (row[0].set_title, " "))
+    curves = []
+    for method in sorted(methods_of(table), key=list(METHODS).index):
+        (color, marker), width = method_style(method), 1.6 if method == "prenet" else 0.9
+        curves.append(Line2D([], [], color=color, marker=marker, markersize=3.6, linewidth=width, label=METHODS[method].column))
+    hollow = Line2D([], [], color="#444444", marker="o", label="hollow: published", **HOLLOW)
+    at_paper = any(PARAMETERS[name].in_paper in grid for name, grid in grids.items())
+    notes = [BAND, hollow] if at_paper and set(table["dataset"]) & set(published.index) else [BAND]
+    add_labels(figure, panels, [PARAMETERS[name].label for name in columns], "AUC-PR", curves, notes)
+    return figure
+
+
+def theorem_figure(table, title):
+    """Mean scores of anomalies and normals against the share of anomalies in U, measured and predicted."""
+    parts = [part.sort_values("share") for _, part in table.groupby("dataset", sort=False)]
+    if not parts:
+        return None
+    figure, panels = panel_grid(len(parts), title)
+    styles = {"anomalies": ("#D55E00", "o"), "normals": ("#0072B2", "s")}
+    for axes, part in zip(panels, parts):
+        for kind, (color, marker) in styles.items():
+            draw_curve(axes, part["share"], part[f"mean_score_{kind}"], part[f"mean_score_{kind}_std"], color, marker)
+            axes.plot(part["share"], part[f"predicted_{kind}"], color=color, linestyle="--", linewidth=0.9)
+        axes.locator_params(nbins=5)
+        name_panel(part, axes.set_title)
+    curves = [Line2D([], [], color=color, marker=marker, markersize=3.6, label=kind) for kind, (color, marker) in styles.items()]
+    notes = [BAND, Line2D([], [], color="#444444", linestyle="--", label="dashed: predicted")]
+    add_labels(figure, panels, ["share of anomalies in U"], "mean score", curves, notes)
+    return figure
+
+
+def figures_of(table, experiment, set_up):
+    """The figures of one table as {name: figure}, without those that it has no data for; set_up is '' for the paper's."""
+    note = f" ({set_up.strip('_').replace('_', ', ')})" if set_up else ""
+    if experiment == "theorem":
+        drawn = {"theorem": theorem_figure(table, f"Mean scores, measured and predicted{note}")}
+    else:
+        published, unseen = read_published(), table["dataset"].str.contains("->", regex=False)
+        parts = {"labels_seen": table[~unseen], "labels_unseen": table[unseen]}
+        drawn = {
+            name: sweep_figure(parts.get(name, table), parameters, title + note, published[:0] if set_up else published)
+            for name, parameters, title in SWEEPS[experiment]
+        }
+    return {name: figure for name, figure in drawn.items() if figure is not None}
+
+
+def save(figure, path):
+    """Write a figure as PNG and SVG without dates or versions, so that a file changes only when the figure does."""
+    targets = {path.with_name(f"{path.name}.png"): {"Software": None}, path.with_name(f"{path.name}.svg"): {"Date": None, "Creator": None}}
+    for target, metadata in targets.items():
+        with written_whole(target) as file:
+            figure.savefig(file, format=target.suffix[1:], metadata=metadata)
+    return list(targets)
+
+
+def draw_figures(results_dir, experiment, set_up=""):
+    """Draw the figures of one experiment, of real and of synthetic data; returns the paths that were written.
+
+    set_up is the ending of a table of another set-up than the paper's, such as _independent.
+    """
+    if experiment not in EXPERIMENTS:
+        raise ValueError(f"experiment must be one of {', '.join(EXPERIMENTS)}, not {experiment!r}")
+    written = []
+    for suffix in (set_up, f"{set_up}_synthetic"):
+        path = Path(results_dir) / f"{experiment}{suffix}.csv"
+        if not path.exists():
+            continue
+        table = read_table(path, *(THEOREM_COLUMNS if experiment == "theorem" else SWEEP_COLUMNS))
+        with matplotlib.style.context(["default", RC]):  # whatever the user's own matplotlibrc says
+            figures = figures_of(table, experiment, suffix)
+            if not figures:
+                raise ResultsError(f"{path} has no data set with values to draw")
+            for name, figure in figures.items():
+                written += save(figure, path.parent / "figures" / f"{name}{suffix}")
+    return written
+
+
+def main(argv=None):
+    parser = argparse.ArgumentParser(description="Draw the paper's figures from the tables of results.")
+    parser.add_argument("--results-dir", default="results", help="where the tables are (default: %(default)s)")
+    args = parser.parse_args(argv)
+    try:
+        written = [path for experiment in EXPERIMENTS for path in draw_figures(args.results_dir, experiment)]
+    except (ResultsError, DataError) as error:
+        parser.error(str(error))
+    if not written:
+        tables = ", ".join(f"{experiment}.csv" for experiment in EXPERIMENTS)
+        parser.error(f"there is none of the tables {tables} in {args.results_dir}: run an experiment first")
+    print("\n".join(map(str, written)))
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
