@@ -42,8 +42,11 @@ def difference_table(reproduced, published):
 
 def print_table(table):
     """A table of results by itself: mean and standard deviation per method; of a sweep AUC-PR only, as in the paper's figures."""
-    is_sweep = "parameter" in table
-    titles = table[SWEEP[0]] + "=" + table[SWEEP[1]].map("{:g}".format) + "  " + table["dataset"] if is_sweep else table["dataset"]
+    is_sweep, titles = "parameter" in table, table["dataset"]
+    if is_sweep:
+        first_seen = {name: position for position, name in enumerate(dict.fromkeys(titles))}
+        table = table.sort_values("dataset", key=lambda names: names.map(first_seen), kind="stable")
+        titles = table["dataset"] + "  " + table[SWEEP[0]] + "=" + table[SWEEP[1]].map("{:g}".format)
     width = max(map(len, titles)) + 2
     for metric, metric_name in METRICS.items():
         methods = [name for name in METHODS if f"{metric}_{name}" in table]

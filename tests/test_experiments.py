@@ -13,9 +13,10 @@ import pandas as pd
 import pytest
 
 import bench
+import experiments
 from data_prep import prepare_all
 from data_sources import SourceFinder
-from experiments import method_names
+from experiments import EXPERIMENTS, method_names, sets_of_figure_3
 from methods import METHODS
 from runner import Cell, run_cells
 
@@ -159,7 +160,7 @@ def test_independent_protocol_and_label_budget(data_dir, tmp_path):
 
 def test_a_failing_cell_is_reported_and_the_exit_code_says_so(data_dir, tmp_path):
     code, _, err = experiment(data_dir, tmp_path, "--runs", "1", "--methods", "iforest", "--protocol", "independent", "--n-labeled", "5000")
-    assert code == 1 and "FAILED iforest on demo: run 0: ValueError: all 320 training anomalies are labelled" in err
+    assert code == 1 and "FAILED iforest on demo, 5000 labels, contamination 0.02: run 0: ValueError: all 320 training anomalies are labelled" in err
     assert "Traceback" not in err
 
 
@@ -183,21 +184,28 @@ def test_a_worker_that_dies_costs_its_own_cell_only(data_dir):
     assert rest == [(first, "the worker process died (SIGKILL)"), (second, None)]
 
 
-@pytest.mark.parametrize(
-    "options, message",
-    [
-        (("--methods", "prenet,nonsense"), "unknown method 'nonsense'; known: prenet, devnet, dsad"),
-        (("--datasets", "tyroid"), "unknown data set 'tyroid'"),
-        (("--runs", "0"), "must be a whole number of at least 1, not '0'"),
-        (("--jobs", "x"), "must be a whole number of at least 1, not 'x'"),
-        (("--set", "l2"), "must be NAME=VALUE, not 'l2'"),
-        (("--contamination", "2"), "must be a number of at least 0 and below 1, not '2'"),
-        (("--protocol", "mine"), "invalid choice"),
-    ],
-)
-def test_wrong_flags_get_one_sentence(data_dir, tmp_path, options, message):
-    code, _, err = experiment(data_dir, tmp_path, *options)
-    assert code == 2 and message in err and "Traceback" not in err
+@pytest.mark.parametrize("name, options, message", [
+    ("seen", "--methods prenet,nonsense", "unknown method 'nonsense'; known: prenet, devnet, dsad"),
+    ("seen", "--datasets tyroid", "unknown data set 'tyroid'"),
+    ("seen", "--datasets dos->bac", "'dos->bac' is not a data set of the experiment `seen`"),
+    ("unseen", "--datasets thyroid", "'thyroid' is not a data set of the experiment `unseen`"),
+    ("unseen", "--datasets rec,fuz-", "unknown data set 'fuz-'; an arrow needs quotes"),
+    ("seen", "--datasets demo --demo", "--demo has its own data"),
+    ("seen", "--runs 0", "must be a whole number of at least 1, not '0'"),
+    ("seen", "--jobs x", "must be a whole number of at least 1, not 'x'"),
+    ("seen", "--set l2", "must be NAME=VALUE, not 'l2'"),
+    ("seen", "--contamination 2", "must be a number of at least 0 and below 1, not '2'"),
+    ("seen", "--protocol mine", "invalid choice"),
+    ("seen", "--theorem", "--theorem belongs to the experiment `contamination`"),
+    ("labels", "--n-labeled 30", "--n-labeled is what the experiment `labels` varies"),
+    ("sensitivity", "--methods iforest", "iForest has no parameter 'margin' to set"),
+    ("unseen", "--methods iforest --lambda 0.1", "iForest has no parameter 'l2' to set"),
+    ("table2", "", "invalid choice: 'table2'"),
+])  # fmt: skip
+def test_wrong_flags_get_one_sentence(tmp_path, capsys, name, options, message):
+    with pytest.raises(SystemExit) as caught:
+        experiments.main([name, *options.split(), "--offline", "--data-dir", str(tmp_path), "--results-dir", str(tmp_path)])
+    assert caught.value.code == 2 and message in capsys.readouterr().err
     assert not list(tmp_path.iterdir())
 
 
@@ -215,7 +223,8 @@ def test_other_settings_have_files_of_their_own(finished, data_dir):
 
 def test_groups_of_methods():
     assert method_names("table") == ["prenet", "devnet", "dsad", "fsnet", "cfsnet", "repen", "iforest"]
-    assert method_names("all") == list(METHODS) and len(METHODS) == 10
+    assert method_names("all") == [*method_names("table"), "xgbod", "pumad", "feawad"]
+    assert method_names("ablation") == ["trm", "iprenet", "ldm", "a2h", "npr"]
     assert method_names("iforest, prenet") == ["iforest", "prenet"]
 
 
@@ -226,19 +235,67 @@ def test_results_that_cannot_be_read_stop_it_before_work_starts(data_dir, tmp_pa
     assert (tmp_path / "seen_runs.csv").read_text() == "a,b\n1,2\n"
 
 
-def test_the_shell_driver(data_dir, tmp_path):
-    """run_seen.sh with an environment that is ready: passes its options on, and its exit code."""
-    for name in ("run_seen.sh", "setup_env.sh", "requirements.txt", "published", *[path.name for path in ROOT.glob("*.py")]):
-        (tmp_path / name).symlink_to(ROOT / name)
-    (tmp_path / ".venv" / "bin").mkdir(parents=True)
-    (tmp_path / ".venv" / "bin" / "python").write_text(f'#!/bin/sh\nexec "{sys.executable}" "$@"\n')
-    (tmp_path / ".venv" / "bin" / "python").chmod(0o755)
-    (tmp_path / ".venv" / "requirements.installed").write_bytes((ROOT / "requirements.txt").read_bytes())
+@pytest.fixture(scope="module")
+def clone(tmp_path_factory):
+    """The project's files with an environment that is ready."""
+    folder = tmp_path_factory.mktemp("clone")
+    for path in (*ROOT.glob("*.py"), *ROOT.glob("*.sh"), ROOT / "requirements.txt", ROOT / "published"):
+        (folder / path.name).symlink_to(path)
+    (folder / ".venv" / "bin").mkdir(parents=True)
+    (folder / ".venv" / "bin" / "python").write_text(f'#!/bin/sh\nexec "{sys.executable}" "$@"\n')
+    (folder / ".venv" / "bin" / "python").chmod(0o755)
+    (folder / ".venv" / "requirements.installed").write_bytes((ROOT / "requirements.txt").read_bytes())
+    return folder
+
+
+def test_the_shell_driver(clone, data_dir):
     options = ["--datasets", "demo", "--methods", "iforest", "--runs", "1", "--offline", "--data-dir", str(data_dir)]
-    done = subprocess.run(["bash", tmp_path / "run_seen.sh", *options], capture_output=True, text=True, cwd="/", env=ENVIRONMENT)
+    done = subprocess.run(["bash", clone / "run_seen.sh", *options], capture_output=True, text=True, cwd="/", env=ENVIRONMENT)
     assert done.returncode == 0, done.stderr
-    assert (tmp_path / "results" / "seen_synthetic.csv").exists()
-    assert subprocess.run(["bash", tmp_path / "run_seen.sh", "--runs", "none"], capture_output=True).returncode == 2
+    assert (clone / "results" / "seen_synthetic.csv").exists()
+
+
+@pytest.mark.parametrize("name", [*EXPERIMENTS, "all"])
+def test_every_experiment_has_a_driver_that_hands_on_options_and_exit_code(clone, name):
+    done = subprocess.run(["bash", clone / f"run_{name}.sh", "--runs", "none"], capture_output=True, text=True, cwd="/")
+    assert done.returncode == 2 and "must be a whole number" in done.stderr
+
+
+def test_everything_on_synthetic_data(data_dir, tmp_path):
+    """./run_all.sh --demo: every table and figure, labelled as synthetic; a second start has nothing left to do."""
+    command = [sys.executable, ROOT / "experiments.py", "all", "--demo", "--offline", "--data-dir", data_dir, "--results-dir", tmp_path]
+    first, second = (subprocess.run(command, capture_output=True, text=True, cwd=ROOT, env=ENVIRONMENT) for _ in range(2))
+    assert first.returncode == second.returncode == 0, first.stderr + second.stderr
+    tables = {name: pd.read_csv(tmp_path / f"{name}_synthetic.csv") for name in EXPERIMENTS}
+    for name, experiment in EXPERIMENTS.items():
+        assert f"=== {name}: {experiment.regenerates}" in first.stdout
+        assert {column.rsplit("_", 1)[1] for column in tables[name] if column.startswith("auc_pr_")} - {"std"} == set(experiment.methods)
+        assert set(tables[name]["dataset"]) == set(experiment.demo_sets)
+        for parameter, values in experiment.sweeps.items():
+            rows = tables[name][(tables[name]["parameter"] == parameter) & (tables[name]["dataset"] == "demo")]
+            assert rows["value"].tolist() == list(values)
+            assert rows["auc_pr_prenet"].nunique() > 1 or parameter == "ensemble_size"  # it has an effect; E only adds a constant
+        assert tables[name].notna().all(axis=None)
+    figures = {path.name for path in (tmp_path / "figures").iterdir()}
+    names = ["labels_seen", "labels_unseen", "contamination", "sensitivity"]
+    assert figures == {f"{name}_synthetic.{ending}" for name in names for ending in ("png", "svg")}
+    # iForest was run once per unseen class
+    runs = pd.read_csv(tmp_path / "unseen_runs.csv")
+    assert (runs["method"] == "iforest").sum() == 2 and tables["unseen"]["auc_pr_iforest"].nunique() == 2
+    # a sweep's default point is run once, whatever number of parameters it belongs to
+    assert len(pd.read_csv(tmp_path / "sensitivity_runs.csv")) == 6 + 6 + 5 - 2
+    assert "0/1" not in second.stderr and second.stdout.count("runs were made before and are kept") == len(EXPERIMENTS)
+
+
+def test_lambda_is_for_methods_that_have_it():
+    parser = experiments.make_parser()
+    args = experiments.complete(parser, parser.parse_args(["unseen", "--lambda", "0.1"]), "unseen")
+    assert args.methods == ["prenet", "devnet", "dsad", "fsnet", "cfsnet", "repen"] and args.set == [("l2", 0.1)]
+
+
+def test_sets_of_figure_3():
+    chosen = sets_of_figure_3()
+    assert len(chosen) == 14 and {"dos->bac", "bac->dos", "bac,fuz->dos"} <= set(chosen) and not any(name.endswith("->fuz") for name in chosen)
 
 
 @pytest.mark.parametrize("script", sorted({f"{method.module}.py" for method in METHODS.values()}))
@@ -246,7 +303,7 @@ def test_every_detector_file_runs_by_itself(data_dir, tmp_path, script):
     code, _, err = experiment(data_dir, tmp_path, "--runs", "1", script=script)
     assert code == 0, err
     ran = set(pd.read_csv(tmp_path / "seen_runs.csv")["method"])
-    assert ran == {name for name, method in METHODS.items() if f"{method.module}.py" == script}
+    assert ran == {name for name, method in METHODS.items() if f"{method.module}.py" == script and method.group != "ablation"}
 
 
 def test_a_detector_file_hands_on_the_exit_code(data_dir, tmp_path):

@@ -30,11 +30,11 @@ def theorem():
     return table
 
 
-def draw(table, experiment, is_synthetic=False):
+def draw(table, experiment, set_up=""):
     """The figures of a table, drawn but not written, as {name: figure}."""
     table = table[table["dataset"] != "Average"]
     with matplotlib.style.context(["default", figures.RC]):
-        return figures_of(table, experiment, is_synthetic)
+        return figures_of(table, experiment, set_up)
 
 
 def titles(figure):
@@ -78,7 +78,7 @@ def test_synthetic_data_has_figures_of_its_own(tmp_path, published):
     table.to_csv(tmp_path / "contamination_synthetic.csv", index=False)
     paths = draw_figures(tmp_path, "contamination")
     assert [path.name for path in paths] == ["contamination_synthetic.png", "contamination_synthetic.svg"]
-    figure = draw(table, "contamination", is_synthetic=True)["contamination"]
+    figure = draw(table, "contamination", set_up="_synthetic")["contamination"]
     assert "synthetic" in figure.get_suptitle()
     assert legend(figure) == ["PReNet", "DevNet", "band: ± 1 std"] and not hollow_points(figure.axes[0])
 
@@ -132,7 +132,7 @@ def test_partial_data_is_marked():
 def test_a_method_that_a_data_set_lacks_is_left_out_there_only():
     table = sweep("n_labeled", [15, 60], ["bac", "news20"], ["prenet", "feawad"])
     table.loc[table["dataset"] == "news20", "auc_pr_feawad"] = np.nan
-    figure = draw(table, "labels", is_synthetic=True)["labels_seen"]
+    figure = draw(table, "labels", set_up="_synthetic")["labels_seen"]
     colors = [{line.get_color() for line in axes.lines} for axes in figure.axes]
     assert colors == [{method_style("prenet")[0], method_style("feawad")[0]}, {method_style("prenet")[0]}]
     assert legend(figure)[:2] == ["PReNet", "FEAWAD"]

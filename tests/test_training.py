@@ -7,7 +7,7 @@ from sklearn.exceptions import NotFittedError
 import training
 from devnet import DevNet
 from prenet import PReNet
-from training import Batches, Trainer, TrainingDiverged, keras, rmsprop, tf
+from training import Batches, Trainer, TrainingDiverged, keras, rmsprop, state_of, tf
 
 
 def toy_rows(n=400, n_features=8, seed=0):
@@ -127,8 +127,8 @@ def test_dropout_is_on_in_training():
         model = keras.Model(instance, eta(psi(instance)))
         trainer = Trainer(model, lambda targets, outputs: tf.reduce_mean(tf.abs(targets - outputs)), rmsprop(1e-3))
         batches = DevNet(batch_size=16).sample_batches(None, np.arange(5, 400), np.arange(5), 4, np.random.default_rng(0))
-        weights = [np.full_like(values, 0.3) for values in model.get_weights()]
-        return trainer.fit(toy_rows(), np.arange(5), batches, 2, weights)[1]
+        model.set_weights([np.full_like(values, 0.3) for values in model.get_weights()])
+        return trainer.fit(toy_rows(), np.arange(5), batches, 2, state_of(model))[1]
 
     assert losses(0.0) == losses(0.0)
     assert losses(0.5)[0] != losses(0.0)[0]
