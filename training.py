@@ -73,17 +73,26 @@ def rmsprop(learning_rate):
     return RMSprop(learning_rate, rho=0.9, epsilon=1e-7, global_clipnorm=1.0)
 
 
-def build_psi(n_features, hidden_units, l2, seeds, use_bias=True):
-    """Feature learner psi (Eq. 1): one hidden layer of ReLU units, the same in all deep detectors (App. B.2.2)."""
-    instance = keras.Input((n_features,))
-    hidden = keras.layers.Dense(
-        hidden_units,
+def hidden_layer(units, l2, seeds, use_bias=True):
+    """A layer of ReLU units with l2 on its kernel."""
+    return keras.layers.Dense(
+        units,
         activation="relu",
         use_bias=use_bias,
         kernel_initializer=keras.initializers.GlorotUniform(seeds),
         kernel_regularizer=keras.regularizers.L2(l2),
     )
-    return keras.Model(instance, hidden(instance), name="psi")
+
+
+def build_psi(n_features, hidden_units, l2, seeds, use_bias=True):
+    """Feature learner psi (Eq. 1): one hidden layer of ReLU units, the same in all deep detectors (App. B.2.2)."""
+    instance = keras.Input((n_features,))
+    return keras.Model(instance, hidden_layer(hidden_units, l2, seeds, use_bias)(instance), name="psi")
+
+
+def state_of(model):
+    """The values of all of a model's variables: its weights, and the random states of its dropout layers."""
+    return [variable.numpy() for variable in model.variables]
 
 
 class Trainer:
@@ -91,7 +100,8 @@ class Trainer:
 
     The model is eta(psi(x_1), ..., psi(x_k)) of k input rows, with its two parts as layers named "psi" and "eta". A step
     encodes each distinct row of its batch once, then arranges the codes: the few labelled anomalies recur many
-    times in a batch. A model without these parts gets the rows themselves.
+    times in a batch. A model without these parts gets the rows themselves, and so does one with dropout in psi, where
+    each place of a batch needs a mask of its own.
     loss(targets, outputs, *constants) returns the mean loss of a batch without the l2 terms, which the model
     carries itself. `constants` are arrays that may differ from fit to fit without a new compilation.
     """
@@ -102,14 +112,17 @@ class Trainer:
         self.optimizer = optimizer
         parts = {layer.name: layer for layer in model.layers}
         self._psi, self._eta = parts.get("psi"), parts.get("eta", model)
+        if self._psi and len(self._psi.variables) > len(self._psi.weights):  # psi has random states: dropout
+            self._psi, self._eta = None, model
         optimizer.build(model.trainable_variables)
         self._fresh_optimizer = [variable.numpy() for variable in optimizer.variables]
         self._epoch = tf.function(self._run_epoch, jit_compile=True, autograph=False)
 
-    def fit(self, rows, anomalies, batches, n_epochs, initial_weights, constants=()):
-        """Train from initial_weights; return the best epoch's weights and the mean loss of every epoch.
+    def fit(self, rows, anomalies, batches, n_epochs, initial_state, constants=()):
+        """Train from initial_state; return the best epoch's weights and the mean loss of every epoch.
 
-        rows: (n, D) float32; anomalies: positions of A in rows; batches: as the sampler drew them.
+        rows: (n, D) float32; anomalies: positions of A in rows; batches: as the sampler drew them;
+        initial_state: state_of a model, so that a fit's dropout masks do not depend on the fits before it.
         """
         rows = as_tensor(rows)
         shared, drawn, places = batches.distinct_rows(anomalies)
@@ -121,8 +134,8 @@ class Trainer:
             tf.constant(batches.targets, rows.dtype),
             [tf.constant(value, rows.dtype) for value in constants],
         )
-        self.model.set_weights(initial_weights)
-        for variable, value in zip(self.optimizer.variables, self._fresh_optimizer):
+        variables = [*self.model.variables, *self.optimizer.variables]
+        for variable, value in zip(variables, [*initial_state, *self._fresh_optimizer], strict=True):
             variable.assign(value)
         losses, best_weights = [], None
         epoch_graph = self._epoch.get_concrete_function(tf.constant(0), *data)
@@ -158,7 +171,7 @@ class Trainer:
             codes = self._psi(batch_rows, training=True) if self._psi else batch_rows
             inputs = [tf.gather(codes, places[i]) for i in range(places.shape[0])]
             outputs = self._eta(inputs if len(inputs) > 1 else inputs[0], training=True)
-            loss = self.loss(targets, outputs, *constants) + tf.add_n(self.model.losses or [0.0])
+            loss = self.loss(targets, outputs, *constants) + sum(self.model.losses)
         gradients = tape.gradient(loss, self.model.trainable_variables)
         self.optimizer.apply(gradients, self.model.trainable_variables)
         return loss
@@ -196,9 +209,11 @@ class KerasDetector(Detector):
     and where the method needs it
       initial_model(X, unlabeled, anomalies, seed)               -> the model that training starts from (default: build's)
       loss_constants(X, unlabeled, anomalies, model, rng)        -> further arguments of loss, made once per fit (default: none)
+      not_in_graph                                               -> parameters that build, loss and optimizer do not read
     """
 
     takes_sparse = False
+    not_in_graph = ("random_state",)
 
     def __init__(
         self, random_state=0, hidden_units=20, l2=0.01, learning_rate=1e-3, epochs=50, batches_per_epoch=20, batch_size=512
@@ -228,16 +243,16 @@ class KerasDetector(Detector):
         batches = self.sample_batches(X, unlabeled, anomalies, self.epochs * self.batches_per_epoch, rng)
         constants = self.loss_constants(X, unlabeled, anomalies, model, rng)
         trainer = _compiled_trainer(type(self), self._settings(), X.shape[1])
-        weights, losses = trainer.fit(X, anomalies, batches, self.epochs, model.get_weights(), constants)
+        weights, losses = trainer.fit(X, anomalies, batches, self.epochs, state_of(model), constants)
         model.set_weights(weights)
         self.model_, self.losses_ = model, losses
 
     def _settings(self):
-        """All parameters but the seed, hashable: what decides which compiled graph can be used."""
-        return tuple((name, value) for name, value in sorted(self.get_params().items()) if name != "random_state")
+        """All parameters but those not in the graph, hashable: what decides which compiled graph can be used."""
+        return tuple((name, value) for name, value in sorted(self.get_params().items()) if name not in self.not_in_graph)
 
 
-@functools.lru_cache(maxsize=4)
+@functools.lru_cache(maxsize=8)
 def _compiled_trainer(detector_class, settings, n_features):
     """The trainer for this network, shared by all fits of a process: compilation is paid once."""
     detector = detector_class(**dict(settings))
