@@ -2,6 +2,7 @@
 
 import multiprocessing
 import os
+import runpy
 import signal
 import subprocess
 import sys
@@ -299,11 +300,15 @@ def test_sets_of_figure_3():
 
 
 @pytest.mark.parametrize("script", sorted({f"{method.module}.py" for method in METHODS.values()}))
-def test_every_detector_file_runs_by_itself(data_dir, tmp_path, script):
-    code, _, err = experiment(data_dir, tmp_path, "--runs", "1", script=script)
-    assert code == 0, err
-    ran = set(pd.read_csv(tmp_path / "seen_runs.csv")["method"])
-    assert ran == {name for name, method in METHODS.items() if f"{method.module}.py" == script and method.group != "ablation"}
+def test_every_detector_file_runs_its_own_column(monkeypatch, script):
+    called = []
+    monkeypatch.setattr(experiments, "main", lambda arguments: called.append(arguments) or 7)
+    monkeypatch.setattr(sys, "argv", [script, "--runs", "3"])
+    with pytest.raises(SystemExit) as caught:
+        runpy.run_path(str(ROOT / script), run_name="__main__")
+    args = experiments.make_parser().parse_args(called[0])
+    assert caught.value.code == 7 and args.experiment == "seen" and args.runs == 3
+    assert args.methods == [name for name, method in METHODS.items() if f"{method.module}.py" == script and method.group != "ablation"]
 
 
 def test_a_detector_file_hands_on_the_exit_code(data_dir, tmp_path):

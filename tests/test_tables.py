@@ -5,8 +5,9 @@ import pandas as pd
 import pytest
 
 import compare
+import theorem
 from methods import Method
-from tables import RUN_COLUMNS, ResultsError, RunsFile, paper_table, select_runs, table_suffix, write_tables
+from tables import RUN_COLUMNS, ResultsError, RunsFile, paper_table, repeat_without_labels, select_runs, table_suffix, write_tables
 
 
 def run_row(**changes):
@@ -19,7 +20,8 @@ def run_row(**changes):
 
 
 def runs_table(*rows):
-    return pd.DataFrame([run_row(**row) for row in rows])[RUN_COLUMNS].replace({"auc_pr_weighted": {"": np.nan}})
+    runs = pd.DataFrame([run_row(**row) for row in rows])[RUN_COLUMNS]
+    return runs.assign(auc_pr_weighted=pd.to_numeric(runs["auc_pr_weighted"]))  # as RunsFile.read gives it
 
 
 def test_runs_survive_a_round_trip_at_full_precision(tmp_path):
@@ -176,3 +178,81 @@ def test_methods_that_the_paper_does_not_list_are_left_out_of_the_comparison(tmp
     write_tables(runs_table(dict(auc_pr=0.3), dict(method="mine", auc_pr=0.9)), tmp_path, "seen")
     assert compare.compare(tmp_path, "seen")
     assert set(pd.read_csv(tmp_path / "seen_vs_published.csv")["method"]) == {"prenet"}
+
+
+# --- sweeps, and sets with unseen classes
+
+
+def test_a_sweep_has_rows_for_each_value():
+    """The default value belongs to every sweep, its runs are made once; a data set of an earlier start is shown too."""
+    runs = runs_table(
+        dict(auc_pr=0.1, settings="l2=1 m=1"), dict(auc_pr=0.3, settings="l2=1 m=1", run=1), dict(auc_pr=0.4, settings="l2=1 m=2"),
+        dict(auc_pr=0.5, settings="l2=2 m=1"), dict(dataset="bac", auc_pr=0.7, settings="l2=1 m=2"),
+        dict(method="devnet", settings="l2=1", auc_pr=0.9),
+    )  # fmt: skip
+    points = [("m", 1, "l2=1 m=1"), ("m", 2, "l2=1 m=2"), ("l2", 1, "l2=1 m=1"), ("l2", 2, "l2=2 m=1")]
+    table = paper_table(pd.concat([
+        select_runs(runs, [run_row(parameter=parameter, value=value, settings=settings)]) for parameter, value, settings in points
+    ]))  # fmt: skip
+    rows = table.loc[table["dataset"] != "Average", ["parameter", "value", "dataset", "auc_pr_prenet", "runs"]].values.tolist()
+    assert rows == [
+        ["m", 1, "thyroid", 0.2, 2], ["m", 2, "bac", 0.7, 1], ["m", 2, "thyroid", 0.4, 1],
+        ["l2", 1, "thyroid", 0.2, 2], ["l2", 2, "thyroid", 0.5, 1],
+    ]  # fmt: skip
+    assert "auc_pr_devnet" not in table  # at which value it was run is not known
+    assert table.loc[table["dataset"] == "Average", "auc_pr_prenet"].tolist() == [0.2, pytest.approx(0.55), 0.2, 0.5]
+
+
+def test_a_sweep_over_the_set_up_keeps_other_methods():
+    runs = runs_table(dict(n_labeled=15, auc_pr=0.1), dict(n_labeled=30, auc_pr=0.2), dict(n_labeled=15, method="devnet", auc_pr=0.3))
+    chosen = select_runs(runs, [run_row(n_labeled=15, parameter="n_labeled", value=15)])
+    assert dict(zip(chosen["method"], chosen["auc_pr"])) == {"prenet": 0.1, "devnet": 0.3}
+
+
+def test_iforest_is_repeated_for_every_set_of_its_unseen_class():
+    partial = dict(data_status="partial")
+    runs = runs_table(
+        dict(dataset="dos->bac", **partial), dict(dataset="rec,dos,fuz->bac", **partial), dict(dataset="rec,bac->dos", **partial),
+        dict(dataset="rec,dos,fuz->bac", method="iforest", auc_pr=0.05, **partial), dict(dataset="thyroid", method="iforest", auc_pr=0.1),
+    )  # fmt: skip
+    table = paper_table(repeat_without_labels(runs, ["fuz->bac", "thyroid"])).set_index("dataset")
+    expected = {"dos->bac": 0.05, "fuz->bac": 0.05, "rec,dos,fuz->bac": 0.05, "rec,bac->dos": np.nan, "thyroid": 0.1}
+    assert list(table.index) == ["thyroid", "dos->bac", "fuz->bac", "rec,dos,fuz->bac", "rec,bac->dos", "Average"]
+    pd.testing.assert_series_equal(table["auc_pr_iforest"].drop("Average").sort_index(), pd.Series(expected).sort_index(), check_names=False)
+
+
+def test_average_of_partial_data_says_so():
+    runs = runs_table(dict(dataset="dos->bac", auc_pr=0.2, data_status="partial"), dict(dataset="fuz->bac", auc_pr=0.4, data_status="partial"))
+    average = paper_table(runs).iloc[-1]
+    assert average["status"] == "partial, 2 sets" and average["auc_pr_prenet"] == pytest.approx(0.3)
+
+
+def test_weighted_auc_is_held_against_the_published_one(tmp_path, capsys):
+    runs = runs_table(*(dict(dataset=name, auc_pr=0.2, auc_pr_weighted=0.9, data_status="partial") for name in ("dos->bac", "fuz->bac")))
+    write_tables(runs, tmp_path, "unseen")
+    assert compare.compare(tmp_path, "unseen")
+    table = pd.read_csv(tmp_path / "unseen_vs_published.csv").set_index(["dataset", "metric"])
+    assert table.loc[("dos->bac", "auc_pr_weighted"), "difference"] == pytest.approx(0.9 - 0.908)
+    assert table.loc[("dos->bac", "auc_pr"), "difference"] == pytest.approx(0.2 - 0.908)
+    out = capsys.readouterr().out
+    assert "over 2 partial data sets" in out and "not comparable with the paper" in out
+
+
+# --- the theorem
+
+
+def test_theorem_by_hand():
+    """Labels 8, 4, 0: an anomaly's score is 6; a normal row's 2 + 6 epsilon, which reaches 6 at 2/3."""
+    assert theorem.predicted_scores(0, 4) == (6, 2) and theorem.predicted_scores(2 / 3, 4) == (6, pytest.approx(6))
+    assert theorem.share_in_unlabeled(0.5, "independent") == 0.5
+    assert theorem.share_in_unlabeled(0.5, "released") == pytest.approx(1 / 1.8)  # as many anomalies as all normals, of which U has 80%
+    runs = runs_table(
+        dict(contamination=0.5, mean_score_anomalies=5, mean_score_normals=3, auc_pr=0.3),
+        dict(contamination=0.5, mean_score_anomalies=7, mean_score_normals=3, auc_pr=0.5, run=1),
+        dict(contamination=0.0, mean_score_anomalies=8, mean_score_normals=1, auc_pr=0.6), dict(method="devnet"),
+    )  # fmt: skip
+    table = theorem.theorem_table(runs)
+    assert table["contamination"].tolist() == [0, 0.5] and table["runs"].tolist() == [1, 2]
+    row = table.iloc[1]
+    assert (row["mean_score_anomalies"], row["mean_score_anomalies_std"], row["mean_score_normals"], row["auc_pr"]) == (6, 1, 3, 0.4)
+    assert row["predicted_anomalies"] == 6 and row["predicted_normals"] == pytest.approx(2 + 6 / 1.8)
