@@ -107,7 +107,8 @@ def print_summary(table):
         texts = []
         for metric, metric_name in METRICS.items():
             cells = part[(part["method"] == method) & (part["metric"] == metric)].set_index("dataset")
-            if cells.empty:  # appendix C.1 gives AUC-PR only
+            weighted_instead = metric == "auc_pr" and "auc_pr_weighted" in set(part["metric"])
+            if cells.empty or weighted_instead:  # appendix C.1 gives AUC-PR only
                 continue
             sizes = cells["difference"].abs()
             texts.append(f"{metric_name} mean {sizes.mean():.4f}, largest {sizes.max():.4f} ({sizes.idxmax()})")
