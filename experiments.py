@@ -18,6 +18,7 @@ from scipy import sparse
 from tqdm import tqdm
 
 import compare
+import provenance
 import theorem
 from command_line import add_data_arguments, data_set_names, make_finder, parse_names, positive, rate, setting
 from data_files import DataError
@@ -184,19 +185,31 @@ def run_experiment(args):
     names, failures = available_data_sets(args, EXPERIMENTS[args.experiment])
     wanted = configurations(args, names)
     cells = plan(args, wanted, runs_file.read())
-    total = sum(len(cell.runs) for cell in cells)
-    interval = 0.5 if sys.stderr.isatty() else 30  # in a log file, a line every half minute is enough
-    with tqdm(total=total, unit="run", mininterval=interval, dynamic_ncols=True, disable=total == 0) as progress:
-        for cell, result, error in run_cells(cells, args.jobs):
+    started, made = provenance.now(), 0
+    try:
+        for cell, result, error in with_progress(run_cells(cells, args.jobs), sum(len(cell.runs) for cell in cells)):
             if error is None:
                 runs_file.append(cells[cell] | result)
+                made += 1
             else:
                 failures.append(f"{cell}: {error}")
-            progress.set_description(f"{cell.dataset} {METHODS[cell.method].column}", refresh=False)
-            progress.update()
+    finally:  # also if it was stopped
+        if made:
+            data = {common["dataset"]: common["data_sha256"] for common in wanted}
+            provenance.record_session(args.results_dir, label, started, made, data)
     if wanted:
         report(args, label, wanted, names, runs_file.read())
     return failures
+
+
+def with_progress(outcomes, total):
+    """The outcomes of run_cells, with a progress bar."""
+    interval = 0.5 if sys.stderr.isatty() else 30  # in a log file, a line every half minute is enough
+    with tqdm(total=total, unit="run", mininterval=interval, dynamic_ncols=True, disable=total == 0) as progress:
+        for outcome in outcomes:
+            yield outcome
+            progress.set_description(f"{outcome[0].dataset} {METHODS[outcome[0].method].column}", refresh=False)
+            progress.update()
 
 
 def report(args, label, wanted, names, runs):
