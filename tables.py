@@ -46,6 +46,9 @@ class RunsFile:
             runs = pd.read_csv(
                 self.path, dtype={"data_sha256": str, "settings": str}, keep_default_na=False, float_precision="round_trip"
             )
+            if not set(IDENTITY) <= set(runs):
+                raise ValueError("it has not the columns of one")
+            runs = runs.reindex(columns=RUN_COLUMNS)  # an older file may lack a measured value
             runs["auc_pr_weighted"] = pd.to_numeric(runs["auc_pr_weighted"])  # the only column with empty cells
         except (ValueError, OSError) as error:
             raise ResultsError(f"{self.path} cannot be read as a table of runs: {error}") from None
@@ -115,6 +118,12 @@ def select_runs(runs, current):
     settings = runs["method"].map(asked_settings).fillna(runs.groupby(["method", "dataset"])["settings"].transform("last"))
     runs = runs[runs["settings"] == settings]
     return runs.assign(**{name: current[0][name] for name in SWEEP if name in current[0]})
+
+
+def latest_runs(runs):
+    """Of every data set the runs on its latest version, of every method on it those with the latest settings."""
+    runs = runs[(runs[DATA] == runs.groupby("dataset")[DATA].transform("last")).all(axis=1)]
+    return runs[runs["settings"] == runs.groupby(["method", "dataset"])["settings"].transform("last")]
 
 
 def repeat_without_labels(runs, names):
