@@ -67,14 +67,25 @@ def data_set_names(text):
 
 
 def setting(text):
-    """A command-line argument NAME=VALUE as (name, value), the value a Python literal or else a string."""
+    """A command-line argument NAME=VALUE as (name, value): a number, True, False, None or a word."""
     name, equals, value = text.partition("=")
-    if not (equals and name.isidentifier()):
-        raise argparse.ArgumentTypeError(f"must be NAME=VALUE, not {text!r}")
+    if not (equals and name.isidentifier() and re.fullmatch(r"[\w.+-]+", value)):
+        raise argparse.ArgumentTypeError(f"must be NAME=VALUE, such as margin=2, not {text!r}")
     try:
         return name, ast.literal_eval(value)
     except (ValueError, SyntaxError):
         return name, value
+
+
+def l2_setting(text):
+    """The value of --lambda as the setting l2."""
+    try:
+        value = float(text)
+    except ValueError:
+        value = -1.0
+    if not 0 <= value < float("inf"):
+        raise argparse.ArgumentTypeError(f"must be a number of at least 0, not {text!r}")
+    return "l2", value
 
 
 def rate(text):

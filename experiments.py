@@ -12,6 +12,7 @@ import argparse
 import os
 import sys
 from dataclasses import dataclass, field
+from pathlib import Path
 
 import pandas as pd
 from scipy import sparse
@@ -20,7 +21,7 @@ from tqdm import tqdm
 import compare
 import provenance
 import theorem
-from command_line import add_data_arguments, data_set_names, make_finder, parse_names, positive, rate, setting
+from command_line import add_data_arguments, data_set_names, l2_setting, make_finder, parse_names, positive, rate, setting
 from data_files import DataError
 from data_prep import PROTOCOLS, load_data, prepare_all
 from data_registry import DEMO, SEEN_SETS, UNSEEN_DEMO_SETS, UNSEEN_SETS, how_to_get, source_of, with_all_others_seen
@@ -117,10 +118,18 @@ def points(args):
     return [(parameter, value) for parameter, values in sweeps.items() for value in values] or [()]
 
 
+def make_configured(args, method, point):
+    """The detector of a method with --set and a point's value, a whole number as float where the usual value is one."""
+    settings = dict(args.set) | ({point[0]: point[1]} if point and point[0] not in SET_UP else {})
+    usual = make_detector(method).get_params()
+    typed = {name: float(value) if type(value) is int and isinstance(usual[name], float) else value for name, value in settings.items()}
+    return make_detector(method, **typed)
+
+
 def configurations(args, names):
     """What is asked for: per method, data set and point a dict with the columns that all its runs have in common."""
     wanted = []
-    detectors = {}
+    detectors = {(method, point): make_configured(args, method, point) for method in args.methods for point in points(args)}
     for name in names:
         for method in args.methods:
             # without labels, the seen classes make no difference: once per unseen class is enough
@@ -131,9 +140,6 @@ def configurations(args, names):
                 print(f"{METHODS[method].column} takes dense rows only: {name}, sparse with {columns}, is left out for it.")
                 continue
             for point in points(args):
-                if (method, point) not in detectors:
-                    own = {} if not point or point[0] in SET_UP else {point[0]: point[1]}
-                    detectors[method, point] = make_detector(method, **dict(args.set) | own)
                 common = {
                     "experiment": args.experiment, "method": method, "dataset": dataset, "protocol": args.protocol,
                     "n_labeled": args.n_labeled, "contamination": args.contamination,
@@ -214,29 +220,46 @@ def with_progress(outcomes, total):
 
 def report(args, label, wanted, names, runs):
     """Write and show the tables and figures of what was asked for."""
+    asked_kinds = {common["data_status"] == "synthetic" for common in wanted}
+    runs = runs[(runs["data_status"] == "synthetic").isin(asked_kinds)]
+    # methods of earlier starts are shown too, with the settings that they would have today
+    methods = [name for name in METHODS if name in set(runs["method"]) and not lacking(name, args)]
     by_point = {}
     for common in wanted:
-        by_point.setdefault((common.get("parameter"), common.get("value")), []).append(common)
-    chosen = pd.concat([select_runs(runs, current) for current in by_point.values()])
-    chosen = repeat_without_labels(chosen, names)
+        by_point.setdefault((common["parameter"], common["value"]) if "parameter" in common else (), []).append(common)
+    chosen = repeat_without_labels(
+        pd.concat([
+            select_runs(runs, current, {method: describe_settings(make_configured(args, method, point)) for method in methods})
+            for point, current in by_point.items()
+        ]),
+        names,
+    )  # fmt: skip
     varied = EXPERIMENTS[args.experiment].sweeps
     suffix = table_suffix(args.protocol, *(None if name in varied else getattr(args, name) for name in ("n_labeled", "contamination")))
-    tables = write_tables(chosen, args.results_dir, label, suffix)
     is_papers = not (suffix or args.set)
+    tables = write_tables(chosen, args.results_dir, label, suffix)
     for path, table in tables.items():
         print(f"Wrote {path}")
-        if not is_papers or varied or path.name.endswith("_synthetic.csv"):  # the others are shown by the comparison
+        is_synthetic = path.name.endswith("_synthetic.csv")
+        if varied or is_synthetic or not is_papers:
             compare.print_table(table)
-    if args.theorem:
-        theorem.report(chosen, args.results_dir, label.removeprefix(args.experiment) + suffix)
-    if is_papers:
-        compare.compare(args.results_dir, args.experiment)
-    if varied:
-        from figures import draw_figures  # matplotlib is slow to import
+        else:
+            compare.compare(args.results_dir, args.experiment)
+        if varied:
+            part = chosen[(chosen["data_status"] == "synthetic") == is_synthetic]
+            write_figures(args, part, path.stem.removeprefix(args.experiment))
 
-        for experiment in (args.experiment, "theorem") if args.theorem else (args.experiment,):
-            for path in draw_figures(args.results_dir, experiment, label.removeprefix(args.experiment) + suffix):
-                print(f"Wrote {path}")
+
+def write_figures(args, runs, set_up):
+    """Draw the figures of a sweep, and with --theorem make its table and figure."""
+    from figures import draw_figures  # matplotlib is slow to import
+
+    if args.theorem:
+        margin = make_configured(args, "prenet", ()).margin
+        theorem.report(runs, Path(args.results_dir) / f"theorem{set_up}.csv", margin)
+    for experiment in (args.experiment, "theorem") if args.theorem else (args.experiment,):
+        for path in draw_figures(args.results_dir, experiment, set_up):
+            print(f"Wrote {path}")
 
 
 # ---------------------------------------------------------------------------- command line
@@ -245,10 +268,6 @@ def report(args, label, wanted, names, runs):
 def method_names(text):
     groups = {"table": ["table"], "all": ["table", "appendix"], "ablation": ["ablation"]}
     return method_group(*groups[text]) if text in groups else parse_names(text, METHODS, "method")
-
-
-def l2_setting(text):
-    return setting(f"l2={text}")
 
 
 def make_parser():
@@ -260,7 +279,7 @@ def make_parser():
     add("--methods", type=method_names, metavar="A,B", help=names)
     sets = "data sets, such as thyroid,bac or 'rec,fuz->dos' (default: all of the experiment that can be had)"
     add("--datasets", type=data_set_names, metavar="A,B", help=sets)
-    add("--demo", action="store_true", help="on synthetic data, one run: a quick try of everything; its numbers say nothing about the paper")
+    add("--demo", action="store_true", help="one run on synthetic data: a quick try; its numbers say nothing about the paper")
     add("--runs", type=positive, help="runs per method and data set; run r has seed r (default: 10, with --demo 1)")
     add("--jobs", type=positive, default=min(8, os.cpu_count() or 1), help="processes, of one thread each (default: %(default)s)")
     add("--protocol", choices=PROTOCOLS, default="released", help="how data is split and labels are drawn (default: %(default)s)")
@@ -276,54 +295,80 @@ def make_parser():
     return parser
 
 
-def complete(parser, args, name):
-    """The arguments of one experiment, with its defaults filled in."""
-    experiment, given = EXPERIMENTS[name], args
-    args = argparse.Namespace(**vars(given) | {"experiment": name})
+def complete(given, name):
+    """The arguments of one experiment, with its defaults filled in; ValueError if they do not fit it."""
+    experiment = EXPERIMENTS[name]
+    args = argparse.Namespace(**vars(given) | {"experiment": name, "set": sorted(given.set)})
     if args.theorem and name != "contamination":
         if given.experiment != "all":
-            parser.error("--theorem belongs to the experiment `contamination`")
+            raise ValueError("--theorem belongs to the experiment `contamination`")
         args.theorem = False
     for option, default in (("n_labeled", 60), ("contamination", 0.02)):
         if getattr(args, option) is None:
             setattr(args, option, default)
         elif option in experiment.sweeps:
-            parser.error(f"--{option.replace('_', '-')} is what the experiment `{name}` varies")
+            raise ValueError(f"--{option.replace('_', '-')} is what the experiment `{name}` varies")
     if args.demo:
         args.datasets = list(experiment.demo_sets)
     elif args.datasets and given.experiment == "all":
         args.datasets = [data_set for data_set in args.datasets if experiment.has(data_set)]
+        if not args.datasets:
+            raise ValueError("none of the data sets belongs to it")
     for data_set in args.datasets or ():
         if not experiment.has(data_set):
-            parser.error(f"{data_set!r} is not a data set of the experiment `{name}`")
+            raise ValueError(f"{data_set!r} is not a data set of the experiment `{name}`")
     args.runs = args.runs or (1 if args.demo else 10)
-    args.methods = args.methods or [method for method in experiment.methods if not lacking(method, args.set)]
-    for method in args.methods:
-        for parameter in lacking(method, args.set) + lacking(method, [(key, None) for key in experiment.sweeps if key not in SET_UP]):
-            parser.error(f"{METHODS[method].column} has no parameter {parameter!r} to set")
+    args.methods = fitting_methods(args, args.methods or experiment.methods)
+    if args.theorem and "prenet" not in args.methods:
+        raise ValueError("--theorem is about PReNet: leave it among the methods")
     return args
 
 
-def lacking(method, settings):
-    """Names of the settings that are not parameters of a method."""
-    known = set(make_detector(method).get_params()) - {"random_state"} if settings else ()  # imports TensorFlow
-    return [name for name, _ in settings if name not in known]
+def fitting_methods(args, methods):
+    """The methods that have all parameters to be set; of those asked for by name all must, of the paper's at least one."""
+    left_out = {method: lacking(method, args) for method in methods if lacking(method, args)}
+    if left_out and (args.methods or len(left_out) == len(methods)):
+        method, (parameter, *_) = next(iter(left_out.items()))
+        raise ValueError(f"{METHODS[method].column} has no parameter {parameter!r} to set")
+    if left_out:
+        print(f"Without such a parameter, and left out: {', '.join(METHODS[method].column for method in left_out)}")
+    return [method for method in methods if method not in left_out]
+
+
+def lacking(method, args):
+    """Names of the settings that are not parameters of a method, or fixed by it."""
+    wanted = [name for name, _ in args.set] + [name for name in EXPERIMENTS[args.experiment].sweeps if name not in SET_UP]
+    if not wanted:
+        return []
+    known = set(make_detector(method).get_params()) - {"random_state", *dict(METHODS[method].settings)}  # imports TensorFlow
+    return [name for name in wanted if name not in known]
+
+
+def complete_all(parser, args):
+    """The arguments of the experiment that was asked for, or of all of them, those that the options do not fit left out."""
+    if args.demo and args.datasets:
+        parser.error("--demo has its own data: leave --datasets away")
+    completed = []
+    for name in EXPERIMENTS if args.experiment == "all" else [args.experiment]:
+        try:
+            completed.append(complete(args, name))
+        except ValueError as error:
+            if args.experiment != "all":
+                parser.error(str(error))
+            print(f"{name} is left out: {error}.")
+    if not completed:
+        parser.error("no experiment is left")
+    return completed
 
 
 def main(argv=None):
     parser = make_parser()
     args = parser.parse_args(argv)
-    if args.demo and args.datasets:
-        parser.error("--demo has its own data: leave --datasets away")
     failures = []
     try:
-        for name in EXPERIMENTS if args.experiment == "all" else [args.experiment]:
-            completed = complete(parser, args, name)
+        for completed in complete_all(parser, args):
             if args.experiment == "all":
-                print(f"\n=== {name}: {EXPERIMENTS[name].regenerates}", flush=True)
-            if completed.datasets == []:
-                print("None of the data sets belongs to it.")
-                continue
+                print(f"\n=== {completed.experiment}: {EXPERIMENTS[completed.experiment].regenerates}", flush=True)
             failures += run_experiment(completed)
     except (DataError, ResultsError) as error:
         parser.error(str(error))

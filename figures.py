@@ -27,7 +27,7 @@ from compare import PUBLISHED
 from data_files import DataError
 from data_sources import written_whole
 from methods import METHODS
-from tables import ResultsError
+from tables import AVERAGE, ResultsError
 
 # Colours of Okabe and Ito and of Tol, which colour-blind readers can tell apart; the marker says the same once more.
 METHOD_STYLES = {
@@ -100,7 +100,7 @@ def read_table(path, text_columns, number_columns):
     missing = [name for name in (*text_columns, *number_columns) if name not in table]
     if missing:
         raise ResultsError(f"{path} has no column {', '.join(missing)}")
-    table = table[table["dataset"].notna() & (table["dataset"] != "Average")]
+    table = table[table["dataset"].notna() & ~table["dataset"].str.startswith(AVERAGE, na=False)]
     for name in [*number_columns, *(name for name in table if name.startswith("auc_pr_"))]:
         if len(table) and not pd.api.types.is_numeric_dtype(table[name]):
             raise ResultsError(f"{path} has something else than numbers in its column {name}")
@@ -241,7 +241,7 @@ def theorem_figure(table, title):
 
 def figures_of(table, experiment, set_up):
     """The figures of one table as {name: figure}, without those that it has no data for; set_up is '' for the paper's."""
-    note = f" ({set_up.strip('_').replace('_', ', ')})" if set_up else ""
+    note = f" ({set_up.strip('_')})" if set_up else ""
     if experiment == "theorem":
         drawn = {"theorem": theorem_figure(table, f"Mean scores, measured and predicted{note}")}
     else:
@@ -264,25 +264,33 @@ def save(figure, path):
 
 
 def draw_figures(results_dir, experiment, set_up=""):
-    """Draw the figures of one experiment, of real and of synthetic data; returns the paths that were written.
+    """Draw the figures of one table; returns the paths that were written, none if there is no such table.
 
-    set_up is the ending of a table of another set-up than the paper's, such as _independent.
+    set_up is the ending of a table that is not the paper's: _synthetic, _independent, ...
     """
     if experiment not in EXPERIMENTS:
         raise ValueError(f"experiment must be one of {', '.join(EXPERIMENTS)}, not {experiment!r}")
+    path = Path(results_dir) / f"{experiment}{set_up}.csv"
+    if not path.exists():
+        return []
+    table = read_table(path, *(THEOREM_COLUMNS if experiment == "theorem" else SWEEP_COLUMNS))
     written = []
-    for suffix in (set_up, f"{set_up}_synthetic"):
-        path = Path(results_dir) / f"{experiment}{suffix}.csv"
-        if not path.exists():
-            continue
-        table = read_table(path, *(THEOREM_COLUMNS if experiment == "theorem" else SWEEP_COLUMNS))
-        with matplotlib.style.context(["default", RC]):  # whatever the user's own matplotlibrc says
-            figures = figures_of(table, experiment, suffix)
-            if not figures:
-                raise ResultsError(f"{path} has no data set with values to draw")
-            for name, figure in figures.items():
-                written += save(figure, path.parent / "figures" / f"{name}{suffix}")
+    with matplotlib.style.context(["default", RC]):  # whatever the user's own matplotlibrc says
+        figures = figures_of(table, experiment, set_up)
+        if not figures:
+            raise ResultsError(f"{path} has no data set with values to draw")
+        for name, figure in figures.items():
+            written += save(figure, path.parent / "figures" / f"{name}{set_up}")
     return written
+
+
+def tables_in(results_dir):
+    """The tables that can be drawn, as (experiment, ending)."""
+    for experiment in EXPERIMENTS:
+        for path in sorted(Path(results_dir).glob(f"{experiment}*.csv")):
+            set_up = path.stem.removeprefix(experiment)
+            if set_up[:1] in ("", "_") and not set_up.endswith(("_runs", "_vs_published")):
+                yield experiment, set_up
 
 
 def main(argv=None):
@@ -290,7 +298,7 @@ def main(argv=None):
     parser.add_argument("--results-dir", default="results", help="where the tables are (default: %(default)s)")
     args = parser.parse_args(argv)
     try:
-        written = [path for experiment in EXPERIMENTS for path in draw_figures(args.results_dir, experiment)]
+        written = [path for table in tables_in(args.results_dir) for path in draw_figures(args.results_dir, *table)]
     except (ResultsError, DataError) as error:
         parser.error(str(error))
     if not written:

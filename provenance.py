@@ -66,12 +66,15 @@ def version(package):
 def commit():
     """The commit of this code, with + if a script was changed since; None outside a clone."""
     try:
-        git = ["git", "-C", str(ROOT)]
-        top, head = subprocess.run([*git, "rev-parse", "--show-toplevel", "HEAD"], capture_output=True, text=True, check=True).stdout.split()
-        changed = subprocess.run([*git, "status", "--porcelain", "--", "*.py"], capture_output=True, text=True, check=True).stdout
+        top, head = _git("rev-parse", "--show-toplevel", "HEAD").splitlines()
+        changed = _git("status", "--porcelain", "--", "*.py")
     except (OSError, ValueError, subprocess.CalledProcessError):
         return None
     return head + ("+" if changed else "") if Path(top).resolve() == ROOT else None
+
+
+def _git(*arguments):
+    return subprocess.run(["git", "-C", str(ROOT), *arguments], capture_output=True, text=True, check=True).stdout
 
 
 def cpu_model():

@@ -12,11 +12,12 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 
-from data_registry import DATA_SETS, UNSEEN_SETS, with_all_others_seen
+from data_registry import DATA_SETS, UNSEEN_SETS, source_of, with_all_others_seen
 from methods import METHODS
 
 SET_UP = ["protocol", "n_labeled", "contamination"]
 SWEEP = ["parameter", "value"]  # what an experiment varies, of tables only
+AVERAGE = "Average"  # how the names of average rows start
 DATA = ["data_sha256", "data_status"]  # of the prepared arrays, and whether they are the paper's
 # What identifies a run; two rows that agree in all of it are the same run made twice.
 IDENTITY = ["experiment", "method", "dataset", *SET_UP, "run", "seed", *DATA, "settings"]
@@ -49,7 +50,8 @@ class RunsFile:
             if not set(IDENTITY) <= set(runs):
                 raise ValueError("it has not the columns of one")
             runs = runs.reindex(columns=RUN_COLUMNS)  # an older file may lack a measured value
-            runs["auc_pr_weighted"] = pd.to_numeric(runs["auc_pr_weighted"])  # the only column with empty cells
+            for name in ("auc_pr_weighted", "mean_score_anomalies", "mean_score_normals"):  # may have empty cells
+                runs[name] = pd.to_numeric(runs[name])
         except (ValueError, OSError) as error:
             raise ResultsError(f"{self.path} cannot be read as a table of runs: {error}") from None
         return runs.drop_duplicates(IDENTITY, keep="last")
@@ -81,8 +83,11 @@ class RunsFile:
 
 
 def describe_settings(detector):
-    """A detector's parameters, but for the seed, in one line that can be compared."""
-    return " ".join(f"{name}={value}" for name, value in sorted(detector.get_params().items()) if name != "random_state")
+    """A detector's parameters, but for the seed and those that are None, in one line that can be compared.
+
+    An option that is added to a detector, with None as its default, so leaves earlier results valid.
+    """
+    return " ".join(f"{name}={value}" for name, value in sorted(detector.get_params().items()) if name != "random_state" and value is not None)
 
 
 def table_suffix(protocol, n_labeled, contamination):
@@ -99,42 +104,37 @@ def same_configuration(runs, common):
     return (runs[columns] == [common[name] for name in columns]).all(axis=1)
 
 
-def select_runs(runs, current):
+def select_runs(runs, current, settings):
     """The runs that belong into one table with `current`, the configurations just asked for, all of one set-up.
 
-    Earlier runs of that set-up are shown too. A data set that was run in several versions is shown in that of `current`,
-    else in the latest; a method with the settings of `current`, else with its latest. For a sweep, the parameter and its
-    value are added as columns.
+    Earlier runs of that set-up are shown too, of methods with these settings ({method: description}). A data set that
+    was run in several versions is shown in that of `current`, else in the latest. For a sweep, the parameter and its value are
+    added as columns.
     """
     set_up = pd.Series({name: current[0][name] for name in SET_UP})
-    runs = runs[(runs[SET_UP] == set_up).all(axis=1)]
-    if current[0].get("parameter", "protocol") not in SET_UP:  # a sweep over settings: other methods' runs are at unknown values
-        runs = runs[runs["method"].isin([common["method"] for common in current])]
+    runs = runs[(runs[SET_UP] == set_up).all(axis=1) & (runs["settings"] == runs["method"].map(settings))]
     asked_for = np.any([same_configuration(runs, common) for common in current], axis=0)
-    runs = pd.concat([runs[~asked_for], runs[asked_for]])  # what was asked for counts as the latest
-    latest = runs.groupby("dataset")[DATA].transform("last")
-    runs = runs[(runs[DATA] == latest).all(axis=1)]
-    asked_settings = {common["method"]: common["settings"] for common in current}
-    settings = runs["method"].map(asked_settings).fillna(runs.groupby(["method", "dataset"])["settings"].transform("last"))
-    runs = runs[runs["settings"] == settings]
+    runs = latest_runs(pd.concat([runs[~asked_for], runs[asked_for]]))  # what was asked for counts as the latest
     return runs.assign(**{name: current[0][name] for name in SWEEP if name in current[0]})
 
 
 def latest_runs(runs):
-    """Of every data set the runs on its latest version, of every method on it those with the latest settings."""
-    runs = runs[(runs[DATA] == runs.groupby("dataset")[DATA].transform("last")).all(axis=1)]
-    return runs[runs["settings"] == runs.groupby(["method", "dataset"])["settings"].transform("last")]
+    """The runs on the latest version of every data set; those with unseen classes are one, because they share a matrix."""
+    latest = runs.groupby(runs["dataset"].map(source_of))[DATA].transform("last")
+    return runs[(runs[DATA] == latest).all(axis=1)]
 
 
 def repeat_without_labels(runs, names):
     """Runs of methods without labels (iForest) repeated for all data sets with the same unseen class, as in Table 3.
 
-    Such a method is run once per unseen class; names are the data sets that the table shall have beside those in runs.
+    Such a method is run once per unseen class; names are the data sets that the table shall have beside those of other methods.
     """
-    once = runs["dataset"].str.contains("->") & ~runs["method"].map(lambda name: METHODS[name].uses_labels)
-    shown = [name for name in dict.fromkeys([*runs["dataset"], *names]) if "->" in name]
+    once = runs["dataset"].str.contains("->") & ~runs["method"].map(lambda name: METHODS[name].uses_labels).astype(bool)
+    sizes = runs[~once].groupby("dataset")["rows"].last()
     repeated = [
-        runs[once & (runs["dataset"] == with_all_others_seen(name))].assign(dataset=name) for name in (shown if once.any() else [])
+        runs[once & (runs["dataset"] == with_all_others_seen(name))].assign(dataset=name, rows=sizes.get(name))
+        for name in dict.fromkeys([*runs["dataset"][~once], *names])
+        if "->" in name and once.any()
     ]
     return pd.concat([runs[~once], *repeated])
 
@@ -148,7 +148,7 @@ def in_paper_order(names):
 def paper_table(runs):
     """Runs of one set-up in the layout of Table 2: one row per data set, then the Average; for a sweep, so for each value.
 
-    A standard deviation is over runs (ddof=0).
+    A standard deviation is over runs (ddof=0). Sets with unseen classes have an Average of their own.
     """
     methods = [name for name in METHODS if name in set(runs["method"])]
     metrics = [metric for metric in METRICS if runs[metric].notna().any()]
@@ -166,20 +166,23 @@ def _rows_and_average(runs, methods, metrics):
     rows = []
     for dataset in in_paper_order(runs["dataset"]):
         of_set = runs[runs["dataset"] == dataset]
-        row = {"dataset": dataset, "size": of_set["rows"].iloc[-1], "D": of_set["features"].iloc[-1]}
-        row |= {"status": of_set["data_status"].iloc[-1], "runs": of_set.groupby("method").size().min()}
+        row = {"dataset": dataset, "size": of_set["rows"].iloc[0], "D": of_set["features"].iloc[0]}
+        row |= {"status": of_set["data_status"].iloc[0], "runs": of_set.groupby("method").size().min()}
         for metric in metrics:
             for method in methods:
                 values = of_set.loc[of_set["method"] == method, metric]
                 row[f"{metric}_{method}"] = values.mean()
-                row[f"{metric}_{method}_std"] = values.std(ddof=0)
+                row[f"{metric}_{method}_std"] = values.std(ddof=0) if len(values) > 1 else np.nan  # of one run it would be 0
         rows.append(row)
     table = pd.DataFrame(rows)
-    averaged = averaged_rows(table, [f"{metric}_{method}" for metric in metrics for method in methods])
-    if len(averaged):
-        average = averaged.mean(numeric_only=True).to_dict()
-        average |= {"dataset": "Average", "status": f"{averaged['status'].iloc[0]}, {len(averaged)} sets"}
-        table = pd.concat([table, pd.DataFrame([average])], ignore_index=True)
+    averages, unseen = [], table["dataset"].str.contains("->")
+    for kind, part in (("seen", table[~unseen]), ("unseen", table[unseen])):
+        averaged = averaged_rows(part, [f"{metric}_{method}" for metric in metrics for method in methods])
+        if len(averaged):
+            name = AVERAGE if unseen.all() or not unseen.any() else f"{AVERAGE} {kind}"
+            average = averaged.mean(numeric_only=True).to_dict()
+            averages.append(average | {"dataset": name, "status": f"{averaged['status'].iloc[0]}, {len(averaged)} sets"})
+    table = pd.concat([table, pd.DataFrame(averages)], ignore_index=True) if averages else table
     table[["size", "D", "runs"]] = table[["size", "D", "runs"]].astype("Int64")
     return table
 

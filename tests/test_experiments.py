@@ -20,6 +20,7 @@ from data_sources import SourceFinder
 from experiments import EXPERIMENTS, method_names, sets_of_figure_3
 from methods import METHODS
 from runner import Cell, run_cells
+from tables import RunsFile
 
 ROOT = Path(__file__).resolve().parent.parent
 ENVIRONMENT = {name: value for name, value in os.environ.items() if name != "PRENET_DATA"}
@@ -194,13 +195,20 @@ def test_a_worker_that_dies_costs_its_own_cell_only(data_dir):
     ("seen", "--datasets demo --demo", "--demo has its own data"),
     ("seen", "--runs 0", "must be a whole number of at least 1, not '0'"),
     ("seen", "--jobs x", "must be a whole number of at least 1, not 'x'"),
-    ("seen", "--set l2", "must be NAME=VALUE, not 'l2'"),
+    ("seen", "--set l2", "must be NAME=VALUE, such as margin=2, not 'l2'"),
     ("seen", "--contamination 2", "must be a number of at least 0 and below 1, not '2'"),
     ("seen", "--protocol mine", "invalid choice"),
     ("seen", "--theorem", "--theorem belongs to the experiment `contamination`"),
     ("labels", "--n-labeled 30", "--n-labeled is what the experiment `labels` varies"),
     ("sensitivity", "--methods iforest", "iForest has no parameter 'margin' to set"),
     ("unseen", "--methods iforest --lambda 0.1", "iForest has no parameter 'l2' to set"),
+    ("seen", "--set margim=2", "PReNet has no parameter 'margim' to set"),
+    ("seen", "--set margin=[1,2]", "must be NAME=VALUE, such as margin=2, not 'margin=[1,2]'"),
+    ("seen", "--set pair_order=../x", "must be NAME=VALUE"),
+    ("seen", "--lambda abc", "must be a number of at least 0, not 'abc'"),
+    ("ablation", "--set variant=TRM --methods ldm", "LDM has no parameter 'variant' to set"),
+    ("contamination", "--theorem --methods devnet", "--theorem is about PReNet"),
+    ("all", "--datasets news20 --methods iforest --n-labeled 3 --contamination 0.1 --set no=1", "no experiment is left"),
     ("table2", "", "invalid choice: 'table2'"),
 ])  # fmt: skip
 def test_wrong_flags_get_one_sentence(tmp_path, capsys, name, options, message):
@@ -276,7 +284,7 @@ def test_everything_on_synthetic_data(data_dir, tmp_path):
             rows = tables[name][(tables[name]["parameter"] == parameter) & (tables[name]["dataset"] == "demo")]
             assert rows["value"].tolist() == list(values)
             assert rows["auc_pr_prenet"].nunique() > 1 or parameter == "ensemble_size"  # it has an effect; E only adds a constant
-        assert tables[name].notna().all(axis=None)
+        assert tables[name][[f"auc_pr_{method}" for method in experiment.methods]].notna().all(axis=None)
     figures = {path.name for path in (tmp_path / "figures").iterdir()}
     names = ["labels_seen", "labels_unseen", "contamination", "sensitivity"]
     assert figures == {f"{name}_synthetic.{ending}" for name in names for ending in ("png", "svg")}
@@ -289,8 +297,7 @@ def test_everything_on_synthetic_data(data_dir, tmp_path):
 
 
 def test_lambda_is_for_methods_that_have_it():
-    parser = experiments.make_parser()
-    args = experiments.complete(parser, parser.parse_args(["unseen", "--lambda", "0.1"]), "unseen")
+    args = experiments.complete(experiments.make_parser().parse_args(["unseen", "--lambda", "0.1"]), "unseen")
     assert args.methods == ["prenet", "devnet", "dsad", "fsnet", "cfsnet", "repen"] and args.set == [("l2", 0.1)]
 
 
@@ -330,3 +337,23 @@ def test_thyroid_column_of_table_2(real_data, prepared_dir, method, published):
     cell = Cell(method, "thyroid", "released", 60, 0.02, (0, 1, 2), str(prepared_dir))
     values = [result["auc_pr"] for _, result, error in run_cells([cell], 1)]
     assert sum(values) / 3 == pytest.approx(published, abs=0.03)
+
+
+def test_options_that_do_not_fit_an_experiment_leave_it_out_of_all(capsys):
+    parser = experiments.make_parser()
+    completed = experiments.complete_all(parser, parser.parse_args(["all", "--methods", "devnet", "--contamination", "0.05", "--datasets", "bac"]))
+    assert [args.experiment for args in completed] == ["seen", "labels", "ablation"]
+    out = capsys.readouterr().out
+    assert "contamination is left out: --contamination is what the experiment `contamination` varies." in out
+    assert "sensitivity is left out: DevNet has no parameter 'margin' to set." in out
+    assert "unseen is left out: none of the data sets belongs to it." in out
+
+
+def test_settings_are_compared_by_value(data_dir, tmp_path):
+    """margin=4 is the default 4.0, and the order of options plays no part."""
+    parser = experiments.make_parser()
+    prepare_all(["demo"], SourceFinder(data_dir / "raw", offline=True), data_dir)
+    options = ["sensitivity", "--demo", "--data-dir", str(data_dir), "--set", "margin=4", "--set", "epochs=2"]
+    args = experiments.complete(parser.parse_args(options), "sensitivity")
+    assert args.set == [("epochs", 2), ("margin", 4)]
+    assert len(experiments.plan(args, experiments.configurations(args, ["demo"]), RunsFile(tmp_path, "none").read())) == 15

@@ -76,7 +76,7 @@ def test_the_figures_are_written_and_the_same_table_gives_the_same_bytes(tmp_pat
 def test_synthetic_data_has_figures_of_its_own(tmp_path, published):
     table = sweep("contamination", [0, 0.02], ["bac"], status="synthetic")
     table.to_csv(tmp_path / "contamination_synthetic.csv", index=False)
-    paths = draw_figures(tmp_path, "contamination")
+    paths = draw_figures(tmp_path, "contamination", "_synthetic")
     assert [path.name for path in paths] == ["contamination_synthetic.png", "contamination_synthetic.svg"]
     figure = draw(table, "contamination", set_up="_synthetic")["contamination"]
     assert "synthetic" in figure.get_suptitle()

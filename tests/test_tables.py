@@ -6,8 +6,9 @@ import pytest
 
 import compare
 import theorem
-from methods import Method
-from tables import RUN_COLUMNS, ResultsError, RunsFile, paper_table, repeat_without_labels, select_runs, table_suffix, write_tables
+from methods import Method, make_detector
+from tables import RUN_COLUMNS, ResultsError, RunsFile, describe_settings, paper_table, repeat_without_labels, table_suffix, write_tables
+from tables import select_runs as select_runs_with
 
 
 def run_row(**changes):
@@ -22,6 +23,12 @@ def run_row(**changes):
 def runs_table(*rows):
     runs = pd.DataFrame([run_row(**row) for row in rows])[RUN_COLUMNS]
     return runs.assign(auc_pr_weighted=pd.to_numeric(runs["auc_pr_weighted"]))  # as RunsFile.read gives it
+
+
+def select_runs(runs, current, **settings):
+    """select_runs for methods whose settings are those of run_row, or other ones by name."""
+    usual = {name: run_row()["settings"] for name in ("prenet", "devnet", "iforest")}
+    return select_runs_with(runs, current, usual | settings)
 
 
 def test_runs_survive_a_round_trip_at_full_precision(tmp_path):
@@ -119,8 +126,9 @@ def test_the_table_shows_what_was_asked_for_not_what_was_run_last():
     runs = runs_table(dict(auc_pr=0.1, data_sha256="x"), dict(auc_pr=0.2, data_sha256="y"), dict(auc_pr=0.3, data_sha256="y", settings="z"))
     assert select_runs(runs, [run_row(data_sha256="x")])["auc_pr"].tolist() == [0.1]
     assert select_runs(runs, [run_row(data_sha256="y")])["auc_pr"].tolist() == [0.2]
-    assert select_runs(runs, [run_row(dataset="bac")])["auc_pr"].tolist() == [0.2]  # the latest data, with the settings asked for
-    assert select_runs(runs, [run_row(method="devnet")])["auc_pr"].tolist() == [0.3]  # nothing known about it: the latest
+    assert select_runs(runs, [run_row(dataset="bac")])["auc_pr"].tolist() == [0.2]  # the latest data, with today's settings
+    assert select_runs(runs, [run_row(dataset="bac")], prenet="z")["auc_pr"].tolist() == [0.3]
+    assert select_runs(runs, [run_row(dataset="bac")], prenet="w").empty
 
 
 def test_all_methods_of_a_row_were_run_on_the_same_data():
@@ -163,7 +171,7 @@ def test_comparison_by_hand(tmp_path, capsys):
     average = table.loc[("Average", "prenet", "auc_pr")]
     assert average["published"] == pytest.approx((0.298 + 0.890) / 2)  # of the same two sets, not of the paper's twelve
     printed = capsys.readouterr().out
-    assert "over 2 exact data sets" in printed and "mean 0.0160, largest 0.0220 (thyroid)" in printed
+    assert "over exact data sets" in printed and "mean 0.0160 over 2, largest 0.0220 (thyroid)" in printed
     assert printed.index("thyroid") < printed.index("not comparable") < printed.index("  dos")
 
 
@@ -188,19 +196,20 @@ def test_a_sweep_has_rows_for_each_value():
     runs = runs_table(
         dict(auc_pr=0.1, settings="l2=1 m=1"), dict(auc_pr=0.3, settings="l2=1 m=1", run=1), dict(auc_pr=0.4, settings="l2=1 m=2"),
         dict(auc_pr=0.5, settings="l2=2 m=1"), dict(dataset="bac", auc_pr=0.7, settings="l2=1 m=2"),
-        dict(method="devnet", settings="l2=1", auc_pr=0.9),
+        dict(method="devnet", settings="l2=1", auc_pr=0.9), dict(method="devnet", settings="l2=1", auc_pr=0.9, run=1),
     )  # fmt: skip
     points = [("m", 1, "l2=1 m=1"), ("m", 2, "l2=1 m=2"), ("l2", 1, "l2=1 m=1"), ("l2", 2, "l2=2 m=1")]
     table = paper_table(pd.concat([
-        select_runs(runs, [run_row(parameter=parameter, value=value, settings=settings)]) for parameter, value, settings in points
+        select_runs(runs, [run_row(parameter=parameter, value=value, settings=settings)], prenet=settings, devnet="l2=1")
+        for parameter, value, settings in points
     ]))  # fmt: skip
     rows = table.loc[table["dataset"] != "Average", ["parameter", "value", "dataset", "auc_pr_prenet", "runs"]].values.tolist()
     assert rows == [
         ["m", 1, "thyroid", 0.2, 2], ["m", 2, "bac", 0.7, 1], ["m", 2, "thyroid", 0.4, 1],
         ["l2", 1, "thyroid", 0.2, 2], ["l2", 2, "thyroid", 0.5, 1],
     ]  # fmt: skip
-    assert "auc_pr_devnet" not in table  # at which value it was run is not known
-    assert table.loc[table["dataset"] == "Average", "auc_pr_prenet"].tolist() == [0.2, pytest.approx(0.55), 0.2, 0.5]
+    assert (table.loc[table["dataset"] == "thyroid", "auc_pr_devnet"] == 0.9).all()  # of an earlier start
+    assert table.loc[table["dataset"] == "Average", "auc_pr_prenet"].tolist() == [0.2, 0.4, 0.2, 0.5]  # bac lacks a method
 
 
 def test_a_sweep_over_the_set_up_keeps_other_methods():
@@ -216,9 +225,29 @@ def test_iforest_is_repeated_for_every_set_of_its_unseen_class():
         dict(dataset="rec,dos,fuz->bac", method="iforest", auc_pr=0.05, **partial), dict(dataset="thyroid", method="iforest", auc_pr=0.1),
     )  # fmt: skip
     table = paper_table(repeat_without_labels(runs, ["fuz->bac", "thyroid"])).set_index("dataset")
-    expected = {"dos->bac": 0.05, "fuz->bac": 0.05, "rec,dos,fuz->bac": 0.05, "rec,bac->dos": np.nan, "thyroid": 0.1}
-    assert list(table.index) == ["thyroid", "dos->bac", "fuz->bac", "rec,dos,fuz->bac", "rec,bac->dos", "Average"]
-    pd.testing.assert_series_equal(table["auc_pr_iforest"].drop("Average").sort_index(), pd.Series(expected).sort_index(), check_names=False)
+    expected = {"thyroid": 0.1, "dos->bac": 0.05, "fuz->bac": 0.05, "rec,dos,fuz->bac": 0.05, "rec,bac->dos": np.nan}
+    assert list(table.index) == [*expected] + ["Average seen", "Average unseen"]
+    values = table["auc_pr_iforest"].drop(["Average seen", "Average unseen"])
+    pd.testing.assert_series_equal(values.sort_index(), pd.Series(expected).sort_index(), check_names=False)
+    assert table.loc["dos->bac", "size"] == 7200 and pd.isna(table.loc["fuz->bac", "size"])  # not that of the set it was run on
+
+
+def test_sets_with_unseen_classes_are_of_one_version():
+    """Runs on an older UNSW matrix do not stand beside those on the present one."""
+    old = dict(data_sha256="old", data_status="partial")
+    runs = runs_table(dict(dataset="dos->bac", **old), dict(dataset="fuz->bac", **old), dict(dataset="rec->bac"))
+    assert select_runs(runs, [run_row(dataset="rec->bac")])["dataset"].tolist() == ["rec->bac"]
+    assert select_runs(runs, [run_row(dataset="thyroid")])["dataset"].tolist() == ["rec->bac"]
+
+
+def test_the_paper_does_not_print_iforests_auc_pr_on_unseen_sets(tmp_path, capsys):
+    """It repeats the seen results there, with another share of anomalies in the test set."""
+    runs = runs_table(*(dict(dataset="rec,dos,fuz->bac", method=method) for method in ("prenet", "iforest")))
+    write_tables(runs, tmp_path, "unseen")
+    assert compare.compare(tmp_path, "unseen")
+    table = pd.read_csv(tmp_path / "unseen_vs_published.csv")
+    assert table.loc[table["method"] == "iforest", "metric"].unique().tolist() == ["auc_roc"]
+    assert "run once per unseen class" in capsys.readouterr().out
 
 
 def test_average_of_partial_data_says_so():
@@ -235,7 +264,7 @@ def test_weighted_auc_is_held_against_the_published_one(tmp_path, capsys):
     assert table.loc[("dos->bac", "auc_pr_weighted"), "difference"] == pytest.approx(0.9 - 0.908)
     assert table.loc[("dos->bac", "auc_pr"), "difference"] == pytest.approx(0.2 - 0.908)
     out = capsys.readouterr().out
-    assert "over 2 partial data sets" in out and "not comparable with the paper" in out
+    assert "over partial data sets" in out and "not comparable with the paper" in out
 
 
 # --- the theorem
@@ -250,9 +279,19 @@ def test_theorem_by_hand():
         dict(contamination=0.5, mean_score_anomalies=5, mean_score_normals=3, auc_pr=0.3),
         dict(contamination=0.5, mean_score_anomalies=7, mean_score_normals=3, auc_pr=0.5, run=1),
         dict(contamination=0.0, mean_score_anomalies=8, mean_score_normals=1, auc_pr=0.6), dict(method="devnet"),
+        dict(dataset="bac", contamination=0.1),  # of a start without --theorem
     )  # fmt: skip
     table = theorem.theorem_table(runs)
+    assert theorem.theorem_table(runs, 2)["predicted_anomalies"].tolist() == [3, 3] and set(table["dataset"]) == {"thyroid"}
     assert table["contamination"].tolist() == [0, 0.5] and table["runs"].tolist() == [1, 2]
     row = table.iloc[1]
     assert (row["mean_score_anomalies"], row["mean_score_anomalies_std"], row["mean_score_normals"], row["auc_pr"]) == (6, 1, 3, 0.4)
     assert row["predicted_anomalies"] == 6 and row["predicted_normals"] == pytest.approx(2 + 6 / 1.8)
+
+
+def test_reference_results_have_todays_settings():
+    """Or `--results-dir results/reference` would run everything again, and show next to nothing of what is there."""
+    runs = RunsFile(compare.PUBLISHED.parent / "results" / "reference", "seen").read()
+    for method, settings in runs.groupby("method")["settings"]:
+        assert set(settings) == {describe_settings(make_detector(method))}
+    RunsFile(compare.PUBLISHED.parent / "results" / "reference", "seen").open_for_append()  # accepts its columns
