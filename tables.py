@@ -87,7 +87,8 @@ def describe_settings(detector):
 
     An option that is added to a detector, with None as its default, so leaves earlier results valid.
     """
-    return " ".join(f"{name}={value}" for name, value in sorted(detector.get_params().items()) if name != "random_state" and value is not None)
+    parameters = sorted(detector.get_params().items())
+    return " ".join(f"{name}={value}" for name, value in parameters if name != "random_state" and value is not None)
 
 
 def table_suffix(protocol, n_labeled, contamination):
@@ -181,7 +182,8 @@ def _rows_and_average(runs, methods, metrics):
         if len(averaged):
             name = AVERAGE if unseen.all() or not unseen.any() else f"{AVERAGE} {kind}"
             average = averaged.mean(numeric_only=True).to_dict()
-            averages.append(average | {"dataset": name, "status": f"{averaged['status'].iloc[0]}, {len(averaged)} sets"})
+            count = f"{len(averaged)} set{'s' if len(averaged) > 1 else ''}"
+            averages.append(average | {"dataset": name, "status": f"{averaged['status'].iloc[0]}, {count}"})
     table = pd.concat([table, pd.DataFrame(averages)], ignore_index=True) if averages else table
     table[["size", "D", "runs"]] = table[["size", "D", "runs"]].astype("Int64")
     return table

@@ -14,8 +14,8 @@ from tables import select_runs as select_runs_with
 def run_row(**changes):
     row = dict(
         experiment="seen", method="prenet", dataset="thyroid", protocol="released", run=0, seed=0, n_labeled=60, contamination=0.02,
-        auc_roc=0.8, auc_pr=0.3, auc_pr_weighted="", mean_score_anomalies=6.0, mean_score_normals=2.0, fit_seconds=0.1, score_seconds=0.01, data_status="exact", rows=7200,
-        features=21, data_sha256="aa", settings="epochs=50",
+        auc_roc=0.8, auc_pr=0.3, auc_pr_weighted="", mean_score_anomalies=6.0, mean_score_normals=2.0, fit_seconds=0.1,
+        score_seconds=0.01, data_status="exact", rows=7200, features=21, data_sha256="aa", settings="epochs=50",
     )  # fmt: skip
     return row | changes
 
@@ -104,7 +104,7 @@ def test_average_counts_exact_sets_that_all_methods_have():
     )
     average = table[table["dataset"] == "Average"].iloc[0]
     assert (average["auc_pr_prenet"], average["auc_pr_devnet"]) == (pytest.approx(0.2), pytest.approx(0.4))
-    assert average["status"] == "exact, 1 sets"
+    assert average["status"] == "exact, 1 set"
 
 
 def test_configurations_are_never_mixed():
@@ -251,7 +251,8 @@ def test_the_paper_does_not_print_iforests_auc_pr_on_unseen_sets(tmp_path, capsy
 
 
 def test_average_of_partial_data_says_so():
-    runs = runs_table(dict(dataset="dos->bac", auc_pr=0.2, data_status="partial"), dict(dataset="fuz->bac", auc_pr=0.4, data_status="partial"))
+    partial = dict(data_status="partial")
+    runs = runs_table(dict(dataset="dos->bac", auc_pr=0.2, **partial), dict(dataset="fuz->bac", auc_pr=0.4, **partial))
     average = paper_table(runs).iloc[-1]
     assert average["status"] == "partial, 2 sets" and average["auc_pr_prenet"] == pytest.approx(0.3)
 

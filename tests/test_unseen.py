@@ -73,14 +73,17 @@ def test_weights_give_the_papers_ratio(small_unsw, monkeypatch):
     split = data.split("released", 0, 60, 0.02)
     tripled = np.concatenate([split.test, *2 * [split.test[data.y[split.test] == HELD_OUT]]])  # weight 3: each anomaly three times
     monkeypatch.setattr("data_prep.PreparedData.paper_odds", lambda self: None)
-    monkeypatch.setattr("data_prep.PreparedData.split", lambda self, *args: data_prep.Split(split.unlabeled, split.anomalies, tripled, split.extra))
+    other_split = data_prep.Split(split.unlabeled, split.anomalies, tripled, split.extra)
+    monkeypatch.setattr("data_prep.PreparedData.split", lambda self, *args: other_split)
     monkeypatch.setattr("runner._kept", {})
     repeated = run_once(Cell("iforest", "dos->bac", "released", 60, 0.02, (0,), str(small_unsw)), 0)
     assert result["auc_pr_weighted"] == pytest.approx(repeated["auc_pr"], abs=1e-12) and repeated["auc_pr_weighted"] == ""
     assert result["auc_roc"] == pytest.approx(repeated["auc_roc"]) and result["auc_pr_weighted"] > result["auc_pr"]
 
 
-@pytest.mark.parametrize("name, expected", [("dos->bac", "rec,dos,fuz->bac"), ("rec,fuz->dos", "rec,bac,fuz->dos"), ("fuz->rec", "dos,bac,fuz->rec")])
+@pytest.mark.parametrize("name, expected", [
+    ("dos->bac", "rec,dos,fuz->bac"), ("rec,fuz->dos", "rec,bac,fuz->dos"), ("fuz->rec", "dos,bac,fuz->rec"),
+])  # fmt: skip
 def test_set_of_methods_without_labels(name, expected):
     assert with_all_others_seen(name) == expected
     assert len(parse_unseen(expected).seen) == 3
