@@ -22,83 +22,9 @@ import pandas as pd
 from command_line import parse_names
 from data_files import DataError
 from data_sources import written_whole
-from methods import METHODS, make_detector
-from tables import METRICS, SWEEP, ResultsError, RunsFile, averaged_rows, describe_settings, latest_runs, repeat_without_labels
-
-PUBLISHED = Path(__file__).parent / "published"
-TITLES = {"seen": "Table 2, seen anomalies", "unseen": "Table 3, unseen anomalies", "ablation": "Table 4, ablation"}
-EXPERIMENTS = tuple(TITLES)  # those of which the paper prints the numbers
-REPRODUCED_WITHIN, CLOSE_WITHIN = 0.01, 0.03
-VERDICTS = {
-    "reproduced": f"within 2 standard deviations of our runs, or {REPRODUCED_WITHIN}",
-    "close": f"within {CLOSE_WITHIN}",
-    "differs": f"by more than {CLOSE_WITHIN}",
-}
-PUBLISHED_METRIC = {"auc_pr_weighted": "auc_pr"}  # what a metric of ours is held against, if it has another name in the paper
-
-
-def published_table(experiment):
-    """The paper's table, indexed by data set, without its Average and P-value rows."""
-    table = pd.read_csv(PUBLISHED / f"{experiment}.csv", index_col="dataset")
-    return table.drop(index=["Average", "P-value"], errors="ignore")
-
-
-def verdict(difference, std):
-    """How near a reproduced mean is to the published one; std is that of our runs, NaN for averages."""
-    size = abs(difference)
-    if size <= max(REPRODUCED_WITHIN, 0 if pd.isna(std) else 2 * std):
-        return "reproduced"
-    return "close" if size <= CLOSE_WITHIN else "differs"
-
-
-def difference_table(reproduced, published):
-    """One row per data set, method and metric that both tables have: published, reproduced, std, difference, status, verdict."""
-    published = published.copy()
-    columns = [f"{metric}_{method}" for metric in METRICS for method in METHODS if f"{metric}_{method}" in reproduced]
-    # the paper's Average is over all its sets; ours is held against the published values of the sets that it is over
-    published.loc["Average"] = published.loc[averaged_rows(reproduced, columns)["dataset"]].mean()
-    rows, is_unseen = [], reproduced["dataset"].str.contains("->").any()
-    for _, row in reproduced[reproduced["dataset"].isin(published.index)].iterrows():
-        for column in columns:
-            metric, method = column.rsplit("_", 1)
-            expected = published.get(f"{PUBLISHED_METRIC.get(metric, metric)}_{method}", {}).get(row["dataset"])
-            if is_unseen and metric != "auc_roc" and not METHODS[method].uses_labels:
-                continue  # the paper repeats iForest's seen results, with another share of anomalies in the test set
-            if pd.notna(expected) and pd.notna(row[column]):
-                std, difference = row[f"{column}_std"], row[column] - expected
-                values = (expected, row[column], std, difference)
-                rows.append((row["dataset"], method, metric, *values, row["status"], verdict(difference, std)))
-    return pd.DataFrame(rows, columns="dataset method metric published reproduced std difference data_status verdict".split())
-
-
-def comparisons(results_dir):
-    """{experiment: its difference_table}, for the experiments that were run on real data in the paper's set-up."""
-    tables = {}
-    for experiment in EXPERIMENTS:
-        path = Path(results_dir) / f"{experiment}.csv"
-        if path.exists():
-            table = difference_table(read_table(path), published_table(experiment))
-            if len(table):
-                tables[experiment] = table
-    return tables
-
-
-def read_table(path):
-    try:
-        table = pd.read_csv(path, float_precision="round_trip")
-    except (ValueError, OSError) as error:
-        raise ResultsError(f"{path} cannot be read as a table of results: {error}") from None
-    if not {"dataset", "status"} <= set(table):
-        raise ResultsError(f"{path} is not a table of results: it has no columns dataset and status")
-    return table
-
-
-def verdict_counts(table):
-    """Cells by verdict, one row per metric and method, over the exact data sets."""
-    exact = table[table["data_status"] == "exact"]
-    counts = exact.groupby(["metric", "method", "verdict"]).size().unstack(fill_value=0).reindex(columns=list(VERDICTS), fill_value=0)
-    order = [key for metric in METRICS for method in METHODS if (key := (metric, method)) in counts.index]
-    return counts.loc[order]
+from methods import METHODS
+from tables import METRICS, SWEEP, ResultsError
+from verdicts import TITLES, VERDICTS, comparisons, gap_table, verdict_counts
 
 
 def print_table(table):
@@ -200,43 +126,6 @@ def compare(results_dir, experiment):
 # ---------------------------------------------------------------------------- the whole comparison
 
 
-def gap_table(results_dir, experiment):
-    """How much of PReNet's lead survives new draws: its mean AUC-PR minus each method's, published, released and independent.
-
-    Over the data sets that both have under both protocols. The spread of `independent` is over runs, each of which has its own
-    split and labels; ahead and behind count the sets where the mean difference is more than twice its spread. Empty without
-    runs of both protocols.
-    """
-    runs = RunsFile(results_dir, experiment).read()
-    status = "exact" if (runs["data_status"] == "exact").any() else "partial"
-    runs = runs[(runs["data_status"] == status) & (runs["n_labeled"] == 60) & (runs["contamination"] == 0.02)]
-    runs = latest_runs(runs)
-    usual = {method: describe_settings(make_detector(method)) for method in set(runs["method"])}
-    runs = repeat_without_labels(runs[runs["settings"] == runs["method"].map(usual)], [])
-    runs["score"] = runs["auc_pr_weighted"].fillna(runs["auc_pr"])
-    tables = {protocol: part.pivot_table("score", ["dataset", "run"], "method") for protocol, part in runs.groupby("protocol")}
-    if set(tables) != {"released", "independent"} or any("prenet" not in table for table in tables.values()):
-        return pd.DataFrame()
-    published, rows = published_table(experiment), []
-    for method in METHODS:
-        if method == "prenet" or any(method not in table for table in tables.values()) or f"auc_pr_{method}" not in published:
-            continue
-        gaps = {protocol: (table["prenet"] - table[method]).dropna().unstack("run") for protocol, table in tables.items()}
-        sets = gaps["released"].index.intersection(gaps["independent"].index).intersection(published.index)
-        if sets.empty:
-            continue
-        drawn = gaps["independent"].loc[sets]
-        mean, spread = drawn.mean(axis=1), drawn.std(axis=1, ddof=0)
-        rows.append({
-            "method": METHODS[method].column, "data sets": len(sets),
-            "published": (published["auc_pr_prenet"] - published[f"auc_pr_{method}"]).loc[sets].mean(),
-            "released": gaps["released"].loc[sets].mean(axis=1).mean(), "independent": mean.mean(),
-            "spread over splits": drawn.mean().std(ddof=0),
-            "ahead": int((mean > 2 * spread).sum()), "behind": int((mean < -2 * spread).sum()),
-        })  # fmt: skip
-    return pd.DataFrame(rows).set_index("method") if rows else pd.DataFrame()
-
-
 def counts_table(tables):
     """Cells by verdict per experiment, metric and method, as a table to show."""
     rows = []
@@ -246,6 +135,9 @@ def counts_table(tables):
     return pd.DataFrame(rows).set_index(["table", "metric", "method"]) if rows else pd.DataFrame()
 
 
+SIDE_BY_SIDE = "Ours (mean ± standard deviation over runs) / published"
+
+
 def side_by_side(table, metric):
     """Ours against published in the paper's layout: a row per data set, `mean ± std / published` per method."""
     part = table[table["metric"] == metric]
@@ -253,39 +145,66 @@ def side_by_side(table, metric):
     cells = [f"{ours:.3f}{spread} / {paper:.3f}" for ours, spread, paper in zip(part["reproduced"], spreads, part["published"])]
     shown = part.assign(cell=cells).pivot(index="dataset", columns="method", values="cell")
     shown = shown.reindex(index=dict.fromkeys(part["dataset"]), columns=[name for name in METHODS if name in set(part["method"])])
-    return shown.rename(columns=lambda name: METHODS[name].column)
+    partial = set(part["dataset"][part["data_status"] == "partial"])
+    return shown.rename(columns=lambda name: METHODS[name].column, index=lambda name: name + " (partial)" * (name in partial))
 
 
 def sections(results_dir, tables):
     """What is there to say about the results: (title, explanation, table) each."""
-    from claims import check_claims  # these two import scikit-posthocs, which takes a moment
-    from significance import statistics_tables
+    from claims import check_claims  # these two take a moment to import
+    from significance import EXPLANATION, statistics_tables
 
     for experiment, table in tables.items():
         for metric in dict.fromkeys(table["metric"]):
-            text = "Ours (mean ± standard deviation over runs) / published"
-            yield f"{TITLES[experiment]}, {METRICS[metric]}", text, side_by_side(table, metric)
+            yield f"{TITLES[experiment]}, {METRICS[metric]}", SIDE_BY_SIDE, side_by_side(table, metric)
     yield "Cells by verdict", "Over exact data; " + "; ".join(f"{name}: {text}" for name, text in VERDICTS.items()), counts_table(tables)
     for experiment in [name for name in tables if name != "ablation"]:
         text = "PReNet's mean AUC-PR minus each method's, with the authors' draws and with new splits and labels in every run"
         yield f"What survives new draws, {TITLES[experiment]}", text, gap_table(results_dir, experiment)
     for title, table in statistics_tables(results_dir).items():
         yield title, "", table
-    claims = pd.DataFrame([(claim.verdict, claim.text, claim.section, claim.evidence) for claim in check_claims(results_dir)])
-    yield "The claims of the paper", "", claims.set_axis(["verdict", "claim", "section", "evidence"], axis=1).set_index("verdict")
+    claims = [(claim.verdict, claim.text, claim.section, claim.evidence, claim.published) for claim in check_claims(results_dir)]
+    claims = pd.DataFrame(claims, columns=["verdict", "claim", "section", "evidence", "published"]).set_index("verdict")
+    yield "The claims of the paper", EXPLANATION, claims
 
 
 def as_text(table):
     """A table with all cells as text, its index as first columns."""
     shown = table.reset_index()
-    shown.columns = [" ".join(filter(None, map(str, name))) if isinstance(name, tuple) else str(name) for name in shown.columns]
-    return shown.map(lambda cell: "" if cell is None or cell != cell else f"{cell:.3f}" if isinstance(cell, float) else str(cell))
+    shown.columns = [", ".join(filter(None, map(str, name))) if isinstance(name, tuple) else str(name) for name in shown.columns]
+    for name in shown.columns:
+        shown[name] = [cell_text(cell, name) for cell in shown[name]]
+    return shown.rename(columns={"index": ""})
+
+
+def cell_text(cell, column):
+    if pd.isna(cell) or not isinstance(cell, float):
+        return "" if pd.isna(cell) else str(cell)
+    if cell < 0.001 and ("p-value" in column or column.endswith("Conover p")):
+        return "<0.001"
+    return f"{cell:.1f}" if "%" in column else f"{cell:.3f}"
 
 
 def as_markdown(table):
     shown = as_text(table)
     lines = [shown.columns, ["---"] * shown.shape[1], *shown.values.tolist()]
     return "\n".join("| " + " | ".join(str(cell).replace("|", "\\|") for cell in line) + " |" for line in lines)
+
+
+def print_rows(table):
+    """A table for the terminal: claims, which are sentences, as paragraphs; column groups one below the other."""
+    if "evidence" in table:
+        for verdict, row in table.iterrows():
+            print()
+            texts = {verdict.upper(): f"{row['claim']} ({row['section']})", "": row["evidence"], "in the paper:": row["published"]}
+            for title, text in texts.items():
+                print(*textwrap.wrap(text, 118, initial_indent=f"{title:<15}", subsequent_indent=" " * 15), sep="\n")
+    elif table.columns.nlevels > 1:
+        for group in dict.fromkeys(table.columns.get_level_values(0)):
+            print(f"\n  {group}")
+            print(textwrap.indent(as_text(table[group].dropna(how="all")).to_string(index=False), "  "))
+    else:
+        print(textwrap.indent(as_text(table).to_string(index=False), "  "))
 
 
 def too_far(tables, limit, methods):
@@ -297,6 +216,23 @@ def too_far(tables, limit, methods):
         for row in table[(table["data_status"] == "exact") & table["method"].isin(methods)].itertuples()
         if abs(row.difference) > limit
     ]
+
+
+def compare_all(results_dir, tables):
+    """Print everything there is to say about the results, and write it as Markdown."""
+    markdown = ["# Published against reproduced", ""]
+    for title, text, table in sections(results_dir, tables):
+        if len(table):
+            markdown += [f"## {title}", "", *([text, ""] if text else []), as_markdown(table), ""]
+            if text != SIDE_BY_SIDE:  # in the terminal that is print_differences
+                print(f"\n=== {title}" + (f"\n{text}" if text else ""))
+                print_rows(table)
+    counts = table.index.value_counts()  # of the claims, which come last
+    print(f"\nIn short, of {len(table)} claims: " + ", ".join(f"{verdict} {count}" for verdict, count in counts.items()) + ".")
+    path = Path(results_dir) / "comparison.md"
+    with written_whole(path) as file:
+        file.write("\n".join(markdown).encode())
+    print(f"Wrote {path}")
 
 
 def main(argv=None):
@@ -315,33 +251,13 @@ def main(argv=None):
         for experiment in tables:
             print(f"\n=== {TITLES[experiment]}")
             compare(args.results_dir, experiment)
-        markdown = ["# Published against reproduced", ""]
-        for title, text, table in sections(args.results_dir, tables):
-            if len(table):
-                markdown += [f"## {title}", "", *([text, ""] if text else []), as_markdown(table), ""]
-                if " / published" not in text:  # that was printed above
-                    print(f"\n=== {title}" + (f"\n{text}" if text else ""))
-                    print_rows(table)
-        path = Path(args.results_dir) / "comparison.md"
-        with written_whole(path) as file:
-            file.write("\n".join(markdown).encode())
-        print(f"\nWrote {path}")
+        compare_all(args.results_dir, tables)
     except (ResultsError, DataError) as error:
         parser.error(str(error))
     failing = [] if args.fail_over is None else too_far(tables, args.fail_over, args.methods)
     for line in failing:
         print(f"MORE THAN {args.fail_over:g} OFF {line}", file=sys.stderr)
     return 1 if failing else 0
-
-
-def print_rows(table):
-    """A table for the terminal; claims, which are sentences, as paragraphs."""
-    if "evidence" in table:
-        for verdict_, row in table.iterrows():
-            print(textwrap.fill(f"{verdict_.upper():<15}{row['claim']} ({row['section']})", 118, subsequent_indent=" " * 15))
-            print(textwrap.fill(row["evidence"], 118, initial_indent=" " * 15, subsequent_indent=" " * 15))
-    else:
-        print(as_text(table).to_string(index=False))
 
 
 if __name__ == "__main__":

@@ -30,6 +30,7 @@ from runner import Cell, run_cells
 from tables import (
     SET_UP, ResultsError, RunsFile, describe_settings, repeat_without_labels, same_configuration, select_runs, table_suffix, write_tables
 )  # fmt: skip
+from verdicts import PUBLISHED
 
 # ---------------------------------------------------------------------------- the experiments
 
@@ -39,7 +40,7 @@ def sets_of_figure_3():
 
     Our rule: the highest published AUC-PR, averaged over the six methods that use labels.
     """
-    published = pd.read_csv(compare.PUBLISHED / "unseen.csv", index_col="dataset").loc[list(UNSEEN_SETS)]
+    published = pd.read_csv(PUBLISHED / "unseen.csv", index_col="dataset").loc[list(UNSEEN_SETS)]
     methods = [name for name in method_group("table") if METHODS[name].uses_labels]
     best = published[[f"auc_pr_{name}" for name in methods]].mean(axis=1).nlargest(14).index
     return tuple(name for name in UNSEEN_SETS if name in best)

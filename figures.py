@@ -23,7 +23,7 @@ from matplotlib.lines import Line2D
 from matplotlib.patches import Patch
 from matplotlib.ticker import MaxNLocator
 
-from compare import PUBLISHED
+from verdicts import PUBLISHED
 from data_files import DataError
 from data_sources import written_whole
 from methods import METHODS

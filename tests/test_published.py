@@ -9,7 +9,7 @@ import pandas as pd
 import pytest
 from scipy.stats import wilcoxon
 
-from compare import PUBLISHED
+from verdicts import PUBLISHED
 from methods import METHODS
 
 HALF_UNIT = 0.0005 + 1e-9  # three decimals are printed

@@ -5,7 +5,7 @@ import re
 import pandas as pd
 import pytest
 
-from compare import PUBLISHED
+from verdicts import PUBLISHED
 from methods import method_group
 
 ROOT = PUBLISHED.parent

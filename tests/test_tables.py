@@ -9,6 +9,7 @@ import theorem
 from methods import Method, make_detector
 from tables import RUN_COLUMNS, ResultsError, RunsFile, describe_settings, paper_table, repeat_without_labels, table_suffix, write_tables
 from tables import select_runs as select_runs_with
+from verdicts import PUBLISHED
 
 
 def run_row(**changes):
@@ -292,7 +293,7 @@ def test_theorem_by_hand():
 
 def test_reference_results_have_todays_settings():
     """Or `--results-dir results/reference` would run everything again, and show next to nothing of what is there."""
-    runs = RunsFile(compare.PUBLISHED.parent / "results" / "reference", "seen").read()
+    runs = RunsFile(PUBLISHED.parent / "results" / "reference", "seen").read()
     for method, settings in runs.groupby("method")["settings"]:
         assert set(settings) == {describe_settings(make_detector(method))}
-    RunsFile(compare.PUBLISHED.parent / "results" / "reference", "seen").open_for_append()  # accepts its columns
+    RunsFile(PUBLISHED.parent / "results" / "reference", "seen").open_for_append()  # accepts its columns
