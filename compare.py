@@ -7,7 +7,7 @@
 
 Reads <results>/seen.csv and published/seen.csv, writes <results>/seen_vs_published.csv and prints it; likewise for unseen
 (Table 3) and ablation (Table 4). Then come the verdicts, the paper's statistics on its numbers and on ours, and its claims,
-one by one; all of it is also written to <results>/comparison.md. Only data sets that are `exact` are counted; the others are
+one by one; all of it is also written to <results>/comparison.md, and to look at to <results>/report.html. Only data sets that are `exact` are counted; the others are
 shown apart, because their data is not the paper's.
 """
 
@@ -244,6 +244,8 @@ def main(argv=None):
     methods_help = "the methods that --fail-over is about (default: all)"
     parser.add_argument("--methods", type=known, default=list(METHODS), metavar="A,B", help=methods_help)
     args = parser.parse_args(argv)
+    from report import build_report  # imports this file's neighbours, which takes a moment
+
     try:
         tables = comparisons(args.results_dir)
         if not tables:
@@ -252,6 +254,7 @@ def main(argv=None):
             print(f"\n=== {TITLES[experiment]}")
             compare(args.results_dir, experiment)
         compare_all(args.results_dir, tables)
+        print(f"Wrote {build_report(args.results_dir)}")
     except (ResultsError, DataError) as error:
         parser.error(str(error))
     failing = [] if args.fail_over is None else too_far(tables, args.fail_over, args.methods)

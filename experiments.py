@@ -30,7 +30,7 @@ from runner import Cell, run_cells
 from tables import (
     SET_UP, ResultsError, RunsFile, describe_settings, repeat_without_labels, same_configuration, select_runs, table_suffix, write_tables
 )  # fmt: skip
-from verdicts import PUBLISHED
+from verdicts import PUBLISHED, comparisons
 
 # ---------------------------------------------------------------------------- the experiments
 
@@ -362,6 +362,16 @@ def complete_all(parser, args):
     return completed
 
 
+def conclude(results_dir):
+    """Compare everything with the paper and build the report; synthetic results alone have only the report."""
+    if comparisons(results_dir):
+        compare.main(["--results-dir", str(results_dir)])
+    else:
+        from report import build_report
+
+        print(f"Wrote {build_report(results_dir)}")
+
+
 def main(argv=None):
     parser = make_parser()
     args = parser.parse_args(argv)
@@ -371,6 +381,8 @@ def main(argv=None):
             if args.experiment == "all":
                 print(f"\n=== {completed.experiment}: {EXPERIMENTS[completed.experiment].regenerates}", flush=True)
             failures += run_experiment(completed)
+        if args.experiment == "all":
+            conclude(args.results_dir)
     except (DataError, ResultsError) as error:
         parser.error(str(error))
     except KeyboardInterrupt:

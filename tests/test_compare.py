@@ -54,9 +54,15 @@ def test_does_the_paper_hold_up(tmp_path, capsys):
     assert "PReNet has the best average AUC-PR on seen anomalies." in markdown
     table = pd.read_csv(tmp_path / "seen_vs_published.csv")
     assert set(table["verdict"]) == {"reproduced"}
+    assert (tmp_path / "report.html").exists()
 
 
-def test_fail_over_is_about_the_chosen_methods(tmp_path, capsys):
+@pytest.fixture
+def no_report(monkeypatch):
+    monkeypatch.setattr("report.build_report", lambda results_dir: results_dir)  # test_report.py looks at it
+
+
+def test_fail_over_is_about_the_chosen_methods(tmp_path, capsys, no_report):
     save_runs(tmp_path, "seen", [*seen_rows(methods=["prenet"]), *seen_rows(-0.05, methods=["devnet"])])
     arguments = ["--results-dir", str(tmp_path), "--fail-over", "0.03"]
     assert compare.main([*arguments, "--methods", "prenet"]) == 0
@@ -68,7 +74,7 @@ def test_fail_over_is_about_the_chosen_methods(tmp_path, capsys):
     assert caught.value.code == 2
 
 
-def test_partial_data_is_never_counted(tmp_path):
+def test_partial_data_is_never_counted(tmp_path, no_report):
     save_runs(tmp_path, "seen", [dict(row, data_status="partial") for row in seen_rows(0.4)])
     assert compare.main(["--results-dir", str(tmp_path), "--fail-over", "0.03"]) == 0
     assert (comparisons(tmp_path)["seen"]["data_status"].str.startswith("partial")).all()
