@@ -26,7 +26,7 @@ from data_files import DataError
 from data_prep import PROTOCOLS, load_data, prepare_all
 from data_registry import DEMO, SEEN_SETS, UNSEEN_DEMO_SETS, UNSEEN_SETS, how_to_get, source_of, with_all_others_seen
 from methods import METHODS, make_detector, method_group
-from runner import Cell, run_cells
+from runner import Cell, ClusterError, run_cells
 from tables import (
     SET_UP, ResultsError, RunsFile, describe_settings, repeat_without_labels, same_configuration, select_runs, table_suffix, write_tables
 )  # fmt: skip
@@ -194,7 +194,7 @@ def run_experiment(args):
     cells = plan(args, wanted, runs_file.read())
     started, made = provenance.now(), 0
     try:
-        for cell, result, error in with_progress(run_cells(cells, args.jobs), sum(len(cell.runs) for cell in cells)):
+        for cell, result, error in with_progress(run_cells(cells, args.jobs, args.cluster), sum(len(cell.runs) for cell in cells)):
             if error is None:
                 runs_file.append(cells[cell] | result)
                 made += 1
@@ -283,6 +283,7 @@ def make_parser():
     add("--demo", action="store_true", help="one run on synthetic data: a quick try; its numbers say nothing about the paper")
     add("--runs", type=positive, help="runs per method and data set; run r has seed r (default: 10, with --demo 1)")
     add("--jobs", type=positive, default=min(8, os.cpu_count() or 1), help="processes, of one thread each (default: %(default)s)")
+    add("--cluster", metavar="ADDRESS", help="run on this Dask scheduler, such as tcp://host:8786, instead of on local processes")
     add("--protocol", choices=PROTOCOLS, default="released", help="how data is split and labels are drawn (default: %(default)s)")
     add("--n-labeled", type=positive, help="labelled anomalies (default: 60)")
     add("--contamination", type=rate, help="share of anomalies in the unlabelled data (default: 0.02)")
@@ -383,7 +384,7 @@ def main(argv=None):
             failures += run_experiment(completed)
         if args.experiment == "all":
             conclude(args.results_dir)
-    except (DataError, ResultsError) as error:
+    except (ClusterError, DataError, ResultsError) as error:
         parser.error(str(error))
     except KeyboardInterrupt:
         print("\nStopped. Every finished run is kept; the same command goes on from here.", file=sys.stderr)

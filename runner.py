@@ -1,17 +1,20 @@
 """Run cells (all runs of one method on one data set) on several processes, and hand back each run as it ends.
 
-Every worker is a fresh process with one thread, so that results do not depend on how many there are. A worker keeps a
-cell to its end, and goes on with cells like it: the data is opened and the network compiled once for all their runs. A
-run that fails costs only itself, a worker that dies only its cell.
+A worker makes one call at a time, behind the interface of concurrent.futures: submit gives a Future. Here it is a fresh
+process of one thread, in cluster.py a worker of a Dask cluster; how many there are and of which kind does not change the
+results. A worker keeps a cell to its end, and goes on with cells like it: the data is opened and the network compiled once
+for all their runs. A run that fails costs only itself, a worker that dies only its cell.
 """
 
 import contextlib
 import multiprocessing
 import os
 import signal
+import threading
 import time
+from collections import Counter
+from concurrent import futures
 from dataclasses import dataclass
-from multiprocessing import connection
 
 import numpy as np
 from sklearn.metrics import average_precision_score, roc_auc_score
@@ -20,6 +23,10 @@ from data_prep import NORMAL, load_data
 from methods import make_detector
 
 ONE_THREAD = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "TF_NUM_INTRAOP_THREADS", "TF_NUM_INTEROP_THREADS")
+
+
+class ClusterError(Exception):
+    """A problem with the cluster that ends the experiment, in one clear sentence for the user."""
 
 
 @dataclass(frozen=True)
@@ -63,15 +70,24 @@ def run_once(cell, run):
     }
 
 
+def attempt(cell, run):
+    """What a worker does: run_once as (result, None), or (None, why) if the run failed."""
+    try:
+        return run_once(cell, run), None
+    except Exception as error:  # whatever it is, it belongs to this run, and the others go on
+        return None, f"run {run}: {type(error).__name__}: {error}"
+
+
 _kept = {}  # the training data of the last run, under its key
 
 
 def _training_data(cell, seed):
     """Rows, split, test set and test weights of a run; `released` has one split for all seeds, so it is made once and kept."""
-    key = (cell.data_dir, cell.dataset, cell.protocol, cell.n_labeled, cell.contamination, None if cell.protocol == "released" else seed)
+    data = load_data(cell.dataset, cell.data_dir)  # quick, and a worker of a cluster may live longer than the data on disk
+    seed = None if cell.protocol == "released" else seed
+    key = (data.fingerprint, cell.data_dir, cell.dataset, cell.protocol, cell.n_labeled, cell.contamination, seed)
     if key not in _kept:
         _kept.clear()  # before the next is made, so that there is only ever one
-        data = load_data(cell.dataset, cell.data_dir)
         split = data.split(cell.protocol, seed, cell.n_labeled, cell.contamination)
         y_test = data.y[split.test] != NORMAL
         _kept[key] = split.stack(data.X), split, data.X[split.test], y_test, _paper_weights(y_test, data.paper_odds())
@@ -85,79 +101,126 @@ def _paper_weights(y_test, paper_odds):
     return np.where(y_test, paper_odds * np.count_nonzero(~y_test) / np.count_nonzero(y_test), 1.0)
 
 
+# ---------------------------------------------------------------------------- handing out the runs
+
+
+def run_cells(cells, jobs, cluster=None):
+    """Run all cells on `jobs` processes, or on the Dask cluster with this address.
+
+    Yields (cell, result, None) per run, (cell, None, why) per failed run and per cell given up because its worker died.
+    """
+    if cluster is None:
+        workers = LocalWorkers(jobs)
+    else:
+        from cluster import ClusterWorkers  # imports distributed, which only this needs
+
+        workers = ClusterWorkers(cluster)
+    waiting = {cell: list(cell.runs) for cell in cells}  # the first cell is the most urgent
+    busy, last = {}, {}  # future -> (worker, cell, run); worker -> the cell it had last
+    deaths, outcomes = Counter(), []
+    try:
+        while waiting or busy:
+            idle = set(workers.current(len(busy) + sum(map(len, waiting.values())))) - {worker for worker, _, _ in busy.values()}
+            while waiting and idle:
+                worker = idle.pop()
+                cell = last[worker] = _next_cell(waiting, last.get(worker), {cell for _, cell, _ in busy.values()})
+                run, *waiting[cell] = waiting[cell]
+                if not waiting[cell]:
+                    del waiting[cell]
+                busy[worker.submit(*workers.call(cell, run))] = worker, cell, run
+            yield from outcomes  # only now, so that no worker waits while the driver writes
+            outcomes = []
+            for future in futures.wait(busy, workers.seconds_between_looks, futures.FIRST_COMPLETED).done:
+                worker, cell, run = busy.pop(future)
+                try:
+                    outcomes.append((cell, *future.result()))
+                except Exception as problem:  # of the worker, not of the run
+                    death = workers.drop(worker, problem)
+                    deaths[cell, run] += death is not None
+                    others = waiting.pop(cell, [])
+                    if deaths[cell, run] > workers.retries:
+                        outcomes.append((cell, None, death))  # its other runs would hardly do better
+                    else:
+                        waiting = {cell: [run, *others], **waiting}
+        yield from outcomes
+    finally:
+        workers.close()
+
+
+def _next_cell(waiting, last, taken):
+    """The cell a worker goes on with: its last one, else one that nobody has, of the same data set and method if it can be."""
+    if last in waiting:
+        return last
+    # min takes the first of equals
+    return min(waiting, key=lambda cell: (cell in taken, last and (cell.dataset != last.dataset, cell.method != last.method)))
+
+
 # ---------------------------------------------------------------------------- processes
 
 
-def run_cells(cells, jobs):
-    """Run all cells on `jobs` processes; yields (cell, result, None) per run, (cell, None, why) per failed run or dead worker."""
-    waiting = list(cells)  # the first is the most urgent
-    context = multiprocessing.get_context("spawn")
-    busy, processes = {}, []  # busy: connection -> (process, its cell)
+class LocalWorkers:
+    """Up to `jobs` processes on this machine, started when there is work for them."""
 
-    def start_worker():
-        receiver, sender = context.Pipe()
-        process = context.Process(target=_work, args=(sender,), daemon=True)
-        process.start()
-        sender.close()
-        processes.append(process)
-        give_cell(receiver, process)
+    retries = 0  # how often a run is tried again whose worker died
+    seconds_between_looks = None  # a process that dies ends its future: nobody has to look
 
-    def give_cell(receiver, process):
-        last = busy[receiver][1] if receiver in busy else waiting[0]
-        # min takes the first of equals
-        cell = min(waiting, key=lambda other: (other.dataset != last.dataset, other.method != last.method))
-        waiting.remove(cell)
-        busy[receiver] = (process, cell)
-        with contextlib.suppress(OSError):  # it has just died: the next recv tells
-            receiver.send(busy[receiver][1])
+    def __init__(self, jobs):
+        self._jobs, self._workers = jobs, []
 
-    for name in ONE_THREAD:  # read by the libraries when the new processes import them
-        os.environ[name] = "1"
-    try:
-        while len(busy) < jobs and waiting:
-            start_worker()
-        while busy:
-            for receiver in connection.wait(list(busy)):
-                process, cell = busy[receiver]
-                try:
-                    kind, value = receiver.recv()
-                except (EOFError, OSError):  # the worker is gone: killed, out of memory, crashed
-                    del busy[receiver]
-                    process.join()
-                    yield cell, None, f"the worker process died ({_exit_reason(process.exitcode)})"
-                    if waiting:
-                        start_worker()
-                    continue
-                if kind == "result":
-                    yield cell, value, None
-                elif kind == "failed":
-                    yield cell, None, value
-                elif waiting:
-                    give_cell(receiver, process)
-                else:
-                    del busy[receiver]
-                    receiver.close()  # which ends the worker
-    finally:
-        for process, _ in busy.values():
-            process.kill()
-        for process in processes:
-            process.join()
+    def current(self, wanted):
+        """The workers to use now, no more than wanted."""
+        while len(self._workers) < min(self._jobs, wanted):
+            self._workers.append(LocalWorker())
+        return self._workers
+
+    def call(self, cell, run):
+        """What to submit for a run: a function and its arguments."""
+        return attempt, cell, run
+
+    def drop(self, worker, problem):
+        """Do without a worker that died; returns how it did."""
+        self._workers.remove(worker)
+        return str(problem)
+
+    def close(self):
+        for worker in self._workers:
+            worker.process.kill()
+            worker.process.join()
+
+
+class LocalWorker:
+    """A fresh process of one thread."""
+
+    def __init__(self):
+        for name in ONE_THREAD:  # read by the libraries when the new process imports them
+            os.environ[name] = "1"
+        context = multiprocessing.get_context("spawn")
+        self._pipe, other_end = context.Pipe()
+        self.process = context.Process(target=_work, args=(other_end,), daemon=True)
+        self.process.start()
+        other_end.close()
+
+    def submit(self, *call):
+        """A Future of what the process makes of a function and its arguments; ConnectionError if it dies."""
+        future = futures.Future()
+        threading.Thread(target=self._wait, args=(future, call), daemon=True).start()
+        return future
+
+    def _wait(self, future, call):
+        try:
+            self._pipe.send(call)
+            future.set_result(self._pipe.recv())
+        except (EOFError, OSError):  # killed, out of memory, crashed
+            self.process.join()
+            code = self.process.exitcode
+            reason = signal.Signals(-code).name if code is not None and code < 0 else f"exit code {code}"
+            future.set_exception(ConnectionError(f"the worker process died ({reason})"))
 
 
 def _work(pipe):
-    """A worker: run cells as they come in, until the other end closes the pipe."""
+    """A worker's process: make calls as they come in, until the other end closes the pipe."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is the driver's to handle
     with contextlib.suppress(EOFError, OSError):
         while True:
-            cell = pipe.recv()
-            for run in cell.runs:
-                try:
-                    message = ("result", run_once(cell, run))
-                except Exception as error:  # whatever it is, it belongs to this run, and the others go on
-                    message = ("failed", f"run {run}: {type(error).__name__}: {error}")
-                pipe.send(message)
-            pipe.send(("done", None))
-
-
-def _exit_reason(code):
-    return signal.Signals(-code).name if code is not None and code < 0 else f"exit code {code}"
+            function, *arguments = pipe.recv()
+            pipe.send(function(*arguments))

@@ -12,9 +12,9 @@ ROOT = PUBLISHED.parent
 REFERENCE = ROOT / "results" / "reference"
 
 
-def readme_table(first_cells):
+def readme_table(first_cells, page="README.md"):
     """Rows of the Markdown table whose header starts so, as lists of cells."""
-    lines = (ROOT / "README.md").read_text().splitlines()
+    lines = (ROOT / page).read_text().splitlines()
     start = next(number for number, line in enumerate(lines) if line.startswith(first_cells))
     rows = []
     for line in lines[start + 2 :]:
@@ -50,6 +50,39 @@ def test_protocols(reference):
     tables = [reference[name].set_index("dataset") for name in ("seen", "seen_independent")]
     for name, *cells in readme_table("| AUC-PR | PReNet, released"):
         assert cells == [cell(table.loc[name], f"auc_pr_{method}") for method in ("prenet", "devnet") for table in tables], name
+
+
+def of_all_methods(part, calculate):
+    """calculate(cells of a method), as text, for each method that has some."""
+    return [calculate(cells) for _, cells in part.groupby("method", sort=False)]
+
+
+def test_table_3():
+    table = pd.read_csv(REFERENCE / "unseen_vs_published.csv")
+    rows = dict((title, cells) for title, *cells in readme_table("| | PReNet | DevNet | DSAD | FSNet", "REPRODUCTION.md"))
+    auc_roc, weighted = (table[table["metric"] == metric] for metric in ("auc_roc", "auc_pr_weighted"))
+    sets = auc_roc[auc_roc["dataset"] != "Average"]
+    assert sets["dataset"].nunique() == 28
+    for title, part, column in (("AUC-ROC", auc_roc, "published"), ("AUC-ROC", auc_roc, "reproduced"),
+                                ("weighted AUC-PR", weighted, "published"), ("weighted AUC-PR", weighted, "reproduced")):  # fmt: skip
+        averages = part[part["dataset"] == "Average"]
+        shown = rows[f"{title}, {'published average' if column == 'published' else 'ours'}"]
+        assert [cell for cell in shown if cell] == of_all_methods(averages, lambda cells: f"{cells[column].iloc[0]:.3f}")
+    assert rows["mean \\|difference\\|"] == of_all_methods(sets, lambda cells: f"{cells['difference'].abs().mean():.3f}")
+    correlations = of_all_methods(sets, lambda cells: f"{cells['published'].corr(cells['reproduced']):.2f}")
+    assert rows["correlation over the sets"] == correlations
+
+
+def test_table_4():
+    table = pd.read_csv(REFERENCE / "ablation_vs_published.csv")
+    exact, averages = table[table["data_status"] == "exact"], table[table["dataset"] == "Average"]
+    rows = dict((title, cells) for title, *cells in readme_table("| AUC-PR | PReNet | TRM", "REPRODUCTION.md"))
+    assert rows["published average of these sets"] == of_all_methods(averages, lambda cells: f"{cells['published'].iloc[0]:.3f}")
+    assert rows["ours"] == of_all_methods(averages, lambda cells: f"{cells['reproduced'].iloc[0]:.3f}")
+    assert rows["mean \\|difference\\|"] == of_all_methods(exact, lambda cells: f"{cells['difference'].abs().mean():.3f}")
+    counts = exact["verdict"].value_counts()
+    text = f"Of the {len(exact)} cells {counts['reproduced']} are reproduced (within two standard deviations or 0.01) and {counts['close']} close."
+    assert text in (ROOT / "REPRODUCTION.md").read_text()
 
 
 def test_committed_tables_follow_from_the_committed_runs(reference):
