@@ -17,7 +17,7 @@ import sys
 import numpy as np
 
 from detector import apply_in_chunks
-from training import Batches, KerasDetector, build_psi, keras, tf
+from training import Batches, KerasDetector, apply_model, build_psi, keras, tf
 
 CONFIDENCE_MARGIN = 5.0  # DevNet's a: anomalies should deviate by at least 5 sigma
 REFERENCE_SCORES = 5_000  # DevNet's l, draws of N(0, 1)
@@ -57,6 +57,8 @@ def sample_balanced(unlabeled, n_anomalies, n_batches, batch_size, rng):
 class DevNet(KerasDetector):
     """Deviation network with the settings that the PReNet paper gives all detectors (App. B.2.2)."""
 
+    takes_sparse = True
+
     def build(self, n_features, seed):
         return build_devnet(n_features, self.hidden_units, self.l2, seed)
 
@@ -71,7 +73,7 @@ class DevNet(KerasDetector):
         return sample_balanced(unlabeled, len(anomalies), n_batches, self.batch_size, rng)
 
     def _score(self, X):
-        return apply_in_chunks(self.model_, X).astype(np.float64)
+        return apply_in_chunks(lambda rows: apply_model(self.model_, rows), X).astype(np.float64)
 
 
 if __name__ == "__main__":

@@ -33,10 +33,11 @@ Differences from the paper
 import sys
 
 import numpy as np
+from scipy import sparse
 
 from detector import apply_in_chunks, draw_batches, draw_different_pairs
 from devnet import build_devnet, sample_balanced
-from training import Batches, KerasDetector, build_psi, hidden_layer, keras, tf
+from training import Batches, KerasDetector, apply_model, build_psi, encode, hidden_layer, keras, tf
 
 PAIR_ORDERS = ("released", "paper")
 VARIANTS = ("TRM", "iPReNet", "LDM", "A2H", "NPR")
@@ -130,6 +131,10 @@ class PReNet(KerasDetector):
         self.pair_order = pair_order
         self.variant = variant
 
+    @property
+    def takes_sparse(self):
+        return self.variant != "LDM"  # which has no hidden layer in front of the pair
+
     def build(self, n_features, seed):
         if self.variant == "iPReNet":
             return build_devnet(n_features, self.hidden_units, self.l2, seed)
@@ -163,11 +168,11 @@ class PReNet(KerasDetector):
     def _score(self, X):
         """Eq. 6, with psi computed once for each row; a single instance's score is phi(x) itself."""
         if self.variant == "iPReNet":
-            return apply_in_chunks(self.model_, X).astype(np.float64)
+            return apply_in_chunks(lambda rows: apply_model(self.model_, rows), X).astype(np.float64)
         psi, eta = self.model_.get_layer("psi"), self.model_.get_layer("eta")
-        before, after = (np.asarray(psi(partners)) for partners in self._partners())
+        before, after = (np.asarray(encode(psi, partners)) for partners in self._partners())
         if self.variant == "NPR":
-            return self._mean_relation(eta, apply_in_chunks(psi, X), before, after)
+            return self._mean_relation(eta, apply_in_chunks(lambda rows: encode(psi, rows), X), before, after)
         return self._score_linear(X, psi, eta.get_layer("relation"), before, after)
 
     def _score_linear(self, X, psi, relation, before, after):
@@ -175,7 +180,7 @@ class PReNet(KerasDetector):
         weights = np.asarray(relation.kernel, dtype=np.float64)[:, 0]
         w_left, w_right = np.split(weights, 2)
         constant = np.mean(before @ w_left) / 2 + np.mean(after @ w_right) / 2
-        return apply_in_chunks(lambda rows: np.asarray(psi(rows)) @ (w_left + w_right) / 2, X) + constant + float(relation.bias[0])
+        return apply_in_chunks(lambda rows: np.asarray(encode(psi, rows)) @ (w_left + w_right) / 2, X) + constant + float(relation.bias[0])
 
     def _partners(self):
         """Partners that stand to the left of x and to its right, each (E, D)."""
@@ -185,6 +190,10 @@ class PReNet(KerasDetector):
 
     def score_by_pairs(self, X):
         """Eq. 6 as it is written, in 2E passes over X: the definition that `_score` must equal."""
+        if sparse.issparse(X) or sparse.issparse(self.anomaly_partners_):  # pairs of codes instead: pairs of rows would be dense
+            psi, eta = self.model_.get_layer("psi"), self.model_.get_layer("eta")
+            codes = [apply_in_chunks(lambda rows: encode(psi, rows), rows) for rows in (X, *self._partners())]
+            return self._mean_relation(eta, *codes)
         return self._mean_relation(self.model_, X, *self._partners())
 
     def _mean_relation(self, relation, X, before, after):

@@ -21,6 +21,7 @@ os.environ.setdefault("TF_ENABLE_ONEDNN_OPTS", "0")  # its kernels round differe
 import keras  # noqa: E402
 import numpy as np  # noqa: E402
 import tensorflow as tf  # noqa: E402
+from scipy import sparse  # noqa: E402
 
 from detector import Detector  # noqa: E402
 
@@ -143,11 +144,7 @@ class Trainer:
             # the first call compiles the graph, which TensorFlow announces on the file descriptor itself
             with contextlib.nullcontext() if epoch else _silent_stderr():
                 loss = float(epoch_graph(tf.constant(epoch), *data))
-            if not np.isfinite(loss):
-                raise TrainingDiverged(
-                    f"the loss became {loss} in epoch {epoch + 1} of {n_epochs}: are the features scaled (to about 0-1), "
-                    "and is the learning rate not too high?"
-                )
+            check_loss(loss, epoch, n_epochs)
             if not losses or loss < min(losses):
                 best_weights = self.model.get_weights()
             losses.append(loss)
@@ -175,6 +172,34 @@ class Trainer:
         gradients = tape.gradient(loss, self.model.trainable_variables)
         self.optimizer.apply(gradients, self.model.trainable_variables)
         return loss
+
+
+def check_loss(loss, epoch, n_epochs):
+    """Refuse to go on after an epoch whose mean loss is no number."""
+    if not np.isfinite(loss):
+        raise TrainingDiverged(
+            f"the loss became {loss} in epoch {epoch + 1} of {n_epochs}: are the features scaled (to about 0-1), "
+            "and is the learning rate not too high?"
+        )
+
+
+def finish_psi(psi, products, training=False):
+    """psi(x) from the products (n, h) of the rows x and psi's first kernel."""
+    first, *others = psi.layers[1:]  # layers[0] is the input
+    codes = first.activation(products + first.bias if first.use_bias else products)
+    for layer in others:
+        codes = layer(codes, training=training)
+    return codes
+
+
+def encode(psi, rows):
+    """psi(x) of rows (n, D), dense or CSR."""
+    return finish_psi(psi, rows @ np.asarray(psi.layers[1].kernel)) if sparse.issparse(rows) else psi(rows)
+
+
+def apply_model(model, rows):
+    """eta(psi(x)) of rows (n, D), dense or CSR."""
+    return model.get_layer("eta")(encode(model.get_layer("psi"), rows)) if sparse.issparse(rows) else model(rows)
 
 
 def as_tensor(rows):
@@ -239,10 +264,12 @@ class KerasDetector(Detector):
         for name in ("epochs", "batches_per_epoch", "batch_size", "hidden_units"):
             if getattr(self, name, 1) < 1:
                 raise ValueError(f"{name} must be at least 1, not {getattr(self, name)}")
+        if sparse.issparse(X) and not self.takes_sparse:
+            raise TypeError(f"{self!r} takes dense rows only, not a sparse matrix")
         model = self.initial_model(X, unlabeled, anomalies, seed=int(rng.integers(2**31)))
         batches = self.sample_batches(X, unlabeled, anomalies, self.epochs * self.batches_per_epoch, rng)
         constants = self.loss_constants(X, unlabeled, anomalies, model, rng)
-        trainer = _compiled_trainer(type(self), self._settings(), X.shape[1])
+        trainer = _compiled_trainer(type(self), self._settings(), None if sparse.issparse(X) else X.shape[1])
         weights, losses = trainer.fit(X, anomalies, batches, self.epochs, state_of(model), constants)
         model.set_weights(weights)
         self.model_, self.losses_ = model, losses
@@ -254,6 +281,10 @@ class KerasDetector(Detector):
 
 @functools.lru_cache(maxsize=8)
 def _compiled_trainer(detector_class, settings, n_features):
-    """The trainer for this network, shared by all fits of a process: compilation is paid once."""
+    """The trainer for this network, shared by all fits of a process: compilation is paid once; n_features None: for sparse rows."""
     detector = detector_class(**dict(settings))
+    if n_features is None:
+        from sparse_training import SparseTrainer  # which needs this module
+
+        return SparseTrainer(detector.build(1, seed=0), detector.loss, detector.optimizer())
     return Trainer(detector.build(n_features, seed=0), detector.loss, detector.optimizer())

@@ -147,9 +147,10 @@ def test_sparse_data_is_left_out_for_methods_that_cannot_take_it(tmp_path):
     (tmp_path / "raw" / "partial").mkdir(parents=True)
     lines = [f"{int(row < 20)} " + " ".join(f"{column}:1" for column in np.sort(rng.choice(500, 9, replace=False)) + 1) for row in range(200)]
     (tmp_path / "raw" / "partial" / "news20_5Per_Otl.svm").write_text("\n".join(lines) + "\n")
-    code, out, err = experiment(tmp_path, tmp_path / "results", "--datasets", "news20", "--runs", "1")
+    options = ["--datasets", "news20", "--runs", "1", "--methods", "dsad,iforest"]
+    code, out, err = experiment(tmp_path, tmp_path / "results", *options)
     assert code == 0, err
-    assert "PReNet takes dense rows only: news20, sparse with 500 columns, is left out for it." in out
+    assert "DSAD takes dense rows only: news20, sparse with 500 columns, is left out for it." in out
     runs = pd.read_csv(tmp_path / "results" / "seen_runs.csv")
     assert runs["method"].tolist() == ["iforest"] and runs["data_status"].tolist() == ["partial"]
 

@@ -1,0 +1,203 @@
+"""Training on sparse rows (CSR): the same steps as training.py's loop, with work and memory that suit millions of columns.
+
+No batch is ever made dense. What meets the columns, the first kernel K (D, h) of psi, is kept in numpy:
+  - the products x K of a batch's distinct rows, and the gradient's share of the data, which is zero but for the
+    columns that occur in the batch, are sparse products;
+  - the rest of the network, which starts from the products x K, is a compiled graph;
+  - l2 has a gradient in every column at every step. One pass over K adds both shares, takes RMSprop's step and
+    sums the squares that the next step's loss and clipping need. It goes block by block, so that its intermediate
+    results stay in the processor's cache.
+
+Columns that do not occur in a batch, and those that occur in no training row at all, are treated as the dense network
+treats them: l2 acts on their weights in every step. This does not bring them to zero. RMSprop divides a gradient by its
+own recent size, so a weight that only l2 acts on moves by about the learning rate in each step, however small it is. In
+the end it jumps about zero, in the order of half the learning rate. Test rows with such columns are scored with these weights.
+"""
+
+import contextlib
+import functools
+
+import numpy as np
+from scipy import sparse
+
+from training import _silent_stderr, check_loss, finish_psi, tf
+
+BLOCK_WEIGHTS = 65_536  # weights updated at a time: four arrays of this size stay in a cache of 2 MB
+
+
+class SparseTrainer:
+    """A model, its loss and its optimiser, as training.Trainer, for CSR rows.
+
+    The model may have been built for any number of columns: its own first kernel is not used, only the rest of it.
+    """
+
+    def __init__(self, model, loss, optimizer):
+        self.model = model
+        self.loss = loss
+        self.optimizer = optimizer
+        self._psi, self._eta = model.get_layer("psi"), model.get_layer("eta")
+        kernel = self._psi.layers[1].kernel  # layers[0] is the input
+        self._l2 = float(kernel.regularizer.l2) if kernel.regularizer else 0.0
+        self._others = [variable for variable in model.trainable_variables if variable is not kernel]
+        self._rmsprop = functools.partial(
+            rmsprop_step, learning_rate=float(optimizer.learning_rate), rho=optimizer.rho, epsilon=optimizer.epsilon
+        )
+        self._graph = tf.function(self._loss_and_gradients, jit_compile=True, autograph=False)
+
+    @np.errstate(over="ignore", invalid="ignore")  # a fit that diverges is told from its loss
+    def fit(self, rows, anomalies, batches, n_epochs, initial_state, constants=()):
+        """Train from initial_state; return the best epoch's weights and the mean loss of every epoch (see Trainer.fit).
+
+        rows: (n, D) CSR; initial_state: state_of a model for D columns.
+        """
+        shared, drawn, places = batches.distinct_rows(anomalies)
+        used, numbers = np.unique(np.append(drawn, shared), return_inverse=True)
+        columns, rows = without_empty_columns(rows[used])
+        drawn, shared = numbers[: drawn.size].reshape(drawn.shape), numbers[drawn.size :]
+        targets = tf.constant(batches.targets, rows.dtype)
+        constants = [tf.constant(value, rows.dtype) for value in constants]
+        for variable, value in zip(self.model.variables[1:], initial_state[1:], strict=True):
+            variable.assign(value)
+        kernel = Kernel(initial_state[0], columns, self._rmsprop)
+        others = [(variable.numpy().copy(), np.zeros(variable.shape, rows.dtype)) for variable in self._others]
+        losses, best, n_steps = [], None, len(drawn) // n_epochs
+        for epoch in range(n_epochs):
+            total = 0.0
+            for step in range(epoch * n_steps, (epoch + 1) * n_steps):
+                batch_rows = rows[np.concatenate([drawn[step], shared])]
+                with contextlib.nullcontext() if step else _silent_stderr():  # the first call compiles
+                    total += self._step(kernel, others, batch_rows, tf.constant(places[step], tf.int32), targets, constants)
+            loss = total / n_steps
+            check_loss(loss, epoch, n_epochs)
+            if not losses or loss < min(losses):
+                best = kernel.snapshot(), self.model.get_weights()[1:]
+            losses.append(loss)
+        return [kernel.restored(*best[0]), *best[1]], losses
+
+    def _step(self, kernel, others, batch_rows, places, targets, constants):
+        """One gradient step on the distinct rows of a batch, in the columns of kernel.seen; returns its loss before the step."""
+        products = batch_rows @ kernel.seen.values  # (m, h)
+        results = self._graph(tf.constant(products), places, targets, constants)
+        loss, by_products, *other_gradients = [result.numpy() for result in results]
+        columns, narrow_rows = without_empty_columns(batch_rows)
+        gradient = narrow_rows.T @ by_products  # the data's share, X^T G
+        squares = kernel.sum_of_squares()
+        # |X^T G + 2 l2 K|^2, whose mixed term is 4 l2 <X^T G, K> = 4 l2 <G, X K>
+        norm_squared = np.vdot(gradient, gradient) + 4 * self._l2 * np.vdot(by_products, products) + 4 * self._l2**2 * squares
+        norm = np.sqrt(norm_squared + sum(np.vdot(other, other) for other in other_gradients))
+        clipnorm = self.optimizer.global_clipnorm
+        scale = float(clipnorm / max(norm, clipnorm))
+        gradient *= scale
+        kernel.update(columns, gradient, 2 * self._l2 * scale)
+        for variable, (values, gradient_squares), gradient in zip(self._others, others, other_gradients):
+            self._rmsprop(values, gradient_squares, scale * gradient, np.empty_like(gradient))
+            variable.assign(values)
+        return float(loss) + self._l2 * squares
+
+    def _loss_and_gradients(self, products, places, targets, constants):
+        """The loss without K's l2 term, and its gradients by the products (m, h) and by all variables but K."""
+        with tf.GradientTape() as tape:
+            tape.watch(products)
+            codes = [finish_psi(self._psi, tf.gather(products, places[i]), training=True) for i in range(places.shape[0])]
+            outputs = self._eta(codes if len(codes) > 1 else codes[0], training=True)
+            penalties = [variable.regularizer(variable) for variable in self._others if variable.regularizer]
+            loss = self.loss(targets, outputs, *constants) + sum(penalties)
+        return loss, *[tf.convert_to_tensor(gradient) for gradient in tape.gradient(loss, [products, *self._others])]
+
+
+class Kernel:
+    """K (D, h) and its RMSprop state, in two parts: the columns seen in training, and all others.
+
+    A weight of an unseen column depends on nothing but its initial value and what all weights have in common. The
+    initialiser draws from 2^23 values, so many such weights are equal, and stay so: each value is kept and updated once.
+    """
+
+    def __init__(self, values, columns, rmsprop):
+        self._shape = values.shape
+        self._columns = columns
+        self.seen = Blocks(values[columns], rmsprop)
+        self._is_unseen = np.ones(len(values), bool)
+        self._is_unseen[columns] = False
+        distinct, self._places, counts = np.unique(values[self._is_unseen].ravel(), return_inverse=True, return_counts=True)
+        self._unseen = Blocks(distinct[:, np.newaxis], rmsprop, counts[:, np.newaxis])
+
+    def sum_of_squares(self):
+        return self.seen.sum_of_squares + self._unseen.sum_of_squares
+
+    def update(self, columns, gradient, decay):
+        """A step along the gradient of the data, which is gradient (m, h) in some of the seen columns, plus decay * K."""
+        self.seen.update(columns, gradient, decay)
+        self._unseen.update(columns[:0], gradient[:0, :1], decay)
+
+    def snapshot(self):
+        return self.seen.values.copy(), self._unseen.values.copy()
+
+    def restored(self, seen, unseen):
+        """K (D, h) from a snapshot."""
+        values = np.empty(self._shape, seen.dtype)
+        values[self._columns] = seen
+        values[self._is_unseen] = unseen[self._places].reshape(-1, self._shape[1])
+        return values
+
+
+class Blocks:
+    """Weights (n, h) and their RMSprop state, updated in place block by block.
+
+    sum_of_squares is that of the present values, each counted as often as counts (n, h) says (default: once).
+    """
+
+    def __init__(self, values, rmsprop, counts=None):
+        self.values = values
+        self._gradient_squares = np.zeros_like(values)
+        self._counts = None if counts is None else counts.astype(values.dtype)
+        self._rmsprop = rmsprop
+        size = BLOCK_WEIGHTS // values.shape[1] + 1
+        self._slices = [slice(start, start + size) for start in range(0, len(values), size)]
+        self._gradient, self._spare = np.empty((2, size, values.shape[1]), values.dtype)
+        self.sum_of_squares = sum(map(self._squares, self._slices))
+
+    def _squares(self, block):
+        values = self.values[block]
+        if self._counts is None:
+            return float(np.vdot(values, values))
+        return float(np.vdot(values, np.multiply(values, self._counts[block], out=self._spare[: len(values)])))
+
+    def update(self, positions, gradient, decay):
+        """A step along decay * values + the gradient (m, h) at positions (m,), ascending."""
+        starts = np.searchsorted(positions, [block.start for block in self._slices])
+        total = 0.0
+        for block, first, end in zip(self._slices, starts, np.append(starts[1:], len(positions))):
+            values = self.values[block]
+            whole, spare = self._gradient[: len(values)], self._spare[: len(values)]
+            np.multiply(values, decay, out=whole)
+            if end > first:
+                whole[positions[first:end] - block.start] += gradient[first:end]
+            self._rmsprop(values, self._gradient_squares[block], whole, spare)
+            total += self._squares(block)
+        self.sum_of_squares = total
+
+
+def rmsprop_step(weights, squares, gradient, spare, learning_rate, rho, epsilon):
+    """The step of training.RMSprop, in place; gradient and spare, of the same shape, are overwritten.
+
+    squares is its mean of squares v without the factor 1 - rho, which moves into learning rate and epsilon: one pass less.
+    """
+    factor = (1 - rho) ** 0.5  # sqrt(v) = factor * sqrt(squares)
+    np.multiply(squares, rho, out=squares)
+    np.multiply(gradient, gradient, out=spare)
+    np.add(squares, spare, out=squares)
+    np.sqrt(squares, out=spare)
+    np.add(spare, epsilon / factor, out=spare)
+    np.divide(gradient, spare, out=gradient)
+    np.multiply(gradient, learning_rate / factor, out=gradient)
+    np.subtract(weights, gradient, out=weights)
+
+
+def without_empty_columns(rows):
+    """The columns that occur in CSR rows (n, D), ascending, and the rows (n, m) with these columns only."""
+    occurs = np.zeros(rows.shape[1], bool)
+    occurs[rows.indices] = True
+    columns = np.flatnonzero(occurs)
+    numbers = np.empty(rows.shape[1], np.int32)
+    numbers[columns] = np.arange(len(columns), dtype=np.int32)
+    return columns, sparse.csr_matrix((rows.data, numbers[rows.indices], rows.indptr), (rows.shape[0], len(columns)))
