@@ -19,6 +19,7 @@ class Detector(BaseEstimator):
     """Base of every detector: input checks around `_fit` and `_score`."""
 
     takes_sparse = True  # whether a CSR matrix will do
+    slow_on_sparse = False  # whether it then takes minutes, so that it is run on such data only if that is asked for
 
     def fit(self, X, y):
         """Learn from X (n, D) and y (n,): 1 for a labelled anomaly, 0 for unlabelled."""

@@ -136,9 +136,8 @@ def configurations(args, names):
             # without labels, the seen classes make no difference: once per unseen class is enough
             dataset = name if METHODS[method].uses_labels or "->" not in name else with_all_others_seen(name)
             data = load_data(dataset, args.data_dir)
-            if sparse.issparse(data.X) and not make_detector(method).takes_sparse:
-                columns = f"{data.X.shape[1]:,} columns"
-                print(f"{METHODS[method].column} takes dense rows only: {name}, sparse with {columns}, is left out for it.")
+            if sparse.issparse(data.X) and (why := why_not_sparse(args, method)):
+                print(f"{name}, sparse with {data.X.shape[1]:,} columns, is left out for {METHODS[method].column}, which {why}.")
                 continue
             for point in points(args):
                 common = {
@@ -154,6 +153,14 @@ def configurations(args, names):
                 if common not in wanted:
                     wanted.append(common)
     return wanted
+
+
+def why_not_sparse(args, method):
+    """Why a method is not run on sparse data, None if it is."""
+    detector = make_detector(method)
+    if not detector.takes_sparse:
+        return "takes dense rows only"
+    return "takes minutes a run on it: --datasets includes it" if detector.slow_on_sparse and not args.datasets else None
 
 
 def overrides(method, detector):

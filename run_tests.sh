@@ -4,4 +4,4 @@ set -euo pipefail
 cd "$(dirname "$0")"
 source ./setup_env.sh
 
-"$python" -m pytest tests -q -rs "$@"
+"$python" -m pytest tests -q -rs -n 2 --dist loadfile "$@"   # two processes, a file of tests at a time

@@ -238,6 +238,7 @@ class KerasDetector(Detector):
     """
 
     takes_sparse = False
+    slow_on_sparse = True  # every weight of a million columns changes in every step
     not_in_graph = ("random_state",)
 
     def __init__(

@@ -13,7 +13,6 @@ import numpy as np
 import pandas as pd
 import pytest
 
-import bench
 import experiments
 from data_prep import prepare_all
 from data_sources import SourceFinder
@@ -150,9 +149,16 @@ def test_sparse_data_is_left_out_for_methods_that_cannot_take_it(tmp_path):
     options = ["--datasets", "news20", "--runs", "1", "--methods", "dsad,iforest"]
     code, out, err = experiment(tmp_path, tmp_path / "results", *options)
     assert code == 0, err
-    assert "DSAD takes dense rows only: news20, sparse with 500 columns, is left out for it." in out
+    assert "news20, sparse with 500 columns, is left out for DSAD, which takes dense rows only." in out
     runs = pd.read_csv(tmp_path / "results" / "seen_runs.csv")
     assert runs["method"].tolist() == ["iforest"] and runs["data_status"].tolist() == ["partial"]
+
+
+def test_methods_that_take_minutes_on_sparse_data_are_run_on_it_only_if_asked():
+    parser = experiments.make_parser()
+    unasked, asked = (experiments.complete(parser.parse_args(["seen", *options]), "seen") for options in ([], ["--datasets", "news20"]))
+    assert [experiments.why_not_sparse(args, "iforest") for args in (unasked, asked)] == [None, None]
+    assert "takes minutes" in experiments.why_not_sparse(unasked, "prenet") and experiments.why_not_sparse(asked, "prenet") is None
 
 
 def test_independent_protocol_and_label_budget(data_dir, tmp_path):
@@ -324,13 +330,6 @@ def test_a_detector_file_hands_on_the_exit_code(data_dir, tmp_path):
     options = ("--runs", "1", "--protocol", "independent", "--n-labeled", "5000")
     code, _, err = experiment(data_dir, tmp_path, *options, script="iforest_baseline.py")
     assert code == 1 and "FAILED" in err
-
-
-def test_bench(data_dir, capsys):
-    assert bench.main(["--datasets", "demo", "--runs", "2", "--data-dir", str(data_dir), "--offline"]) == 0
-    line = next(line for line in capsys.readouterr().out.splitlines() if line.startswith("demo, later runs"))
-    ours, plain, floor, ratio, over_floor = map(float, line.removeprefix("demo, later runs").split())
-    assert 0 < floor < ours < plain and ratio == pytest.approx(plain / ours, rel=0.05)
 
 
 @pytest.mark.parametrize("method, published", [("prenet", 0.298), ("devnet", 0.280)])
