@@ -23,7 +23,7 @@ from command_line import parse_names
 from data_files import DataError
 from data_sources import written_whole
 from methods import METHODS
-from tables import METRICS, SWEEP, ResultsError
+from tables import METRICS, SWEEP, ResultsError, with_comparable_auc
 from verdicts import TITLES, VERDICTS, comparisons, gap_table, verdict_counts
 
 
@@ -35,9 +35,7 @@ def print_table(table):
         first_seen = {name: position for position, name in enumerate(dict.fromkeys(table["dataset"]))}
         table = table.sort_values("dataset", key=lambda names: names.map(first_seen), kind="stable")
         titles = titles[table.index] + "  " + table[SWEEP[0]] + "=" + table[SWEEP[1]].map("{:g}".format)
-        for name in [name for name in table if name.startswith("auc_pr_weighted_")]:
-            plain = name.replace("_weighted", "")
-            table = table.assign(**{plain: table[name].fillna(table[plain])})
+        table = with_comparable_auc(table)
     width = max(map(len, titles)) + 2
     for metric, metric_name in METRICS.items():
         methods = [name for name in METHODS if f"{metric}_{name}" in table]

@@ -27,7 +27,7 @@ from verdicts import PUBLISHED
 from data_files import DataError
 from data_sources import written_whole
 from methods import METHODS
-from tables import AVERAGE, ResultsError
+from tables import AVERAGE, ResultsError, with_comparable_auc
 
 # Colours of Okabe and Ito and of Tol, which colour-blind readers can tell apart; the marker says the same once more.
 METHOD_STYLES = {
@@ -104,10 +104,7 @@ def read_table(path, text_columns, number_columns):
     for name in [*number_columns, *(name for name in table if name.startswith("auc_pr_"))]:
         if len(table) and not pd.api.types.is_numeric_dtype(table[name]):
             raise ResultsError(f"{path} has something else than numbers in its column {name}")
-    for name in [name for name in table if name.startswith("auc_pr_weighted_")]:  # given where the class ratio is not the paper's
-        plain = name.replace("_weighted", "")
-        table = table.assign(**{plain: table[name].fillna(table[plain])})
-    return table
+    return with_comparable_auc(table)
 
 
 def read_published():

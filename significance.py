@@ -15,7 +15,8 @@ import pandas as pd
 from scipy.stats import friedmanchisquare, wilcoxon
 
 from methods import METHODS
-from verdicts import PUBLISHED
+from tables import with_comparable_auc
+from verdicts import PUBLISHED, published_table
 
 MIN_SETS = 6  # with five pairs, the two-sided Wilcoxon test cannot fall below 0.05
 LEVEL = 0.05
@@ -48,11 +49,8 @@ def read_table(results_dir, experiment, suffix=""):
 
 def scores(table, metric="auc_pr", statuses=("exact",)):
     """The data sets of some statuses, a column per method; a weighted AUC-PR, where there is one, in place of the plain one."""
-    rows = table[table["status"].isin(statuses)].set_index("dataset")
+    rows = with_comparable_auc(table[table["status"].isin(statuses)].set_index("dataset"))
     values = {name: rows[f"{metric}_{name}"].astype(float) for name in METHODS if f"{metric}_{name}" in rows}
-    for name in values:
-        if f"{metric}_weighted_{name}" in rows:
-            values[name] = rows[f"{metric}_weighted_{name}"].fillna(values[name])
     return pd.DataFrame(values, index=rows.index).dropna(axis=1, how="all").dropna(how="all")
 
 
@@ -67,8 +65,7 @@ def counted_scores(table, metric="auc_pr"):
 
 def published_scores(experiment, metric="auc_pr", datasets=None):
     """The same from published/, of all data sets or of the named ones."""
-    table = pd.read_csv(PUBLISHED / f"{experiment}.csv").assign(status="exact")
-    values = scores(table[~table["dataset"].isin(["Average", "P-value"])], metric)
+    values = scores(published_table(experiment).reset_index().assign(status="exact"), metric)
     return values if datasets is None else values[values.index.isin(datasets)]
 
 

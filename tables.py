@@ -189,6 +189,13 @@ def _rows_and_average(runs, methods, metrics):
     return table
 
 
+def with_comparable_auc(table):
+    """A table whose AUC-PR is the weighted one where there is one: the one that can be held against the paper."""
+    weighted = [name for name in table if name.startswith("auc_pr_weighted_") and not name.endswith("_std")]
+    plain = {name: name.replace("_weighted", "") for name in weighted}
+    return table.assign(**{plain[name]: table[name].fillna(table[plain[name]]) for name in weighted})
+
+
 def averaged_rows(table, columns):
     """The rows of a table that its Average is over: the `exact` ones that have all columns, if there are none the `partial`.
 

@@ -21,3 +21,15 @@ def real_data():
 def prepared_dir(tmp_path_factory):
     """A data folder for the whole session: a set that one test has prepared there is at hand for the others."""
     return tmp_path_factory.mktemp("dataset")
+
+
+@pytest.fixture
+def double_precision():
+    """Keras in float64 for one test: RMSprop magnifies rounding, so that only this shows whether two loops are the same."""
+    from training import keras  # TensorFlow, which most tests do without
+
+    for precision in ("float64", "float32"):
+        keras.config.set_floatx(precision)
+        keras.config.set_dtype_policy(precision)
+        if precision == "float64":
+            yield

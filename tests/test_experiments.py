@@ -16,8 +16,9 @@ import pytest
 import experiments
 from data_prep import prepare_all
 from data_sources import SourceFinder
-from experiments import EXPERIMENTS, method_names, sets_of_figure_3
+from experiments import method_names
 from methods import METHODS
+from paper_experiments import EXPERIMENTS, sets_of_figure_3
 from runner import Cell, run_cells
 from tables import RunsFile
 

@@ -9,7 +9,7 @@ import sparse_training
 from devnet import DevNet
 from prenet import PReNet
 from sparse_training import Kernel, SparseTrainer, without_empty_columns
-from training import Trainer, TrainingDiverged, keras, state_of
+from training import Trainer, TrainingDiverged, state_of
 
 DETECTORS = [PReNet(batch_size=64), DevNet(batch_size=64), *(PReNet(batch_size=64, variant=name) for name in ("iPReNet", "A2H", "NPR"))]
 NAMES = ["prenet", "devnet", "iPReNet", "A2H", "NPR"]
@@ -22,15 +22,6 @@ def sparse_rows(n=300, n_features=60, seed=0, dtype=np.float32):
     rows[:-20, :10] = 0
     rows[:, 10:15] = 0
     return rows
-
-
-@pytest.fixture
-def double_precision():
-    for precision in ("float64", "float32"):
-        keras.config.set_floatx(precision)
-        keras.config.set_dtype_policy(precision)
-        if precision == "float64":
-            yield
 
 
 @pytest.fixture

@@ -28,15 +28,6 @@ def plain_keras(detector, rows, anomalies, batches, n_steps, initial_state, cons
     return model.get_weights()
 
 
-@pytest.fixture
-def double_precision():
-    for precision in ("float64", "float32"):
-        keras.config.set_floatx(precision)
-        keras.config.set_dtype_policy(precision)
-        if precision == "float64":
-            yield
-
-
 # In double precision, because RMSprop magnifies rounding: where a unit's gradient cancels to nothing but rounding
 # errors, it still takes steps, and after 300 of them float32 weights differ in the third digit.
 @pytest.mark.parametrize(

@@ -1,0 +1,53 @@
+"""The table of experiments: what each table and figure of the paper is made of. experiments.py runs them."""
+
+from dataclasses import dataclass, field
+
+from data_registry import DEMO, SEEN_SETS, UNSEEN_DEMO_SETS, UNSEEN_SETS
+from methods import METHODS, method_group
+from verdicts import published_table
+
+
+def sets_of_figure_3():
+    """The 14 unseen sets on which the methods work best: the paper's choice, but not its list (Sec. 5.5).
+
+    Our rule: the highest published AUC-PR, averaged over the six methods that use labels.
+    """
+    published = published_table("unseen")
+    methods = [name for name in method_group("table") if METHODS[name].uses_labels]
+    best = published[[f"auc_pr_{name}" for name in methods]].mean(axis=1).nlargest(14).index
+    return tuple(name for name in UNSEEN_SETS if name in best)
+
+
+@dataclass(frozen=True)
+class Experiment:
+    """A table or figure of the paper: its data sets, its methods and what it varies, one parameter at a time."""
+
+    regenerates: str
+    data_sets: object  # a function that returns their names
+    demo_sets: tuple
+    methods: list
+    sweeps: dict = field(default_factory=dict)  # {parameter: values}
+
+    def has(self, name):
+        """Whether a data set is of the kind that the experiment is about: with unseen classes or not."""
+        return ("->" in name) in {"->" in other for other in self.demo_sets}
+
+
+EXPERIMENTS = {
+    "seen": Experiment("Table 2", lambda: SEEN_SETS, (DEMO,), method_group("table")),
+    "unseen": Experiment("Table 3", lambda: UNSEEN_SETS, UNSEEN_DEMO_SETS, method_group("table")),
+    "labels": Experiment(
+        "Figs. 2 and 3", lambda: (*SEEN_SETS, *sets_of_figure_3()), (DEMO, UNSEEN_DEMO_SETS[0]),
+        [name for name in method_group("table") if METHODS[name].uses_labels], {"n_labeled": (15, 30, 60, 90, 120)},
+    ),
+    "contamination": Experiment("Fig. 4", lambda: SEEN_SETS, (DEMO,), ["prenet"], {"contamination": (0.0, 0.02, 0.05, 0.1)}),
+    "ablation": Experiment("Table 4", lambda: SEEN_SETS, (DEMO,), ["prenet", *method_group("ablation")]),
+    "sensitivity": Experiment(
+        "Fig. 5", lambda: SEEN_SETS, (DEMO,), ["prenet"],
+        {
+            "margin": (0.25, 0.5, 1.0, 2.0, 4.0, 8.0),
+            "ensemble_size": (1, 5, 10, 20, 30, 50),
+            "l2": (0.001, 0.005, 0.01, 0.05, 0.1),
+        },
+    ),
+}  # fmt: skip
