@@ -8,11 +8,12 @@ network, loss and batches. The experiments call `fit_rows`, which takes position
 """
 
 import numpy as np
+from scipy import sparse
 from sklearn.base import BaseEstimator
 from sklearn.utils import check_array
 from sklearn.utils.validation import check_is_fitted
 
-SCORING_ROWS = 16_384  # rows scored at a time: bounds memory, costs nothing
+CHUNK_ROWS, CHUNK_BYTES = 16_384, 2**26  # how much is scored at a time: bounds memory, costs nothing
 
 
 class Detector(BaseEstimator):
@@ -53,9 +54,21 @@ class Detector(BaseEstimator):
         return check_array(X, dtype=np.float32, accept_sparse="csr" if self.takes_sparse else False)
 
 
-def apply_in_chunks(function, X):
-    """function over the rows of X, a bounded number at a time; function maps (n, D) to (n, ...)."""
-    return np.concatenate([np.asarray(function(X[i : i + SCORING_ROWS])) for i in range(0, X.shape[0], SCORING_ROWS)])
+def apply_in_chunks(function, X, positions=None):
+    """function over the rows of X, or over those at positions, a bounded part at a time; function maps (n, D) to (n, ...)."""
+    n_rows = X.shape[0] if positions is None else len(positions)
+    row_bytes = 8 * X.nnz / max(X.shape[0], 1) if sparse.issparse(X) else X.shape[1] * X.itemsize
+    size = max(1, min(CHUNK_ROWS, int(CHUNK_BYTES // max(row_bytes, 1))))
+    chunks = (slice(i, i + size) for i in range(0, n_rows, size))
+    return np.concatenate([np.asarray(function(X[chunk] if positions is None else rows_at(X, positions[chunk]))) for chunk in chunks])
+
+
+def rows_at(X, positions):
+    """The rows of X at positions, without a copy if they lie next to each other in this order."""
+    first = positions[0]
+    if X.shape[0] >= first + len(positions) and np.array_equal(positions, np.arange(first, first + len(positions))):
+        return X[first : first + len(positions)]
+    return X[positions]
 
 
 def draw_batches(rows, n_batches, size, rng):

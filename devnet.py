@@ -17,7 +17,7 @@ import sys
 import numpy as np
 
 from detector import apply_in_chunks
-from training import Batches, KerasDetector, apply_model, build_psi, keras, tf
+from training import Batches, KerasDetector, build_psi, encode, keras, tf
 
 CONFIDENCE_MARGIN = 5.0  # DevNet's a: anomalies should deviate by at least 5 sigma
 REFERENCE_SCORES = 5_000  # DevNet's l, draws of N(0, 1)
@@ -40,6 +40,12 @@ def deviation_loss(labels, scores, reference_mean, reference_std):
         raise ValueError(f"labels {labels.shape} and scores {scores.shape} must have the same shape")
     deviation = (scores - reference_mean) / reference_std
     return tf.reduce_mean((1 - labels) * tf.abs(deviation) + labels * tf.maximum(CONFIDENCE_MARGIN - deviation, 0.0))
+
+
+def score_instances(model, X):
+    """eta(psi(x)) (n,) of the rows of X (n, D), dense or CSR."""
+    psi, (weights, bias) = model.get_layer("psi"), model.get_layer("eta").get_weights()
+    return apply_in_chunks(lambda rows: encode(psi, rows) @ weights[:, 0] + bias, X).astype(np.float64)
 
 
 def sample_balanced(unlabeled, n_anomalies, n_batches, batch_size, rng):
@@ -73,7 +79,7 @@ class DevNet(KerasDetector):
         return sample_balanced(unlabeled, len(anomalies), n_batches, self.batch_size, rng)
 
     def _score(self, X):
-        return apply_in_chunks(lambda rows: apply_model(self.model_, rows), X).astype(np.float64)
+        return score_instances(self.model_, X)
 
 
 if __name__ == "__main__":

@@ -29,7 +29,7 @@ import numpy as np
 
 from detector import apply_in_chunks
 from devnet import sample_balanced
-from training import Batches, KerasDetector, build_psi, keras, tf
+from training import Batches, KerasDetector, build_psi, encode, keras, tf
 
 DISTANCES = ("squared", "plain")
 ANOMALY_TERMS = ("inverse", "hinge")
@@ -145,7 +145,8 @@ class DSAD(KerasDetector):
         return deep_sad_loss(labels, centre_distance(codes, centre, self.distance), self.eta, self.anomaly_term)
 
     def loss_constants(self, X, unlabeled, anomalies, model, rng):
-        self.centre_ = centre_of(apply_in_chunks(lambda positions: model(X[positions]), unlabeled))
+        psi = model.get_layer("psi")
+        self.centre_ = centre_of(apply_in_chunks(lambda rows: encode(psi, rows), X, unlabeled))
         return (self.centre_,)
 
     def sample_batches(self, X, unlabeled, anomalies, n_batches, rng):
@@ -159,14 +160,20 @@ class DSAD(KerasDetector):
             raise ValueError(f"batch_size must be at least 2 and eta at least 0, not {self.batch_size} and {self.eta}")
         super()._fit(X, unlabeled, anomalies, rng)
         looked_at = [rng.choice(rows, min(len(rows), COLLAPSE_ROWS), replace=False) for rows in (unlabeled, anomalies)]
-        if is_collapsed(np.asarray(self.model_(X[np.concatenate(looked_at)])), self.centre_):
+        if is_collapsed(encode(self.model_.get_layer("psi"), X[np.concatenate(looked_at)]), self.centre_):
             # no error: a run of an experiment should still be recorded, with the scores that the method gave
             warnings.warn("Deep SAD collapsed: all training rows have the same code, so its scores do not tell rows apart", RuntimeWarning)
 
     def _score(self, X):
         """The distance d, in float64: near the centre the square of a float32 difference would lose digits."""
-        codes = apply_in_chunks(self.model_, X).astype(np.float64)
-        return centre_distance(codes, self.centre_, self.distance).numpy()
+        psi = self.model_.get_layer("psi")
+
+        def distances(rows):
+            difference = encode(psi, rows) - self.centre_
+            return np.einsum("ij,ij->i", difference, difference)
+
+        squared = apply_in_chunks(distances, X)
+        return squared if self.distance == "squared" else np.sqrt(squared)
 
 
 if __name__ == "__main__":

@@ -36,8 +36,8 @@ import numpy as np
 from scipy import sparse
 
 from detector import apply_in_chunks, draw_batches, draw_different_pairs
-from devnet import build_devnet, sample_balanced
-from training import Batches, KerasDetector, apply_model, build_psi, encode, hidden_layer, keras, tf
+from devnet import build_devnet, sample_balanced, score_instances
+from training import Batches, KerasDetector, build_psi, encode, hidden_layer, keras, tf
 
 PAIR_ORDERS = ("released", "paper")
 VARIANTS = ("TRM", "iPReNet", "LDM", "A2H", "NPR")
@@ -168,9 +168,9 @@ class PReNet(KerasDetector):
     def _score(self, X):
         """Eq. 6, with psi computed once for each row; a single instance's score is phi(x) itself."""
         if self.variant == "iPReNet":
-            return apply_in_chunks(lambda rows: apply_model(self.model_, rows), X).astype(np.float64)
+            return score_instances(self.model_, X)
         psi, eta = self.model_.get_layer("psi"), self.model_.get_layer("eta")
-        before, after = (np.asarray(encode(psi, partners)) for partners in self._partners())
+        before, after = (encode(psi, partners) for partners in self._partners())
         if self.variant == "NPR":
             return self._mean_relation(eta, apply_in_chunks(lambda rows: encode(psi, rows), X), before, after)
         return self._score_linear(X, psi, eta.get_layer("relation"), before, after)
@@ -180,7 +180,7 @@ class PReNet(KerasDetector):
         weights = np.asarray(relation.kernel, dtype=np.float64)[:, 0]
         w_left, w_right = np.split(weights, 2)
         constant = np.mean(before @ w_left) / 2 + np.mean(after @ w_right) / 2
-        return apply_in_chunks(lambda rows: np.asarray(encode(psi, rows)) @ (w_left + w_right) / 2, X) + constant + float(relation.bias[0])
+        return apply_in_chunks(lambda rows: encode(psi, rows) @ (w_left + w_right) / 2, X) + constant + float(relation.bias[0])
 
     def _partners(self):
         """Partners that stand to the left of x and to its right, each (E, D)."""

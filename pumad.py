@@ -31,7 +31,7 @@ import numpy as np
 
 from detector import apply_in_chunks, draw_batches, draw_different_pairs
 from repen import build_repen, triplet_loss
-from training import Batches, KerasDetector
+from training import Batches, KerasDetector, encode
 
 FILTERED_FROM = 0.5  # share of the hash tables in which a potential anomaly collides with a labelled one
 LEAST_KEPT = 0.5  # share of U that remains, whatever collides
@@ -47,13 +47,13 @@ def hash_codes(rows, centre, hyperplanes):
 
 def collision_shares(X, unlabeled, anomalies, n_tables, n_bits, rng):
     """For each unlabelled row the share of hash tables in which a labelled anomaly lies in the same bucket, (n_unlabeled,)."""
-    sums = apply_in_chunks(lambda positions: X[positions].sum(axis=0, keepdims=True, dtype=np.float64), unlabeled)
+    sums = apply_in_chunks(lambda rows: rows.sum(axis=0, keepdims=True, dtype=np.float64), X, unlabeled)
     centre = (sums.sum(axis=0) / len(unlabeled)).astype(np.float32)
     hyperplanes = rng.standard_normal((X.shape[1], n_tables, n_bits), dtype=np.float32)
     tables = np.arange(n_tables)
     occupied = np.zeros((n_tables, 2**n_bits), bool)
-    occupied[tables, apply_in_chunks(lambda positions: hash_codes(X[positions], centre, hyperplanes), anomalies)] = True
-    return apply_in_chunks(lambda positions: occupied[tables, hash_codes(X[positions], centre, hyperplanes)].mean(axis=1), unlabeled)
+    occupied[tables, apply_in_chunks(lambda rows: hash_codes(rows, centre, hyperplanes), X, anomalies)] = True
+    return apply_in_chunks(lambda rows: occupied[tables, hash_codes(rows, centre, hyperplanes)].mean(axis=1), X, unlabeled)
 
 
 def reliable_normals(unlabeled, shares, rng):
@@ -125,7 +125,7 @@ class PUMAD(KerasDetector):
         super()._fit(X, normals, anomalies, rng)
         psi = self.model_.get_layer("psi")
         self.normal_mean_, self.anomaly_mean_ = (
-            apply_in_chunks(lambda positions: psi(X[positions]), rows).mean(axis=0, dtype=np.float64) for rows in (normals, anomalies)
+            apply_in_chunks(lambda rows: encode(psi, rows), X, members).mean(axis=0, dtype=np.float64) for members in (normals, anomalies)
         )
         self.reliable_share_ = len(normals) / len(unlabeled)
 
@@ -134,7 +134,7 @@ class PUMAD(KerasDetector):
         psi = self.model_.get_layer("psi")
 
         def scores(rows):
-            codes = np.asarray(psi(rows), dtype=np.float64)
+            codes = encode(psi, rows).astype(np.float64)
             return np.sum((codes - self.normal_mean_) ** 2, axis=1) - np.sum((codes - self.anomaly_mean_) ** 2, axis=1)
 
         return apply_in_chunks(scores, X)

@@ -31,7 +31,7 @@ import sys
 import numpy as np
 
 from detector import apply_in_chunks, draw_batches
-from training import Batches, KerasDetector, build_psi, keras, rmsprop, tf
+from training import Batches, KerasDetector, build_psi, encode, keras, rmsprop, tf
 
 SUBSAMPLES, SUBSAMPLE_ROWS = 50, 8  # LeSiNN's ensemble
 CANTELLI_FACTOR = 1.7321  # sqrt(3): at most 1 / (1 + 3) of any distribution lies this many standard deviations above the mean
@@ -145,7 +145,7 @@ class REPEN(KerasDetector):
 
     def sample_batches(self, X, unlabeled, anomalies, n_batches, rng):
         references = X[draw_references(unlabeled, rng)]
-        scores = apply_in_chunks(lambda positions: lesinn(X[positions], references), unlabeled).astype(np.float64)
+        scores = apply_in_chunks(lambda rows: lesinn(rows, references), X, unlabeled).astype(np.float64)
         return sample_triplets(unlabeled, scores, len(anomalies), n_batches, self.batch_size, self.margin, rng)
 
     def _fit(self, X, unlabeled, anomalies, rng):
@@ -159,7 +159,7 @@ class REPEN(KerasDetector):
 
     def _embed(self, rows):
         """psi of the rows, in double precision: distances between codes are differences of large squares."""
-        return np.asarray(self.model_.get_layer("psi")(rows), dtype=np.float64)
+        return encode(self.model_.get_layer("psi"), rows).astype(np.float64)
 
     def _score(self, X):
         return apply_in_chunks(lambda rows: lesinn(self._embed(rows), self.references_), X)

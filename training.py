@@ -1,6 +1,6 @@
 """The one training loop of all Keras detectors, compiled (Alg. 1, steps 3-9).
 
-An epoch is one call of one XLA graph: the rows stay where they are, the index batches were drawn
+A fit is one call of one XLA graph: the rows stay where they are, the index batches were drawn
 beforehand by the detector's sampler, and the graph gathers the rows of each batch itself. The graph is
 compiled once and serves every later fit of the same network on rows of the same shape.
 
@@ -22,6 +22,7 @@ import keras  # noqa: E402
 import numpy as np  # noqa: E402
 import tensorflow as tf  # noqa: E402
 from scipy import sparse  # noqa: E402
+from tensorflow.compiler.tf2xla.python.xla import optimization_barrier  # noqa: E402 - not in TensorFlow's public interface
 
 from detector import Detector  # noqa: E402
 
@@ -97,7 +98,7 @@ def state_of(model):
 
 
 class Trainer:
-    """A model, its loss and its optimiser, compiled together into one epoch graph.
+    """A model, its loss and its optimiser, compiled together into the graph of a fit.
 
     The model is eta(psi(x_1), ..., psi(x_k)) of k input rows, with its two parts as layers named "psi" and "eta". A step
     encodes each distinct row of its batch once, then arranges the codes: the few labelled anomalies recur many
@@ -113,11 +114,13 @@ class Trainer:
         self.optimizer = optimizer
         parts = {layer.name: layer for layer in model.layers}
         self._psi, self._eta = parts.get("psi"), parts.get("eta", model)
-        if self._psi and len(self._psi.variables) > len(self._psi.weights):  # psi has random states: dropout
+        if self._psi and not self._psi.weights:  # psi is the identity
+            self._psi = None
+        elif self._psi and len(self._psi.variables) > len(self._psi.weights):  # psi has random states: dropout
             self._psi, self._eta = None, model
         optimizer.build(model.trainable_variables)
         self._fresh_optimizer = [variable.numpy() for variable in optimizer.variables]
-        self._epoch = tf.function(self._run_epoch, jit_compile=True, autograph=False)
+        self._graph = tf.function(self._run_epochs, jit_compile=True, autograph=False)
 
     def fit(self, rows, anomalies, batches, n_epochs, initial_state, constants=()):
         """Train from initial_state; return the best epoch's weights and the mean loss of every epoch.
@@ -138,22 +141,30 @@ class Trainer:
         variables = [*self.model.variables, *self.optimizer.variables]
         for variable, value in zip(variables, [*initial_state, *self._fresh_optimizer], strict=True):
             variable.assign(value)
-        losses, best_weights = [], None
-        epoch_graph = self._epoch.get_concrete_function(tf.constant(0), *data)
-        for epoch in range(n_epochs):
-            # the first call compiles the graph, which TensorFlow announces on the file descriptor itself
-            with contextlib.nullcontext() if epoch else _silent_stderr():
-                loss = float(epoch_graph(tf.constant(epoch), *data))
+        graph = self._graph.get_concrete_function(*data)
+        with _silent_stderr():  # the first call compiles the graph, which TensorFlow announces on the file descriptor itself
+            losses, *best_weights = [result.numpy() for result in graph(*data)]
+        for epoch, loss in enumerate(losses):
             check_loss(loss, epoch, n_epochs)
-            if not losses or loss < min(losses):
-                best_weights = self.model.get_weights()
-            losses.append(loss)
-        return best_weights, losses
+        return best_weights, losses.tolist()
+
+    def _run_epochs(self, rows, shared, drawn, places, targets, constants):
+        """All epochs; returns their mean losses (n_epochs,) and the weights at the end of the one with the lowest."""
+        n_epochs = drawn.shape[0]
+
+        def one_epoch(epoch, losses, lowest, *best_weights):
+            loss = self._run_epoch(epoch, rows, shared, drawn, places, targets, constants)
+            losses = tf.tensor_scatter_nd_update(losses, [[epoch]], [loss])
+            best_weights = [tf.where(loss < lowest, weight, best) for weight, best in zip(self.model.weights, best_weights)]
+            return epoch + 1, losses, tf.minimum(loss, lowest), *best_weights
+
+        start = 0, tf.zeros(n_epochs, rows.dtype), tf.constant(np.inf, rows.dtype), *map(tf.convert_to_tensor, self.model.weights)
+        _, losses, _, *best_weights = tf.while_loop(lambda epoch, *_: epoch < n_epochs, one_epoch, start)
+        return losses, *best_weights
 
     def _run_epoch(self, epoch, rows, shared, drawn, places, targets, constants):
         """All gradient steps of one epoch; returns their mean loss."""
-        # tf.gather, not [epoch]: a slice's start must be a constant in XLA, so every epoch would be compiled anew
-        drawn, places = tf.gather(drawn, epoch), tf.gather(places, epoch)
+        drawn, places = tf.gather(drawn, epoch), tf.gather(places, epoch)  # not [epoch]: XLA wants a slice's bounds constant
         n_steps = drawn.shape[0]
 
         def one_step(step, total):
@@ -165,7 +176,7 @@ class Trainer:
     def _step(self, batch_rows, places, targets, constants):
         """One gradient step (Alg. 1, steps 6 and 7) on the distinct rows of a batch; places: (k, b) positions in them."""
         with tf.GradientTape() as tape:
-            codes = self._psi(batch_rows, training=True) if self._psi else batch_rows
+            codes = finish_psi(self._psi, product(batch_rows, self._psi.layers[1].kernel)) if self._psi else batch_rows
             inputs = [tf.gather(codes, places[i]) for i in range(places.shape[0])]
             outputs = self._eta(inputs if len(inputs) > 1 else inputs[0], training=True)
             loss = self.loss(targets, outputs, *constants) + sum(self.model.losses)
@@ -183,6 +194,16 @@ def check_loss(loss, epoch, n_epochs):
         )
 
 
+@tf.custom_gradient
+def product(rows, kernel):
+    """X K of rows X (n, D) and a kernel K (D, h), whose gradient by K, X'G, is computed as (G'X)'.
+
+    That is the same sum, but XLA takes X'G as it stands several times longer on a CPU. The barrier keeps it from turning one into
+    the other. There is no gradient by the rows.
+    """
+    return rows @ kernel, lambda gradient: (None, tf.transpose(*optimization_barrier(tf.matmul(gradient, rows, transpose_a=True))))
+
+
 def finish_psi(psi, products, training=False):
     """psi(x) from the products (n, h) of the rows x and psi's first kernel."""
     first, *others = psi.layers[1:]  # layers[0] is the input
@@ -193,13 +214,15 @@ def finish_psi(psi, products, training=False):
 
 
 def encode(psi, rows):
-    """psi(x) of rows (n, D), dense or CSR."""
-    return finish_psi(psi, rows @ np.asarray(psi.layers[1].kernel)) if sparse.issparse(rows) else psi(rows)
-
-
-def apply_model(model, rows):
-    """eta(psi(x)) of rows (n, D), dense or CSR."""
-    return model.get_layer("eta")(encode(model.get_layer("psi"), rows)) if sparse.issparse(rows) else model(rows)
+    """psi(x) of rows (n, D), dense or CSR, for scoring: in numpy, because handing rows to TensorFlow takes longer than the product."""
+    codes = rows
+    for layer in getattr(psi, "layers", ()):  # the identity has none, and in scoring dropout does nothing
+        if isinstance(layer, keras.layers.Dense):
+            codes = codes @ np.asarray(layer.kernel)
+            if layer.use_bias:
+                codes += np.asarray(layer.bias)
+            np.maximum(codes, 0, out=codes)  # hidden_layer's activation
+    return codes
 
 
 def as_tensor(rows):

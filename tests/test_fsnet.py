@@ -143,9 +143,9 @@ def test_other_frequencies_need_no_new_compilation():
     unlabeled, anomalies = np.flatnonzero(known == 0), np.flatnonzero(known == 1)
     detector = CFSNet(epochs=1).fit_rows(X, unlabeled, anomalies)
     trainer = _compiled_trainer(CFSNet, detector._settings(), X.shape[1])
-    traced = trainer._epoch.experimental_get_tracing_count()
+    traced = trainer._graph.experimental_get_tracing_count()
     CFSNet(epochs=1).fit_rows(X, unlabeled[:200], anomalies)
-    assert trainer._epoch.experimental_get_tracing_count() == traced
+    assert trainer._graph.experimental_get_tracing_count() == traced
 
 
 # ---------------------------------------------------------------------------- detectors

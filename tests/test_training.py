@@ -138,7 +138,7 @@ def test_fits_of_one_network_share_one_compilation():
         PReNet(random_state=seed, epochs=2).fit(X, y)
     assert training._compiled_trainer.cache_info().misses == 1
     (trainer,) = [training._compiled_trainer(PReNet, PReNet(epochs=2)._settings(), 8)]
-    assert trainer._epoch.experimental_get_tracing_count() == 1
+    assert trainer._graph.experimental_get_tracing_count() == 1
 
 
 def test_rows_are_not_copied(tmp_path):
