@@ -60,15 +60,7 @@ def apply_in_chunks(function, X, positions=None):
     row_bytes = 8 * X.nnz / max(X.shape[0], 1) if sparse.issparse(X) else X.shape[1] * X.itemsize
     size = max(1, min(CHUNK_ROWS, int(CHUNK_BYTES // max(row_bytes, 1))))
     chunks = (slice(i, i + size) for i in range(0, n_rows, size))
-    return np.concatenate([np.asarray(function(X[chunk] if positions is None else rows_at(X, positions[chunk]))) for chunk in chunks])
-
-
-def rows_at(X, positions):
-    """The rows of X at positions, without a copy if they lie next to each other in this order."""
-    first = positions[0]
-    if X.shape[0] >= first + len(positions) and np.array_equal(positions, np.arange(first, first + len(positions))):
-        return X[first : first + len(positions)]
-    return X[positions]
+    return np.concatenate([np.asarray(function(X[chunk if positions is None else positions[chunk]])) for chunk in chunks])
 
 
 def draw_batches(rows, n_batches, size, rng):

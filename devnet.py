@@ -17,7 +17,7 @@ import sys
 import numpy as np
 
 from detector import apply_in_chunks
-from training import Batches, KerasDetector, build_psi, encode, keras, tf
+from training import Batches, KerasDetector, build_psi, encoder, keras, tf
 
 CONFIDENCE_MARGIN = 5.0  # DevNet's a: anomalies should deviate by at least 5 sigma
 REFERENCE_SCORES = 5_000  # DevNet's l, draws of N(0, 1)
@@ -44,8 +44,8 @@ def deviation_loss(labels, scores, reference_mean, reference_std):
 
 def score_instances(model, X):
     """eta(psi(x)) (n,) of the rows of X (n, D), dense or CSR."""
-    psi, (weights, bias) = model.get_layer("psi"), model.get_layer("eta").get_weights()
-    return apply_in_chunks(lambda rows: encode(psi, rows) @ weights[:, 0] + bias, X).astype(np.float64)
+    psi, (weights, bias) = encoder(model.get_layer("psi")), model.get_layer("eta").get_weights()
+    return apply_in_chunks(lambda rows: psi(rows) @ weights[:, 0] + bias, X).astype(np.float64)
 
 
 def sample_balanced(unlabeled, n_anomalies, n_batches, batch_size, rng):

@@ -29,7 +29,7 @@ import numpy as np
 
 from detector import apply_in_chunks
 from devnet import sample_balanced
-from training import Batches, KerasDetector, build_psi, encode, keras, tf
+from training import Batches, KerasDetector, build_psi, codes_at, encoder, keras, tf
 
 DISTANCES = ("squared", "plain")
 ANOMALY_TERMS = ("inverse", "hinge")
@@ -58,7 +58,7 @@ def build_residual(n_features, hidden_units=20, l2=0.01, seed=None):
 
 def centre_of(codes):
     """Centre c: the mean of the codes (n, h), its small components pushed to +-0.1 (a zero to +0.1)."""
-    mean = np.asarray(codes, np.float64).mean(axis=0)
+    mean = np.mean(codes, axis=0, dtype=np.float64)
     return np.where(np.abs(mean) < SMALLEST_CENTRE, np.where(mean < 0, -SMALLEST_CENTRE, SMALLEST_CENTRE), mean)
 
 
@@ -145,8 +145,7 @@ class DSAD(KerasDetector):
         return deep_sad_loss(labels, centre_distance(codes, centre, self.distance), self.eta, self.anomaly_term)
 
     def loss_constants(self, X, unlabeled, anomalies, model, rng):
-        psi = model.get_layer("psi")
-        self.centre_ = centre_of(apply_in_chunks(lambda rows: encode(psi, rows), X, unlabeled))
+        self.centre_ = centre_of(codes_at(model.get_layer("psi"), X, unlabeled))
         return (self.centre_,)
 
     def sample_batches(self, X, unlabeled, anomalies, n_batches, rng):
@@ -160,16 +159,16 @@ class DSAD(KerasDetector):
             raise ValueError(f"batch_size must be at least 2 and eta at least 0, not {self.batch_size} and {self.eta}")
         super()._fit(X, unlabeled, anomalies, rng)
         looked_at = [rng.choice(rows, min(len(rows), COLLAPSE_ROWS), replace=False) for rows in (unlabeled, anomalies)]
-        if is_collapsed(encode(self.model_.get_layer("psi"), X[np.concatenate(looked_at)]), self.centre_):
+        if is_collapsed(codes_at(self.model_.get_layer("psi"), X, np.concatenate(looked_at)), self.centre_):
             # no error: a run of an experiment should still be recorded, with the scores that the method gave
             warnings.warn("Deep SAD collapsed: all training rows have the same code, so its scores do not tell rows apart", RuntimeWarning)
 
     def _score(self, X):
         """The distance d, in float64: near the centre the square of a float32 difference would lose digits."""
-        psi = self.model_.get_layer("psi")
+        psi = encoder(self.model_.get_layer("psi"))
 
         def distances(rows):
-            difference = encode(psi, rows) - self.centre_
+            difference = psi(rows) - self.centre_
             return np.einsum("ij,ij->i", difference, difference)
 
         squared = apply_in_chunks(distances, X)

@@ -134,8 +134,12 @@ def plan(args, wanted, done):
     if n_missing < n_wanted:
         print(f"{n_wanted - n_missing} of {n_wanted} runs were made before and are kept.")
     # long cells first, so that the processes end together
-    work = lambda item: item[1]["rows"] * min(item[1]["features"], 1000) * len(item[0].runs)  # noqa: E731
-    return dict(sorted(cells.items(), key=work, reverse=True))
+    return dict(sorted(cells.items(), key=lambda item: work_of_run(item[1]) * len(item[0].runs), reverse=True))
+
+
+def work_of_run(common):
+    """About how long a run takes, in units of the shortest: training takes its time on any data, the rest grows with the data."""
+    return 1 + common["rows"] * min(common["features"], 100_000) / 3e7
 
 
 # ---------------------------------------------------------------------------- running
@@ -152,7 +156,7 @@ def run_experiment(args):
     cells = plan(args, wanted, runs_file.read())
     started, made = provenance.now(), 0
     try:
-        for cell, result, error in with_progress(run_cells(cells, args.jobs, args.cluster), sum(len(cell.runs) for cell in cells)):
+        for cell, result, error in with_progress(run_cells(cells, args.jobs, args.cluster), cells):
             if error is None:
                 runs_file.append(cells[cell] | result)
                 made += 1
@@ -167,14 +171,19 @@ def run_experiment(args):
     return failures
 
 
-def with_progress(outcomes, total):
-    """The outcomes of run_cells, with a progress bar."""
+def with_progress(outcomes, cells):
+    """The outcomes of run_cells, with a progress bar that counts work, not runs: the long ones come first."""
     interval = 0.5 if sys.stderr.isatty() else 30  # in a log file, a line every half minute is enough
-    with tqdm(total=total, unit="run", mininterval=interval, dynamic_ncols=True, disable=total == 0) as progress:
-        for outcome in outcomes:
+    work = {cell: work_of_run(common) for cell, common in cells.items()}
+    total, n_runs = sum(work[cell] * len(cell.runs) for cell in cells), sum(len(cell.runs) for cell in cells)
+    layout = "{desc}{percentage:3.0f}%|{bar}| {elapsed}, {remaining} left{postfix}"
+    with tqdm(total=total, bar_format=layout, smoothing=0, mininterval=interval, dynamic_ncols=True, disable=not cells) as progress:
+        for n_ended, outcome in enumerate(outcomes, start=1):
             yield outcome
-            progress.set_description(f"{outcome[0].dataset} {METHODS[outcome[0].method].column}", refresh=False)
-            progress.update()
+            cell = outcome[0]
+            progress.set_description(f"{cell.dataset} {METHODS[cell.method].column}", refresh=False)
+            progress.set_postfix_str(f"{n_ended} of {n_runs} runs", refresh=False)
+            progress.update(work[cell])
 
 
 def report(args, label, wanted, names, runs):

@@ -30,7 +30,7 @@ import sys
 import numpy as np
 
 from detector import apply_in_chunks, draw_batches
-from training import Batches, KerasDetector, build_psi, encode, keras, tf
+from training import Batches, KerasDetector, build_psi, codes_at, encoder, keras, tf
 
 
 def build_fsnet(n_features, hidden_units=20, l2=0.01, seed=None):
@@ -115,14 +115,12 @@ class FSNet(KerasDetector):
             raise ValueError(f"batch_size must be a positive multiple of 4 (support and queries of two classes), not {self.batch_size}")
         super()._fit(X, unlabeled, anomalies, rng)
         self.unlabeled_prototype_, self.anomaly_prototype_ = (
-            apply_in_chunks(self._embed, X, members).mean(axis=0, dtype=np.float64) for members in (unlabeled, anomalies)
+            codes_at(self.model_.get_layer("psi"), X, members).mean(axis=0, dtype=np.float64) for members in (unlabeled, anomalies)
         )
 
-    def _embed(self, rows):
-        return encode(self.model_.get_layer("psi"), rows)
-
     def _score(self, X):
-        return apply_in_chunks(lambda rows: self._score_codes(self._embed(rows).astype(np.float64)), X)
+        psi = encoder(self.model_.get_layer("psi"))
+        return apply_in_chunks(lambda rows: self._score_codes(psi(rows).astype(np.float64)), X)
 
     def _score_codes(self, codes):
         """d_u - d_a of codes (n, M): how much closer a code is to the anomalies' prototype than to the unlabelled rows'."""

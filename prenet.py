@@ -37,7 +37,7 @@ from scipy import sparse
 
 from detector import apply_in_chunks, draw_batches, draw_different_pairs
 from devnet import build_devnet, sample_balanced, score_instances
-from training import Batches, KerasDetector, build_psi, encode, hidden_layer, keras, tf
+from training import Batches, KerasDetector, build_psi, encoder, hidden_layer, keras, tf
 
 PAIR_ORDERS = ("released", "paper")
 VARIANTS = ("TRM", "iPReNet", "LDM", "A2H", "NPR")
@@ -169,10 +169,10 @@ class PReNet(KerasDetector):
         """Eq. 6, with psi computed once for each row; a single instance's score is phi(x) itself."""
         if self.variant == "iPReNet":
             return score_instances(self.model_, X)
-        psi, eta = self.model_.get_layer("psi"), self.model_.get_layer("eta")
-        before, after = (encode(psi, partners) for partners in self._partners())
+        psi, eta = encoder(self.model_.get_layer("psi")), self.model_.get_layer("eta")
+        before, after = map(psi, self._partners())
         if self.variant == "NPR":
-            return self._mean_relation(eta, apply_in_chunks(lambda rows: encode(psi, rows), X), before, after)
+            return self._mean_relation(eta, apply_in_chunks(psi, X), before, after)
         return self._score_linear(X, psi, eta.get_layer("relation"), before, after)
 
     def _score_linear(self, X, psi, relation, before, after):
@@ -180,7 +180,7 @@ class PReNet(KerasDetector):
         weights = np.asarray(relation.kernel, dtype=np.float64)[:, 0]
         w_left, w_right = np.split(weights, 2)
         constant = np.mean(before @ w_left) / 2 + np.mean(after @ w_right) / 2
-        return apply_in_chunks(lambda rows: encode(psi, rows) @ (w_left + w_right) / 2, X) + constant + float(relation.bias[0])
+        return apply_in_chunks(lambda rows: psi(rows) @ (w_left + w_right) / 2, X) + constant + float(relation.bias[0])
 
     def _partners(self):
         """Partners that stand to the left of x and to its right, each (E, D)."""
@@ -191,9 +191,8 @@ class PReNet(KerasDetector):
     def score_by_pairs(self, X):
         """Eq. 6 as it is written, in 2E passes over X: the definition that `_score` must equal."""
         if sparse.issparse(X) or sparse.issparse(self.anomaly_partners_):  # pairs of codes instead: pairs of rows would be dense
-            psi, eta = self.model_.get_layer("psi"), self.model_.get_layer("eta")
-            codes = [apply_in_chunks(lambda rows: encode(psi, rows), rows) for rows in (X, *self._partners())]
-            return self._mean_relation(eta, *codes)
+            psi, eta = encoder(self.model_.get_layer("psi")), self.model_.get_layer("eta")
+            return self._mean_relation(eta, *(apply_in_chunks(psi, rows) for rows in (X, *self._partners())))
         return self._mean_relation(self.model_, X, *self._partners())
 
     def _mean_relation(self, relation, X, before, after):

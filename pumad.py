@@ -31,7 +31,7 @@ import numpy as np
 
 from detector import apply_in_chunks, draw_batches, draw_different_pairs
 from repen import build_repen, triplet_loss
-from training import Batches, KerasDetector, encode
+from training import Batches, KerasDetector, codes_at, encoder
 
 FILTERED_FROM = 0.5  # share of the hash tables in which a potential anomaly collides with a labelled one
 LEAST_KEPT = 0.5  # share of U that remains, whatever collides
@@ -123,18 +123,17 @@ class PUMAD(KerasDetector):
         shares = collision_shares(X, unlabeled, anomalies, self.hash_tables, self.hash_bits, rng)
         normals = reliable_normals(unlabeled, shares, rng)
         super()._fit(X, normals, anomalies, rng)
-        psi = self.model_.get_layer("psi")
         self.normal_mean_, self.anomaly_mean_ = (
-            apply_in_chunks(lambda rows: encode(psi, rows), X, members).mean(axis=0, dtype=np.float64) for members in (normals, anomalies)
+            codes_at(self.model_.get_layer("psi"), X, members).mean(axis=0, dtype=np.float64) for members in (normals, anomalies)
         )
         self.reliable_share_ = len(normals) / len(unlabeled)
 
     def _score(self, X):
         """Squared distance to the normals' mean code minus that to the anomalies' (item 5 above)."""
-        psi = self.model_.get_layer("psi")
+        psi = encoder(self.model_.get_layer("psi"))
 
         def scores(rows):
-            codes = encode(psi, rows).astype(np.float64)
+            codes = psi(rows).astype(np.float64)
             return np.sum((codes - self.normal_mean_) ** 2, axis=1) - np.sum((codes - self.anomaly_mean_) ** 2, axis=1)
 
         return apply_in_chunks(scores, X)

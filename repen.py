@@ -31,7 +31,7 @@ import sys
 import numpy as np
 
 from detector import apply_in_chunks, draw_batches
-from training import Batches, KerasDetector, build_psi, encode, keras, rmsprop, tf
+from training import Batches, KerasDetector, build_psi, encoder, keras, rmsprop, tf
 
 SUBSAMPLES, SUBSAMPLE_ROWS = 50, 8  # LeSiNN's ensemble
 CANTELLI_FACTOR = 1.7321  # sqrt(3): at most 1 / (1 + 3) of any distribution lies this many standard deviations above the mean
@@ -155,14 +155,13 @@ class REPEN(KerasDetector):
             raise ValueError(f"REPEN needs batches and unlabelled data of at least 2 rows, not {self.batch_size} and {len(unlabeled)}")
         super()._fit(X, unlabeled, anomalies, rng)
         positions = draw_references(unlabeled, rng)
-        self.references_ = self._embed(X[positions.ravel()]).reshape(*positions.shape, -1)  # (50, 8, hidden_units)
-
-    def _embed(self, rows):
-        """psi of the rows, in double precision: distances between codes are differences of large squares."""
-        return encode(self.model_.get_layer("psi"), rows).astype(np.float64)
+        codes = encoder(self.model_.get_layer("psi"))(X[positions.ravel()])
+        self.references_ = codes.reshape(*positions.shape, -1).astype(np.float64)  # (50, 8, hidden_units)
 
     def _score(self, X):
-        return apply_in_chunks(lambda rows: lesinn(self._embed(rows), self.references_), X)
+        """LeSiNN of the codes, in double precision: distances between them are differences of large squares."""
+        psi = encoder(self.model_.get_layer("psi"))
+        return apply_in_chunks(lambda rows: lesinn(psi(rows).astype(np.float64), self.references_), X)
 
 
 if __name__ == "__main__":

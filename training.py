@@ -24,7 +24,7 @@ import tensorflow as tf  # noqa: E402
 from scipy import sparse  # noqa: E402
 from tensorflow.compiler.tf2xla.python.xla import optimization_barrier  # noqa: E402 - not in TensorFlow's public interface
 
-from detector import Detector  # noqa: E402
+from detector import Detector, apply_in_chunks  # noqa: E402
 
 
 class TrainingDiverged(ValueError):
@@ -213,16 +213,28 @@ def finish_psi(psi, products, training=False):
     return codes
 
 
-def encode(psi, rows):
-    """psi(x) of rows (n, D), dense or CSR, for scoring: in numpy, because handing rows to TensorFlow takes longer than the product."""
-    codes = rows
-    for layer in getattr(psi, "layers", ()):  # the identity has none, and in scoring dropout does nothing
-        if isinstance(layer, keras.layers.Dense):
-            codes = codes @ np.asarray(layer.kernel)
-            if layer.use_bias:
-                codes += np.asarray(layer.bias)
-            np.maximum(codes, 0, out=codes)  # hidden_layer's activation
-    return codes
+def encoder(psi):
+    """psi as a function of rows (n, D), dense or CSR: in numpy, because handing rows to TensorFlow takes longer than a product."""
+    dense = [layer for layer in getattr(psi, "layers", ()) if isinstance(layer, keras.layers.Dense)]  # the identity has no layers
+    weights = [(np.asarray(layer.kernel), np.asarray(layer.bias) if layer.use_bias else None) for layer in dense]
+
+    def encode(rows):
+        codes = rows
+        for kernel, bias in weights:  # those of hidden_layer; outside training, dropout between them does nothing
+            codes = codes @ kernel
+            if bias is not None:
+                codes += bias
+            np.maximum(codes, 0, out=codes)
+        return codes
+
+    return encode
+
+
+def codes_at(psi, X, positions):
+    """psi(x) (n, h) of the rows of X at positions."""
+    if len(positions) > X.shape[0] / 2:  # then copying whole rows takes longer than encoding those between them, too
+        return apply_in_chunks(encoder(psi), X)[positions]
+    return apply_in_chunks(encoder(psi), X, positions)
 
 
 def as_tensor(rows):

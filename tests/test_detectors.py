@@ -6,6 +6,7 @@ from scipy import sparse
 from sklearn.base import clone
 from sklearn.metrics import roc_auc_score
 
+from detector import apply_in_chunks
 from devnet import DevNet, deviation_loss, sample_balanced
 from iforest_baseline import IForest
 from methods import make_detector, method_group
@@ -114,6 +115,15 @@ def test_scores_are_finite(name, case):
 
 
 # ---------------------------------------------------------------------------- PReNet
+
+
+def test_chunks_are_bounded_in_bytes(monkeypatch):
+    monkeypatch.setattr("detector.CHUNK_BYTES", 400)
+    wide, sizes = np.arange(60, dtype=np.float32).reshape(3, 20), []  # 80 bytes a row
+    for X, positions in ((wide.repeat(4, axis=0), None), (sparse.csr_matrix(wide.repeat(4, axis=0)), None), (wide, np.array([2, 0] * 6))):
+        sums = apply_in_chunks(lambda rows: sizes.append(rows.shape[0]) or np.asarray(rows.sum(axis=1)).ravel(), X, positions)
+        np.testing.assert_array_equal(sums, wide.sum(axis=1)[np.arange(3).repeat(4) if positions is None else positions])
+    assert sizes == [5, 5, 2, 2, 2, 2, 2, 2, 2, 5, 5, 2]  # a value of a sparse row takes 8 bytes
 
 
 def test_relation_loss_by_hand():
