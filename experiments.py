@@ -165,7 +165,8 @@ def run_experiment(args):
     finally:  # also if it was stopped
         if made:
             data = {common["dataset"]: common["data_sha256"] for common in wanted}
-            provenance.record_session(args.results_dir, label, started, made, data)
+            entry = provenance.record_session(args.results_dir, label, started, made, data)
+            print(provenance.describe(entry))
     if wanted:
         report(args, label, wanted, names, runs_file.read())
     return failures

@@ -8,6 +8,7 @@ import importlib.metadata
 import json
 import os
 import platform
+import resource
 import shlex
 import subprocess
 import sys
@@ -37,13 +38,14 @@ def read_sessions(path):
 
 
 def record_session(results_dir, label, started, runs_made, data):
-    """Add an entry about the runs that were made since `started`; data is {data set: hash of its arrays}."""
+    """Add an entry about the runs that were made since `started`, and return it; data is {data set: hash of its arrays}."""
     path = provenance_path(results_dir, label)
     entry = {
         "started": started.isoformat(timespec="seconds"),
         "seconds": round((now() - started).total_seconds(), 1),
         "command": shlex.join(["python", Path(sys.argv[0]).name, *sys.argv[1:]]),
         "runs_made": runs_made,
+        "peak_memory_mb": peak_memory_mb(),
         "commit": commit(),
         "python": platform.python_version(),
         "packages": {name: version(name) for name in PACKAGES if version(name)},
@@ -52,6 +54,22 @@ def record_session(results_dir, label, started, runs_made, data):
     }
     with written_whole(path) as file:
         file.write(json.dumps({"sessions": [*read_sessions(path), entry]}, indent=1).encode())
+    return entry
+
+
+def describe(entry):
+    """A sentence on what the runs of an entry took."""
+    minutes, seconds = divmod(round(entry["seconds"]), 60)
+    driver, worker = entry["peak_memory_mb"].values()
+    runs = "1 run" if entry["runs_made"] == 1 else f"{entry['runs_made']:,} runs"
+    return f"{runs} in {minutes}:{seconds:02d} min; peak memory {driver} MB in the driver, at most {worker} MB in a worker."
+
+
+def peak_memory_mb():
+    """The most memory that the driver had at once, and the most that any of its worker processes had; shared files count in each."""
+    unit = 1 if sys.platform == "darwin" else 1024  # of ru_maxrss, in bytes
+    usages = {"driver": resource.RUSAGE_SELF, "largest_worker": resource.RUSAGE_CHILDREN}
+    return {name: round(resource.getrusage(who).ru_maxrss * unit / 1e6) for name, who in usages.items()}
 
 
 def version(package):

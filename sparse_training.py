@@ -19,10 +19,12 @@ import functools
 
 import numpy as np
 from scipy import sparse
+from scipy.linalg.blas import daxpy, saxpy
 
 from training import _silent_stderr, check_loss, finish_psi, tf
 
 BLOCK_WEIGHTS = 65_536  # weights updated at a time: four arrays of this size stay in a cache of 2 MB
+MERGE_EPOCHS = 10  # weights that have become equal are looked for after so many epochs
 
 
 class SparseTrainer:
@@ -60,7 +62,7 @@ class SparseTrainer:
             variable.assign(value)
         kernel = Kernel(initial_state[0], columns, self._rmsprop)
         others = [(variable.numpy().copy(), np.zeros(variable.shape, rows.dtype)) for variable in self._others]
-        losses, best, n_steps = [], None, len(drawn) // n_epochs
+        losses, best_others, n_steps = [], None, len(drawn) // n_epochs
         for epoch in range(n_epochs):
             total = 0.0
             for step in range(epoch * n_steps, (epoch + 1) * n_steps):
@@ -70,9 +72,12 @@ class SparseTrainer:
             loss = total / n_steps
             check_loss(loss, epoch, n_epochs)
             if not losses or loss < min(losses):
-                best = kernel.snapshot(), self.model.get_weights()[1:]
+                kernel.keep()
+                best_others = self.model.get_weights()[1:]
             losses.append(loss)
-        return [kernel.restored(*best[0]), *best[1]], losses
+            if (epoch + 1) % MERGE_EPOCHS == 0:
+                kernel.merge_equal()
+        return [kernel.restored(), *best_others], losses
 
     def _step(self, kernel, others, batch_rows, places, targets, constants):
         """One gradient step on the distinct rows of a batch, in the columns of kernel.seen; returns its loss before the step."""
@@ -110,16 +115,19 @@ class Kernel:
 
     A weight of an unseen column depends on nothing but its initial value and what all weights have in common. The
     initialiser draws from 2^23 values, so many such weights are equal, and stay so: each value is kept and updated once.
+    As all of them end in the same jumps about zero, more and more become equal, to the last digit, and can be merged.
     """
 
     def __init__(self, values, columns, rmsprop):
         self._shape = values.shape
         self._columns = columns
-        self.seen = Blocks(values[columns], rmsprop)
         self._is_unseen = np.ones(len(values), bool)
         self._is_unseen[columns] = False
-        distinct, self._places, counts = np.unique(values[self._is_unseen].ravel(), return_inverse=True, return_counts=True)
+        distinct, places, counts = np.unique(values[self._is_unseen].ravel(), return_inverse=True, return_counts=True)
+        self._places = places.astype(np.int32)  # of the unseen weights among the distinct ones
+        self.seen = Blocks(values[columns], rmsprop)
         self._unseen = Blocks(distinct[:, np.newaxis], rmsprop, counts[:, np.newaxis])
+        self._kept_seen, self._kept_unseen = np.empty_like(self.seen.values), None
 
     def sum_of_squares(self):
         return self.seen.sum_of_squares + self._unseen.sum_of_squares
@@ -129,14 +137,22 @@ class Kernel:
         self.seen.update(columns, gradient, decay)
         self._unseen.update(columns[:0], gradient[:0, :1], decay)
 
-    def snapshot(self):
-        return self.seen.values.copy(), self._unseen.values.copy()
+    def merge_equal(self):
+        """Keep unseen weights once that are equal by now and have the same RMSprop state: they stay equal."""
+        numbers = self._unseen.merge_equal()
+        self._places = numbers[self._places]  # a new array: what was kept has the old places
 
-    def restored(self, seen, unseen):
-        """K (D, h) from a snapshot."""
-        values = np.empty(self._shape, seen.dtype)
-        values[self._columns] = seen
-        values[self._is_unseen] = unseen[self._places].reshape(-1, self._shape[1])
+    def keep(self):
+        """Remember the present values, in place of those remembered before."""
+        np.copyto(self._kept_seen, self.seen.values)  # into the same memory: new memory takes far longer
+        self._kept_unseen = self._unseen.values.copy(), self._places
+
+    def restored(self):
+        """K (D, h) as it was kept last."""
+        distinct, places = self._kept_unseen
+        values = np.empty(self._shape, distinct.dtype)
+        values[self._columns] = self._kept_seen
+        values[self._is_unseen] = distinct[places].reshape(-1, self._shape[1])
         return values
 
 
@@ -147,10 +163,12 @@ class Blocks:
     """
 
     def __init__(self, values, rmsprop, counts=None):
-        self.values = values
-        self._gradient_squares = np.zeros_like(values)
-        self._counts = None if counts is None else counts.astype(values.dtype)
         self._rmsprop = rmsprop
+        self._set(values, np.zeros_like(values), None if counts is None else counts.astype(values.dtype))
+
+    def _set(self, values, gradient_squares, counts):
+        """Make these the weights, their RMSprop state and their counts."""
+        self.values, self._gradient_squares, self._counts = values, gradient_squares, counts
         size = BLOCK_WEIGHTS // values.shape[1] + 1
         self._slices = [slice(start, start + size) for start in range(0, len(values), size)]
         self._gradient, self._spare = np.empty((2, size, values.shape[1]), values.dtype)
@@ -161,6 +179,14 @@ class Blocks:
         if self._counts is None:
             return float(np.vdot(values, values))
         return float(np.vdot(values, np.multiply(values, self._counts[block], out=self._spare[: len(values)])))
+
+    def merge_equal(self):
+        """Keep each pair of a weight and its state once, adding up the counts (n, 1); return the new numbers (n,) of the weights."""
+        pairs = self.values[:, 0] + 1j * self._gradient_squares[:, 0]
+        distinct, numbers = np.unique(pairs, return_inverse=True)
+        counts = np.bincount(numbers, self._counts[:, 0]).astype(self.values.dtype)
+        self._set(*(column[:, np.newaxis].copy() for column in (distinct.real, distinct.imag, counts)))
+        return numbers.astype(np.int32)
 
     def update(self, positions, gradient, decay):
         """A step along decay * values + the gradient (m, h) at positions (m,), ascending."""
@@ -178,7 +204,7 @@ class Blocks:
 
 
 def rmsprop_step(weights, squares, gradient, spare, learning_rate, rho, epsilon):
-    """The step of training.RMSprop, in place; gradient and spare, of the same shape, are overwritten.
+    """The step of training.RMSprop, in place; gradient and spare are overwritten. All have the same shape and are contiguous.
 
     squares is its mean of squares v without the factor 1 - rho, which moves into learning rate and epsilon: one pass less.
     """
@@ -189,8 +215,8 @@ def rmsprop_step(weights, squares, gradient, spare, learning_rate, rho, epsilon)
     np.sqrt(squares, out=spare)
     np.add(spare, epsilon / factor, out=spare)
     np.divide(gradient, spare, out=gradient)
-    np.multiply(gradient, learning_rate / factor, out=gradient)
-    np.subtract(weights, gradient, out=weights)
+    add_multiple = daxpy if weights.dtype == np.float64 else saxpy  # multiplies and adds in one pass
+    add_multiple(gradient.reshape(-1), weights.reshape(-1), a=-learning_rate / factor)
 
 
 def without_empty_columns(rows):

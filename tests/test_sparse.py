@@ -27,6 +27,7 @@ def sparse_rows(n=300, n_features=60, seed=0, dtype=np.float32):
 @pytest.fixture
 def small_blocks(monkeypatch):
     monkeypatch.setattr(sparse_training, "BLOCK_WEIGHTS", 140)  # so that the small kernel has several
+    monkeypatch.setattr(sparse_training, "MERGE_EPOCHS", 2)
 
 
 @pytest.mark.parametrize(
@@ -102,8 +103,30 @@ def test_equal_weights_of_unseen_columns_are_updated_once():
     kernel.update(np.array([1]), np.full((1, 4), 0.5), 0.1)
     expected = 0.9 * values
     expected[7] -= 0.5
-    np.testing.assert_allclose(kernel.restored(*kernel.snapshot()), expected)
+    kernel.keep()
+    np.testing.assert_allclose(kernel.restored(), expected)
     assert kernel.sum_of_squares() == pytest.approx(np.sum(expected**2))
+
+
+def test_unseen_weights_that_become_equal_are_merged():
+    """A rule that leaves nothing but the sign; its state is the sign of 0.3 - value, which keeps 0.1 and 0.4 apart."""
+
+    def to_sign(weights, squares, gradient, spare):
+        squares[:] = np.sign(0.3 - weights)
+        weights[:] = np.sign(weights)
+
+    values = np.random.default_rng(0).choice([0.1, 0.2, 0.4, -0.2], (40, 4))
+    kernel = Kernel(values, np.array([3, 7]), to_sign)
+    kernel.update(np.array([1]), np.zeros((1, 4)), 0.1)
+    kernel.keep()
+    kernel.merge_equal()
+    assert kernel._unseen.values.shape == (3, 1) and kernel._unseen.values.size == kernel._unseen._gradient_squares.size
+    np.testing.assert_array_equal(kernel.restored(), np.sign(values))  # kept before the merge
+    assert kernel.sum_of_squares() == values.size
+    kernel.keep()
+    np.testing.assert_array_equal(kernel.restored(), np.sign(values))
+    kernel.update(np.array([1]), np.zeros((1, 4)), 0.1)
+    assert kernel.sum_of_squares() == values.size
 
 
 def test_without_empty_columns():
