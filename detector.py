@@ -13,7 +13,7 @@ from sklearn.base import BaseEstimator
 from sklearn.utils import check_array
 from sklearn.utils.validation import check_is_fitted
 
-CHUNK_ROWS, CHUNK_BYTES = 16_384, 2**26  # how much is scored at a time: bounds memory, costs nothing
+CHUNK_ROWS, CHUNK_BYTES = 2_048, 2**26  # how much is scored at a time: bounds memory, and what is computed stays in the cache
 
 
 class Detector(BaseEstimator):

@@ -177,10 +177,11 @@ class PReNet(KerasDetector):
 
     def _score_linear(self, X, psi, relation, before, after):
         """Eq. 6 in one pass: s(x) = 1/2 (w_left + w_right) . psi(x) + a constant of the 2E partners."""
-        weights = np.asarray(relation.kernel, dtype=np.float64)[:, 0]
-        w_left, w_right = np.split(weights, 2)
+        kernel, bias = relation.get_weights()
+        w_left, w_right = np.split(kernel[:, 0].astype(np.float64), 2)
         constant = np.mean(before @ w_left) / 2 + np.mean(after @ w_right) / 2
-        return apply_in_chunks(lambda rows: psi(rows) @ (w_left + w_right) / 2, X) + constant + float(relation.bias[0])
+        weights = ((w_left + w_right) / 2).astype(kernel.dtype)
+        return apply_in_chunks(lambda rows: psi(rows) @ weights, X) + (constant + bias.astype(np.float64))
 
     def _partners(self):
         """Partners that stand to the left of x and to its right, each (E, D)."""

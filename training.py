@@ -41,7 +41,7 @@ class Batches(NamedTuple):
     unlabeled: np.ndarray  # (n_batches, m_u) positions in the data
     anomalies: np.ndarray  # (n_batches, m_a) positions in the list of labelled anomalies
     layout: np.ndarray  # (k, b)
-    targets: np.ndarray  # (b,)
+    targets: np.ndarray  # (b,), or (n_batches, b) where each batch has its own
 
     def distinct_rows(self, anomalies):
         """The rows that have to be encoded, given the positions of A in the data.
@@ -130,20 +130,20 @@ class Trainer:
         """
         rows = as_tensor(rows)
         shared, drawn, places = batches.distinct_rows(anomalies)
+        targets = batches.targets if batches.targets.ndim == 1 else batches.targets.reshape(n_epochs, -1, batches.targets.shape[1])
         data = (
             rows,
             tf.constant(shared, tf.int32),
             tf.constant(drawn.reshape(n_epochs, -1, *drawn.shape[1:]), tf.int32),
             tf.constant(places.reshape(n_epochs, -1, *places.shape[1:]), tf.int32),
-            tf.constant(batches.targets, rows.dtype),
+            tf.constant(targets, rows.dtype),
             [tf.constant(value, rows.dtype) for value in constants],
         )
         variables = [*self.model.variables, *self.optimizer.variables]
         for variable, value in zip(variables, [*initial_state, *self._fresh_optimizer], strict=True):
             variable.assign(value)
-        graph = self._graph.get_concrete_function(*data)
         with _silent_stderr():  # the first call compiles the graph, which TensorFlow announces on the file descriptor itself
-            losses, *best_weights = [result.numpy() for result in graph(*data)]
+            losses, *best_weights = [result.numpy() for result in self._graph(*data)]
         for epoch, loss in enumerate(losses):
             check_loss(loss, epoch, n_epochs)
         return best_weights, losses.tolist()
@@ -169,7 +169,8 @@ class Trainer:
 
         def one_step(step, total):
             batch_rows = tf.gather(rows, tf.concat([tf.gather(drawn, step), shared], axis=0))
-            return step + 1, total + self._step(batch_rows, tf.gather(places, step), targets, constants)
+            own_targets = targets if targets.shape.rank == 1 else tf.gather(tf.gather(targets, epoch), step)
+            return step + 1, total + self._step(batch_rows, tf.gather(places, step), own_targets, constants)
 
         return tf.while_loop(lambda step, total: step < n_steps, one_step, (0, tf.zeros((), rows.dtype)))[1] / n_steps
 
