@@ -24,7 +24,7 @@ from data_files import DataError
 from data_sources import written_whole
 from methods import METHODS
 from tables import METRICS, SWEEP, ResultsError, with_comparable_auc
-from verdicts import TITLES, VERDICTS, comparisons, gap_table, verdict_counts
+from verdicts import TITLES, VERDICTS, comparison, comparisons, gap_table, verdict_counts
 
 
 def print_table(table):
@@ -40,9 +40,10 @@ def print_table(table):
     for metric, metric_name in METRICS.items():
         methods = [name for name in METHODS if f"{metric}_{name}" in table]
         if methods and (metric == "auc_pr" or not is_sweep):
-            print(f"\n  {metric_name:<{width}}" + "".join(f"{METHODS[name].column:>16}" for name in methods))
+            widths = {name: max(16, len(METHODS[name].column) + 2) for name in methods}
+            print(f"\n  {metric_name:<{width}}" + "".join(f"{METHODS[name].column:>{widths[name]}}" for name in methods))
             for title, (_, row) in zip(titles, table.iterrows()):
-                print(f"  {title:<{width}}" + "".join(f"{_mean_and_std(row, f'{metric}_{name}'):>16}" for name in methods))
+                print(f"  {title:<{width}}" + "".join(f"{_mean_and_std(row, f'{metric}_{name}'):>{widths[name]}}" for name in methods))
 
 
 def _mean_and_std(row, column):
@@ -95,6 +96,7 @@ def print_summary(table):
     if part["dataset"].str.contains("->").any() and "iforest" in set(part["method"]):
         print("  iForest is run once per unseen class. The paper repeats its seen results, whose test sets have another share of")
         print("  anomalies, so that its AUC-PR cannot be compared.")
+    width = max(10, *(len(METHODS[name].column) + 2 for name in part["method"]))
     for method in dict.fromkeys(part["method"]):
         texts = []
         for metric, metric_name in METRICS.items():
@@ -106,13 +108,13 @@ def print_summary(table):
             texts.append(f"{metric_name} mean {sizes.mean():.4f} over {len(sizes)}, largest {sizes.max():.4f} ({sizes.idxmax()})")
             if len(cells) > 12 and cells["published"].nunique() > 12:
                 texts[-1] += f", correlation {cells['published'].corr(cells['reproduced']):.2f}"
-        print(f"  {METHODS[method].column:<10}{'; '.join(texts)}")
+        print(f"  {METHODS[method].column:<{width}}{'; '.join(texts)}")
 
 
 def compare(results_dir, experiment):
     """Write and print the comparison of one experiment; returns False if there is nothing to compare."""
-    table = comparisons(results_dir).get(experiment)
-    if table is None:
+    table = comparison(results_dir, experiment)
+    if table.empty:
         return False
     path = Path(results_dir) / f"{experiment}_vs_published.csv"
     table.to_csv(path, index=False, float_format="%.6f")

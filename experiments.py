@@ -235,7 +235,7 @@ def write_figures(args, runs, set_up):
 
 
 def method_names(text):
-    groups = {"table": ["table"], "all": ["table", "appendix"], "ablation": ["ablation"]}
+    groups = {"table": ["table"], "all": ["table", "appendix"], "ablation": ["ablation"], "readings": ["reading"]}
     return method_group(*groups[text]) if text in groups else parse_names(text, METHODS, "method")
 
 
@@ -243,8 +243,9 @@ def make_parser():
     parser = argparse.ArgumentParser(description="Run an experiment of the paper.")
     add = parser.add_argument
     experiments = "; ".join(f"{name}: {experiment.regenerates}" for name, experiment in EXPERIMENTS.items())
-    add("experiment", choices=[*EXPERIMENTS, "all"], help=f"{experiments}; all: one after the other")
-    names = f"of {', '.join(METHODS)}; or `table`: those of Table 2, `all`: those and the appendix's, `ablation` (default: as in the paper)"
+    add("experiment", choices=[*EXPERIMENTS, "all"], help=f"{experiments}; all: those of the paper, one after the other")
+    names = f"of {', '.join(method_group('table', 'appendix', 'ablation'))}; or `table`: those of Table 2, `all`: those and the "
+    names += "appendix's, `ablation`, `readings`: those that methods.py lists as such (default: as in the paper)"
     add("--methods", type=method_names, metavar="A,B", help=names)
     sets = "data sets, such as thyroid,bac or 'rec,fuz->dos' (default: all of the experiment that can be had)"
     add("--datasets", type=data_set_names, metavar="A,B", help=sets)
@@ -252,7 +253,8 @@ def make_parser():
     add("--runs", type=positive, help="runs per method and data set; run r has seed r (default: 10, with --demo 1)")
     add("--jobs", type=positive, default=min(8, os.cpu_count() or 1), help="processes, of one thread each (default: %(default)s)")
     add("--cluster", metavar="ADDRESS", help="run on this Dask scheduler, such as tcp://host:8786, instead of on local processes")
-    add("--protocol", choices=PROTOCOLS, default="released", help="how data is split and labels are drawn (default: %(default)s)")
+    protocol_help = "how data is split and labels are drawn; redrawn: as released, but anew in every run (default: %(default)s)"
+    add("--protocol", choices=PROTOCOLS, default="released", help=protocol_help)
     add("--n-labeled", type=positive, help="labelled anomalies (default: 60)")
     add("--contamination", type=rate, help="share of anomalies in the unlabelled data (default: 0.02)")
     set_help = "another value for a parameter of the methods, such as margin=2; repeatable; runs and table get files of their own"
@@ -315,11 +317,12 @@ def lacking(method, args):
 
 
 def complete_all(parser, args):
-    """The arguments of the experiment that was asked for, or of all of them, those that the options do not fit left out."""
+    """The arguments of the experiment that was asked for, or of all in the paper, those that the options do not fit left out."""
     if args.demo and args.datasets:
         parser.error("--demo has its own data: leave --datasets away")
     completed = []
-    for name in EXPERIMENTS if args.experiment == "all" else [args.experiment]:
+    of_paper = [name for name, experiment in EXPERIMENTS.items() if experiment.in_paper]
+    for name in of_paper if args.experiment == "all" else [args.experiment]:
         try:
             completed.append(complete(args, name))
         except ValueError as error:

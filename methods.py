@@ -6,12 +6,13 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True)
 class Method:
-    column: str  # its name in the paper's tables
+    column: str  # its name in the paper's tables; of a reading, what it changes too
     module: str
     class_name: str
-    group: str = "table"  # where it is compared: Tables 2 and 3, `appendix` C.1 or the `ablation` of Table 4
+    group: str = "table"  # where it is compared: Tables 2 and 3, `appendix` C.1, the `ablation` of Table 4, or as a `reading`
     settings: tuple = ()  # (parameter, value) pairs other than its class's defaults
     uses_labels: bool = True
+    reading_of: str = ""  # the method that a reading is held against
 
 
 METHODS = {
@@ -30,6 +31,52 @@ METHODS = {
     "ldm": Method("LDM", "prenet", "PReNet", "ablation", (("variant", "LDM"),)),
     "a2h": Method("A2H", "prenet", "PReNet", "ablation", (("variant", "A2H"),)),
     "npr": Method("NPR", "prenet", "PReNet", "ablation", (("variant", "NPR"),)),
+}
+
+
+def reading(base, difference, class_name=None, **settings):
+    """One change to a method's set-up: other settings of its own class, or a class of readings.py."""
+    of = METHODS[base]
+    module, class_name = ("readings", class_name) if class_name else (of.module, of.class_name)
+    return Method(f"{of.column}, {difference}", module, class_name, "reading", tuple(settings.items()), reading_of=base)
+
+
+# What the text leaves open, read in another way. No underscore in a name: columns of tables are split at their last one.
+METHODS |= {
+    "dsad-plain": reading("dsad", "plain distance", distance="plain"),
+    "dsad-autoencoder": reading("dsad", "autoencoder", pretrain=True),
+    "dsad-autoencoder-plain": reading("dsad", "autoencoder, plain", pretrain=True, distance="plain"),
+    "dsad-hinge": reading("dsad", "hinge", anomaly_term="hinge"),
+    "dsad-autoencoder-hinge": reading("dsad", "autoencoder, hinge", pretrain=True, anomaly_term="hinge"),
+    "fsnet-anomalies": reading("fsnet", "score -d_a", "FSNetAnomalyDistance"),
+    "fsnet-unlabelled": reading("fsnet", "score d_u", "FSNetUnlabelledDistance"),
+    "fsnet-natural": reading("fsnet", "natural queries, -d_a", "FSNetNaturalQueries"),
+    "fsnet-20-updates": reading("fsnet", "20 updates, -d_a", "FSNetAnomalyDistance", epochs=1),  # of 20 batches
+    "fsnet-5-rows": reading("fsnet", "5 rows per class", "FSNetFiveRows"),
+    "cfsnet-cost-tenth": reading("cfsnet", "cost 0.1", anomaly_cost=0.1),
+    "cfsnet-cost-10": reading("cfsnet", "cost 10", anomaly_cost=10.0),
+    "cfsnet-cost-600": reading("cfsnet", "cost 600", anomaly_cost=600.0),
+    "repen-rmsprop": reading("repen", "RMSprop", optimizer_name="rmsprop"),
+    "repen-rmsprop-margin-1": reading("repen", "RMSprop, margin 1", optimizer_name="rmsprop", margin=1.0),
+    "repen-all-known": reading("repen", "all negatives known", "REPENAllKnown"),
+    "repen-none-known": reading("repen", "no negative known", "REPENNoneKnown"),
+    "prenet-keras-step": reading("prenet", "Keras 3's step", "PReNetKerasStep"),
+    "prenet-no-clipping": reading("prenet", "no clipping", "PReNetNoClipping"),
+    "prenet-variable-clipping": reading("prenet", "clipping by variable", "PReNetVariableClipping"),
+    "prenet-last-epoch": reading("prenet", "last epoch", "PReNetLastEpoch"),
+    "prenet-same-batches": reading("prenet", "same batches", "PReNetSameBatches"),
+    "prenet-large-l2": reading("prenet", "l2 0.1", l2=0.1),
+    "prenet-small-l2": reading("prenet", "l2 0.001", l2=0.001),
+    "prenet-paper-order": reading("prenet", "pairs as in Eq. 6", pair_order="paper"),
+    "prenet-replacement": reading("prenet", "u with replacement", "PReNetReplacement"),
+    "devnet-keras-step": reading("devnet", "Keras 3's step", "DevNetKerasStep"),
+    "devnet-no-clipping": reading("devnet", "no clipping", "DevNetNoClipping"),
+    "devnet-variable-clipping": reading("devnet", "clipping by variable", "DevNetVariableClipping"),
+    "devnet-last-epoch": reading("devnet", "last epoch", "DevNetLastEpoch"),
+    "devnet-same-batches": reading("devnet", "same batches", "DevNetSameBatches"),
+    "devnet-large-l2": reading("devnet", "l2 0.1", l2=0.1),
+    "devnet-small-l2": reading("devnet", "l2 0.001", l2=0.001),
+    "devnet-natural": reading("devnet", "natural labels", "DevNetNaturalLabels"),
 }
 
 

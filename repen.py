@@ -86,13 +86,13 @@ def split_candidates(scores):
     return np.flatnonzero(~candidates), np.flatnonzero(candidates)
 
 
-def sample_triplets(unlabeled, scores, n_anomalies, n_batches, batch_size, margin, rng):
+def sample_triplets(unlabeled, scores, n_anomalies, n_batches, batch_size, margin, rng, known_share=0.5):
     """Batches of (anchor, positive, negative): the first half with candidates out of U as negatives, the rest with anomalies.
 
-    scores: initial outlier scores of the unlabelled rows, not negative.
+    scores: initial outlier scores of the unlabelled rows, not negative; known_share: that of the anomalies, if not a half.
     """
     inliers, candidates = split_candidates(scores)
-    n_known = batch_size // 2
+    n_known = int(batch_size * known_share)
     anchors = rng.choice(len(inliers), (n_batches, batch_size), p=_probabilities(scores[inliers].sum() - scores[inliers]))
     steps = rng.integers(1, len(inliers), size=anchors.shape) if len(inliers) > 1 else 0
     positives = (anchors + steps) % len(inliers)  # uniform among the inliers other than the anchor
@@ -116,6 +116,8 @@ class REPEN(KerasDetector):
 
     learning_rate None is the optimiser's usual one: 1.0 for "adadelta", 1e-3 for "rmsprop".
     """
+
+    known_share = 0.5  # of the negatives (item 2 above)
 
     def __init__(
         self,
@@ -146,7 +148,7 @@ class REPEN(KerasDetector):
     def sample_batches(self, X, unlabeled, anomalies, n_batches, rng):
         references = X[draw_references(unlabeled, rng)]
         scores = apply_in_chunks(lambda rows: lesinn(rows, references), X, unlabeled).astype(np.float64)
-        return sample_triplets(unlabeled, scores, len(anomalies), n_batches, self.batch_size, self.margin, rng)
+        return sample_triplets(unlabeled, scores, len(anomalies), n_batches, self.batch_size, self.margin, rng, self.known_share)
 
     def _fit(self, X, unlabeled, anomalies, rng):
         if self.optimizer_name not in LEARNING_RATES:

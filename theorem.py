@@ -20,9 +20,9 @@ def predicted_scores(share, margin):
 
 
 def share_in_unlabeled(contamination, protocol):
-    """The share of anomalies that U really has; `released` counts them by all normal rows, of which U holds only 80%."""
+    """The share of anomalies that U really has; but for `independent` they are counted by all normal rows, of which U holds only 80%."""
     odds = contamination / (1 - contamination)
-    return odds / (odds + 1 - TEST_SHARE) if protocol == "released" else contamination
+    return contamination if protocol == "independent" else odds / (odds + 1 - TEST_SHARE)
 
 
 def theorem_table(runs, margin=4.0):

@@ -17,7 +17,7 @@ import experiments
 from data_prep import prepare_all
 from data_sources import SourceFinder
 from experiments import method_names
-from methods import METHODS
+from methods import METHODS, method_group
 from paper_experiments import EXPERIMENTS, sets_of_figure_3
 from runner import Cell, run_cells
 from tables import RunsFile
@@ -283,8 +283,9 @@ def test_everything_on_synthetic_data(data_dir, tmp_path):
     command = [sys.executable, ROOT / "experiments.py", "all", "--demo", "--offline", "--data-dir", data_dir, "--results-dir", tmp_path]
     first, second = (subprocess.run(command, capture_output=True, text=True, cwd=ROOT, env=ENVIRONMENT) for _ in range(2))
     assert first.returncode == second.returncode == 0, first.stderr + second.stderr
-    tables = {name: pd.read_csv(tmp_path / f"{name}_synthetic.csv") for name in EXPERIMENTS}
-    for name, experiment in EXPERIMENTS.items():
+    of_paper = {name: experiment for name, experiment in EXPERIMENTS.items() if experiment.in_paper}
+    tables = {name: pd.read_csv(tmp_path / f"{name}_synthetic.csv") for name in of_paper}
+    for name, experiment in of_paper.items():
         assert f"=== {name}: {experiment.regenerates}" in first.stdout
         assert {column.rsplit("_", 1)[1] for column in tables[name] if column.startswith("auc_pr_")} - {"std"} == set(experiment.methods)
         assert set(tables[name]["dataset"]) == set(experiment.demo_sets)
@@ -301,7 +302,7 @@ def test_everything_on_synthetic_data(data_dir, tmp_path):
     assert (runs["method"] == "iforest").sum() == 2 and tables["unseen"]["auc_pr_iforest"].nunique() == 2
     # a sweep's default point is run once, whatever number of parameters it belongs to
     assert len(pd.read_csv(tmp_path / "sensitivity_runs.csv")) == 6 + 6 + 5 - 2
-    assert "0/1" not in second.stderr and second.stdout.count("runs were made before and are kept") == len(EXPERIMENTS)
+    assert "0/1" not in second.stderr and second.stdout.count("runs were made before and are kept") == len(of_paper) == len(EXPERIMENTS) - 1
 
 
 def test_lambda_is_for_methods_that_have_it():
@@ -315,7 +316,7 @@ def test_sets_of_figure_3():
     assert not any(name.endswith("->fuz") for name in chosen)
 
 
-@pytest.mark.parametrize("script", sorted({f"{method.module}.py" for method in METHODS.values()}))
+@pytest.mark.parametrize("script", sorted({f"{METHODS[name].module}.py" for name in method_group("table", "appendix")}))
 def test_every_detector_file_runs_its_own_column(monkeypatch, script):
     called = []
     monkeypatch.setattr(experiments, "main", lambda arguments: called.append(arguments) or 7)
@@ -324,7 +325,7 @@ def test_every_detector_file_runs_its_own_column(monkeypatch, script):
         runpy.run_path(str(ROOT / script), run_name="__main__")
     args = experiments.make_parser().parse_args(called[0])
     assert caught.value.code == 7 and args.experiment == "seen" and args.runs == 3
-    assert args.methods == [name for name, method in METHODS.items() if f"{method.module}.py" == script and method.group != "ablation"]
+    assert args.methods == [name for name in method_group("table", "appendix") if f"{METHODS[name].module}.py" == script]
 
 
 def test_a_detector_file_hands_on_the_exit_code(data_dir, tmp_path):

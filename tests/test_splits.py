@@ -1,4 +1,4 @@
-"""Tests of the two protocols in data_prep.py.
+"""Tests of the protocols in data_prep.py.
 
 The numbers for thyroid were computed apart from this project, from the description in words: scikit-learn's
 train_test_split on the matrix itself, with the row number as an additional column, and numpy's legacy generator.
@@ -131,6 +131,37 @@ def test_released_without_contamination(as_stored):
     assert split.stack(X) is X  # nothing is copied
 
 
+# --- redrawn
+
+
+def parts_of(split, X):
+    """The rows of U and A and the positions of the test set."""
+    return split.stack(X)[split.unlabeled], X[split.anomalies], split.test
+
+
+def test_redrawn_is_released_with_other_luck(stored):
+    released, same, one, other = (
+        parts_of(stored.split(protocol, seed, 10, 0.1), stored.X)
+        for protocol, seed in (("released", 3), ("redrawn", 42), ("redrawn", 1), ("redrawn", 2))
+    )
+    for was, drawn_again in zip(released, same):
+        np.testing.assert_array_equal(was, drawn_again)
+    for first, second, third in zip(released, one, other):
+        assert first.shape == second.shape == third.shape
+        assert len({digest(part) for part in (first, second, third)}) == 3
+    assert files(stored) == ["X.npy", "contamination.npy", "meta.json", "y.npy"]  # the file is that of `released`
+    np.testing.assert_array_equal(stored.split("released", 0, 10, 0.1).extra, released_contamination(stored.X, stored.y, 0.1))
+
+
+def test_redrawn_contamination_is_of_all_anomalies(stored):
+    """A row is a copy of an anomaly but for 2 of 40 features; test anomalies are among those copied, unlike with `independent`."""
+    split = stored.split("redrawn", 5, 10, 0.1)
+    anomalies = np.flatnonzero(stored.y)
+    originals = [anomalies[np.argmin(np.count_nonzero(stored.X[anomalies] != row, axis=1))] for row in split.extra]
+    assert len(split.extra) == 44
+    assert set(originals) & set(split.test) and set(originals) & set(split.anomalies)
+
+
 # --- independent
 
 
@@ -175,7 +206,7 @@ def test_independent_without_spare_anomalies():
     assert len(split_independent(y, 0, n_labeled=30).anomalies) == 30
 
 
-# --- both
+# --- all
 
 
 @pytest.mark.parametrize("rate", [-0.01, 1, 1.5, float("nan")])
@@ -192,7 +223,7 @@ def test_bad_rates(rate, tmp_path):
 
 def test_no_test_row_is_trained_on(thyroid):
     X, y = thyroid
-    for split in (split_released(X, y), *(split_independent(y, seed) for seed in range(3))):
+    for split in (split_released(X, y), split_released(X, y, seed=1), *(split_independent(y, seed) for seed in range(3))):
         assert not set(split.test) & {*split.unlabeled, *split.anomalies}
         assert not set(split.unlabeled) & set(split.anomalies)
         for positions in (split.test, split.unlabeled, split.anomalies):  # positions, not rows of the matrix

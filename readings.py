@@ -1,0 +1,189 @@
+"""Other readings of what the paper leaves open: each changes one thing of a detector's set-up.
+
+    python experiments.py readings                           # all of them; ./run_readings.sh does the same
+    python experiments.py readings --methods fsnet-natural,devnet-natural --datasets thyroid
+
+A reading is a method of its own, with a line in methods.py; its numbers are held against the published ones of the method that it is a
+reading of. What takes only another value of a parameter has no class here. Those of DSAD, FSNet, cFSNet and REPEN were tried in prototypes
+before, and some are here because they came near the published numbers: they show what may lie behind these. None is a default.
+"""
+
+import numpy as np
+
+from data_prep import RELEASED_SEED
+from devnet import DevNet
+from fsnet import FSNet, draw_support_and_queries
+from prenet import PReNet
+from repen import REPEN
+from training import Batches, RMSprop, _compiled_trainer, keras
+
+FEW_ROWS = 5  # of each class, for FSNetFiveRows
+
+# ---------------------------------------------------------------------------- FSNet
+
+
+class FSNetAnomalyDistance(FSNet):
+    """FSNet with the score -d_a: how near a code is to the anomalies' prototype, wherever the other one is."""
+
+    def _score_codes(self, codes):
+        return -np.square(codes - self.anomaly_prototype_).sum(axis=1)
+
+
+class FSNetUnlabelledDistance(FSNet):
+    """FSNet with the score d_u: how far a code is from the unlabelled rows' prototype, wherever the other one is."""
+
+    def _score_codes(self, codes):
+        return np.square(codes - self.unlabeled_prototype_).sum(axis=1)
+
+
+def sample_natural_episodes(unlabeled, anomalies, n_batches, batch_size, rng):
+    """Episodes with balanced support, in whose queries every row of U and A is equally likely; targets (n_batches, batch_size).
+
+    As in sample_episodes, support and queries have no row in common.
+    """
+    shots, n_queries = batch_size // 4, batch_size // 2
+    u, a = (draw_support_and_queries(rows, n_batches, n_queries, rng) for rows in (unlabeled, anomalies))
+    is_anomaly = rng.random((n_batches, n_queries)) < len(anomalies) / (len(unlabeled) + len(anomalies))
+    queries = np.where(is_anomaly, a[:, n_queries:], u[:, n_queries:])
+    return Batches(
+        unlabeled=np.hstack([u[:, :shots], a[:, :shots], queries]),
+        anomalies=np.zeros((n_batches, 0), int),  # they stand among the others, in other places in every batch
+        layout=np.arange(batch_size)[np.newaxis],
+        targets=np.hstack([np.tile(np.repeat([0, 1], shots), (n_batches, 1)), is_anomaly]),
+    )
+
+
+class FSNetNaturalQueries(FSNetAnomalyDistance):
+    """FSNet with the score -d_a, the queries of an episode being anomalies as often as rows of the training set are."""
+
+    def sample_batches(self, X, unlabeled, anomalies, n_batches, rng):
+        return sample_natural_episodes(unlabeled, anomalies, n_batches, self.batch_size, rng)
+
+
+class FSNetFiveRows(FSNet):
+    """FSNet that learns from 5 rows of U and 5 of A, drawn once per fit: support, queries and prototypes are of these only."""
+
+    def _fit(self, X, unlabeled, anomalies, rng):
+        few = (rng.choice(rows, min(FEW_ROWS, len(rows)), replace=False) for rows in (unlabeled, anomalies))
+        super()._fit(X, *few, rng)
+
+
+# ---------------------------------------------------------------------------- REPEN
+
+
+class REPENAllKnown(REPEN):
+    """REPEN with a known anomaly as the negative of every triplet."""
+
+    known_share = 1.0
+
+
+class REPENNoneKnown(REPEN):
+    """REPEN with outlier candidates out of U as all negatives: without labels, as REPEN itself can be used."""
+
+    known_share = 0.0
+
+
+# ---------------------------------------------------------------------------- PReNet and DevNet
+
+
+class DenseRows:
+    """What these readings have in common: training on sparse rows has an RMSprop and a choice of the epoch of its own."""
+
+    takes_sparse = False
+
+
+class KerasStep(DenseRows):
+    """RMSprop as Keras 3 has it: steps g / sqrt(v + epsilon)."""
+
+    def optimizer(self):
+        return keras.optimizers.RMSprop(self.learning_rate, rho=0.9, epsilon=1e-7, global_clipnorm=1.0)
+
+
+class NoClipping(DenseRows):
+    """RMSprop without gradient clipping."""
+
+    def optimizer(self):
+        return RMSprop(self.learning_rate, rho=0.9, epsilon=1e-7)
+
+
+class VariableClipping(DenseRows):
+    """The gradient of each variable clipped to a norm of 1 by itself: Keras 3's `clipnorm`."""
+
+    def optimizer(self):
+        return RMSprop(self.learning_rate, rho=0.9, epsilon=1e-7, clipnorm=1.0)
+
+
+class LastEpoch(DenseRows):
+    """The weights at the end of the last epoch, which is where the compiled training leaves its own model."""
+
+    def _fit(self, X, unlabeled, anomalies, rng):
+        super()._fit(X, unlabeled, anomalies, rng)
+        self.model_.set_weights(_compiled_trainer(type(self), self._settings(), X.shape[1]).model.get_weights())
+
+
+class SameBatches(DenseRows):
+    """The same batches in every run, as in the authors' scripts: only the initial weights differ."""
+
+    def sample_batches(self, X, unlabeled, anomalies, n_batches, rng):
+        return super().sample_batches(X, unlabeled, anomalies, n_batches, np.random.default_rng(RELEASED_SEED))
+
+
+class PReNetKerasStep(KerasStep, PReNet):
+    """PReNet with Keras 3's RMSprop."""
+
+
+class PReNetNoClipping(NoClipping, PReNet):
+    """PReNet without gradient clipping."""
+
+
+class PReNetVariableClipping(VariableClipping, PReNet):
+    """PReNet with gradients clipped variable by variable."""
+
+
+class PReNetLastEpoch(LastEpoch, PReNet):
+    """PReNet with the last epoch's weights."""
+
+
+class PReNetSameBatches(SameBatches, PReNet):
+    """PReNet with the same batches in every run."""
+
+
+class PReNetReplacement(DenseRows, PReNet):
+    """PReNet whose unlabelled rows are drawn with replacement, within a batch too."""
+
+    def sample_batches(self, X, unlabeled, anomalies, n_batches, rng):
+        batches = super().sample_batches(X, unlabeled, anomalies, n_batches, rng)
+        return batches._replace(unlabeled=rng.choice(unlabeled, batches.unlabeled.shape))
+
+
+class DevNetKerasStep(KerasStep, DevNet):
+    """DevNet with Keras 3's RMSprop."""
+
+
+class DevNetNoClipping(NoClipping, DevNet):
+    """DevNet without gradient clipping."""
+
+
+class DevNetVariableClipping(VariableClipping, DevNet):
+    """DevNet with gradients clipped variable by variable."""
+
+
+class DevNetLastEpoch(LastEpoch, DevNet):
+    """DevNet with the last epoch's weights."""
+
+
+class DevNetSameBatches(SameBatches, DevNet):
+    """DevNet with the same batches in every run."""
+
+
+class DevNetNaturalLabels(DenseRows, DevNet):
+    """DevNet without oversampling: every row of U and A is equally likely at every place of a batch."""
+
+    def sample_batches(self, X, unlabeled, anomalies, n_batches, rng):
+        drawn = rng.integers(len(unlabeled) + len(anomalies), size=(n_batches, self.batch_size))
+        return Batches(
+            unlabeled=np.concatenate([unlabeled, anomalies])[drawn],
+            anomalies=np.zeros((n_batches, 0), int),  # they stand among the others, in other places in every batch
+            layout=np.arange(self.batch_size)[np.newaxis],
+            targets=(drawn >= len(unlabeled)).astype(int),
+        )

@@ -1,0 +1,215 @@
+"""Fill the tables of README.md and REPRODUCTION.md from results/reference/.
+
+    python write_up.py            # after new results; a test checks that it would change nothing
+
+A table stands between the lines `<!-- NAME -->` and `<!-- end -->`, and TABLES says what it is made of. The text around it is written by
+hand.
+"""
+
+import argparse
+import re
+import sys
+from pathlib import Path
+
+import pandas as pd
+
+from compare import as_markdown, counts_table, side_by_side
+from data_files import DataError
+from data_sources import written_whole
+from methods import METHODS, method_group
+from paper_experiments import EXACT_SETS
+from provenance import provenance_path, read_sessions
+from tables import METRICS, ResultsError
+from verdicts import comparison, comparisons, gap_table, read_table
+
+ROOT = Path(__file__).resolve().parent
+REFERENCE = ROOT / "results" / "reference"
+PAGES = ("README.md", "REPRODUCTION.md")
+MARKED = re.compile(r"(<!-- (?!end)(\S+) -->\n).*?(<!-- end -->)", re.DOTALL)
+
+
+def column(name):
+    return METHODS[name].column
+
+
+def with_spread(row, name):
+    """`mean ± standard deviation` of one cell of a table of results."""
+    mean, spread = row[name], row.get(f"{name}_std")
+    return "" if pd.isna(mean) else f"{mean:.3f}" + (f" ± {spread:.3f}" if pd.notna(spread) else "")
+
+
+# ---------------------------------------------------------------------------- Tables 2 to 4
+
+
+def headline(metric="auc_pr"):
+    """Ours against published on the exact data sets, with the mean |difference| of each method."""
+    table = comparison(REFERENCE, "seen")
+    table = table[(table["metric"] == metric) & table["method"].isin(method_group("table")) & (table["data_status"] != "partial")]
+    cells = [f"{ours:.3f} / {paper:.3f}" for ours, paper in zip(table["reproduced"], table["published"])]
+    shown = table.assign(cell=cells).pivot(index="dataset", columns="method", values="cell")
+    shown = shown.reindex(index=dict.fromkeys(table["dataset"]), columns=method_group("table"))
+    exact = table[table["data_status"] == "exact"]
+    shown.loc["mean |difference|"] = exact.groupby("method")["difference"].agg(lambda values: f"{values.abs().mean():.4f}")
+    return shown.rename_axis(f"{METRICS[metric]}, ours / published").rename(columns=column)
+
+
+def protocols(methods=("prenet", "devnet")):
+    """AUC-PR on the exact data sets with the authors' draws, with their procedure and new draws, and as the text reads."""
+    tables = {"released": "seen", "redrawn": "seen_redrawn", "independent": "seen_independent"}
+    tables = {name: read_table(REFERENCE / f"{path}.csv").set_index("dataset") for name, path in tables.items()}
+    rows = {
+        dataset: {
+            f"{column(method)}, {name}": with_spread(table.loc[dataset], f"auc_pr_{method}")
+            for method in methods
+            for name, table in tables.items()
+        }
+        for dataset in (*EXACT_SETS, "Average")
+    }
+    return pd.DataFrame.from_dict(rows, orient="index").rename_axis("AUC-PR")
+
+
+def averages(experiment, suffix=""):
+    """Published and reproduced averages of an experiment, mean |difference| and, over many sets, the correlation."""
+    table, rows = comparison(REFERENCE, experiment, suffix), {}
+    for metric in dict.fromkeys(table["metric"]):
+        part = table[table["metric"] == metric]
+        sets, means = part[part["dataset"] != "Average"], part[part["dataset"] == "Average"].set_index("method")
+        rows[f"{METRICS[metric]}, published"] = {name: f"{value:.3f}" for name, value in means["published"].items()}
+        rows[f"{METRICS[metric]}, ours"] = {name: f"{value:.3f}" for name, value in means["reproduced"].items()}
+        sets = sets[sets["data_status"] == ("exact" if (sets["data_status"] == "exact").any() else "partial")]
+        rows["mean |difference|" + f", {METRICS[metric]}"] = {
+            name: f"{cells['difference'].abs().mean():.3f}" for name, cells in sets.groupby("method")
+        }
+        if sets["dataset"].nunique() > 12:
+            rows[f"correlation over the sets, {METRICS[metric]}"] = {
+                name: f"{cells['published'].corr(cells['reproduced']):.2f}" for name, cells in sets.groupby("method")
+            }
+    shown = pd.DataFrame.from_dict(rows, orient="index")
+    return shown[[name for name in METHODS if name in shown]].rename(columns=column).rename_axis("average")
+
+
+def counts(experiment):
+    """Cells by verdict, of one experiment."""
+    table = counts_table({experiment: comparison(REFERENCE, experiment)})
+    return table.droplevel("table")
+
+
+def in_full(experiment, metric):
+    table = comparison(REFERENCE, experiment)
+    return side_by_side(table, metric)
+
+
+def gaps(experiment):
+    """What survives of PReNet's lead under `independent`."""
+    return gap_table(REFERENCE, experiment)
+
+
+def claims():
+    """The paper's claims, each with our verdict and what it rests on."""
+    from claims import check_claims  # takes a moment to import
+
+    rows = [(claim.verdict, f"{claim.text} ({claim.section})", claim.evidence) for claim in check_claims(REFERENCE)]
+    return pd.DataFrame(rows, columns=["verdict", "claim", "what we found"]).set_index("verdict")
+
+
+# ---------------------------------------------------------------------------- readings
+
+
+def readings(*bases):
+    """A method as published, as in its file, and in its other readings: AUC-PR per data set, mean |difference| of both metrics."""
+    seen, others, rows = comparison(REFERENCE, "seen"), comparison(REFERENCE, "readings"), {}
+    for base in bases:
+        chosen = [base, *(name for name, method in METHODS.items() if method.reading_of == base)]
+        for name in chosen:
+            table = seen if name == base else others
+            cells = table[(table["method"] == name) & (table["data_status"] == "exact")]
+            if cells.empty:
+                continue
+            pr, roc = (cells[cells["metric"] == metric].set_index("dataset") for metric in ("auc_pr", "auc_roc"))
+            if name == base:
+                rows[f"{column(base)}, published"] = {dataset: f"{pr['published'][dataset]:.3f}" for dataset in EXACT_SETS}
+            title = f"{column(base)}, as in its file" if name == base else column(name)
+            rows[title] = {dataset: f"{row['reproduced']:.3f} ± {row['std']:.3f}" for dataset, row in pr.loc[list(EXACT_SETS)].iterrows()}
+            rows[title]["mean |difference| AUC-ROC / AUC-PR"] = " / ".join(f"{part['difference'].abs().mean():.3f}" for part in (roc, pr))
+    return pd.DataFrame.from_dict(rows, orient="index").rename_axis("AUC-PR")
+
+
+# ---------------------------------------------------------------------------- time
+
+
+def bench():
+    """bench.csv in short."""
+    table = pd.read_csv(REFERENCE / "bench.csv")
+    shown = {
+        "data": table["dataset"] + " " + table["method"].map(column),
+        "fit, s": table["fit_seconds"].map("{:.2f}".format),
+        "compilation, s": table["compile_seconds"].map("{:.2f}".format),
+        "fit / floor": table["fit_over_floor"].map("{:.2f}".format),
+        "`model.fit` / fit": table["plain_over_fit"].map("{:.1f}".format),
+        "10 runs: `model.fit` / ours": table["ten_plain_over_ten"].map("{:.1f}".format),
+        "scoring, ms": (1e3 * table["score_seconds"]).map("{:.1f}".format),
+        "scoring / one product": table["score_over_product"].map("{:.1f}".format),
+        "2E passes / scoring": table["pairs_over_score"].map(lambda value: "" if pd.isna(value) else f"{value:.0f}"),
+    }
+    return pd.DataFrame(shown).set_index("data")
+
+
+def times():
+    """What the reference runs took, from their provenance."""
+    rows = {}
+    for path in sorted(REFERENCE.glob("*_provenance.json")):
+        sessions = read_sessions(path)
+        memory = [entry["peak_memory_mb"] for entry in sessions if "peak_memory_mb" in entry]
+        rows[path.name.removesuffix("_provenance.json")] = {
+            "runs": f"{sum(entry['runs_made'] for entry in sessions):,}",
+            "minutes": f"{sum(entry['seconds'] for entry in sessions) / 60:.1f}",
+            "peak of the driver, MB": f"{max(entry['driver'] for entry in memory)}" if memory else "",
+            "peak of a worker, MB": f"{max(entry['largest_worker'] for entry in memory)}" if memory else "",
+        }
+    return pd.DataFrame.from_dict(rows, orient="index").rename_axis("runs file")
+
+
+TABLES = {
+    "headline": headline,
+    "protocols": protocols,
+    "bench": bench,
+    "times": times,
+    "claims": claims,
+    "table-2": lambda: in_full("seen", "auc_pr"),
+    "table-2-auc-roc": lambda: in_full("seen", "auc_roc"),
+    "table-2-counts": lambda: counts("seen"),
+    "table-3": lambda: in_full("unseen", "auc_roc"),
+    "table-3-averages": lambda: averages("unseen"),
+    "table-4": lambda: in_full("ablation", "auc_pr"),
+    "table-4-averages": lambda: averages("ablation"),
+    "gaps-seen": lambda: gaps("seen"),
+    "gaps-unseen": lambda: gaps("unseen"),
+    "readings-prenet": lambda: readings("prenet", "devnet"),
+    "readings-dsad": lambda: readings("dsad"),
+    "readings-fsnet": lambda: readings("fsnet", "cfsnet"),
+    "readings-repen": lambda: readings("repen"),
+}
+
+
+def filled(text):
+    """A page with its tables made anew."""
+    return MARKED.sub(lambda match: f"{match[1]}{as_markdown(TABLES[match[2]]())}\n{match[3]}", text)
+
+
+def main(argv=None):
+    argparse.ArgumentParser(description="Fill the tables of README.md and REPRODUCTION.md from results/reference/.").parse_args(argv)
+    try:
+        for name in PAGES:
+            old = (ROOT / name).read_text()
+            new = filled(old)
+            if new != old:
+                with written_whole(ROOT / name) as file:
+                    file.write(new.encode())
+            print(f"{name}: {'written' if new != old else 'nothing to change'}")
+    except (ResultsError, DataError, OSError) as error:
+        sys.exit(f"write_up.py: {error}")
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
