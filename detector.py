@@ -54,12 +54,12 @@ class Detector(BaseEstimator):
         return check_array(X, dtype=np.float32, accept_sparse="csr" if self.takes_sparse else False)
 
 
-def apply_in_chunks(function, X, positions=None):
-    """function over the rows of X, or over those at positions, a bounded part at a time; function maps (n, D) to (n, ...)."""
-    n_rows = X.shape[0] if positions is None else len(positions)
+def apply_in_chunks(function, X, positions=None, n_rows=CHUNK_ROWS):
+    """function over the rows of X, or over those at positions, at most n_rows at a time; function maps (n, D) to (n, ...)."""
+    total = X.shape[0] if positions is None else len(positions)
     row_bytes = 8 * X.nnz / max(X.shape[0], 1) if sparse.issparse(X) else X.shape[1] * X.itemsize
-    size = max(1, min(CHUNK_ROWS, int(CHUNK_BYTES // max(row_bytes, 1))))
-    chunks = (slice(i, i + size) for i in range(0, n_rows, size))
+    size = max(1, min(n_rows, int(CHUNK_BYTES // max(row_bytes, 1))))
+    chunks = (slice(i, i + size) for i in range(0, total, size))
     return np.concatenate([np.asarray(function(X[chunk if positions is None else positions[chunk]])) for chunk in chunks])
 
 

@@ -18,7 +18,7 @@ from data_files import DataError
 from data_sources import written_whole
 from methods import METHODS, method_group
 from paper_experiments import EXACT_SETS
-from provenance import provenance_path, read_sessions
+from provenance import read_sessions
 from tables import METRICS, ResultsError
 from verdicts import comparison, comparisons, gap_table, read_table
 

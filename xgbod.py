@@ -34,6 +34,7 @@ from detector import Detector, apply_in_chunks
 
 SVM_NUS = (0.01, 0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 0.99)
 FOREST_TREES = (10, 20, 50, 70, 100, 150, 200)
+SCORING_ROWS = 16_384  # at a time: a call of each of the 600 trees costs more than a few rows in it
 
 
 def fit_one_class_svms(kernel):
@@ -81,7 +82,7 @@ class XGBOD(Detector):
 
     def add_scores(self, X):
         """The rows of X with the scores of the SVMs and forests as further columns: (n, D + 18), float32."""
-        scores = apply_in_chunks(self._unsupervised_scores, X)
+        scores = apply_in_chunks(self._unsupervised_scores, X, n_rows=SCORING_ROWS)
         return np.concatenate([X, scores.astype(np.float32)], axis=1)
 
     def _unsupervised_scores(self, X):
