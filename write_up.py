@@ -20,7 +20,7 @@ from methods import METHODS, method_group
 from paper_experiments import EXACT_SETS
 from provenance import read_sessions
 from tables import METRICS, ResultsError
-from verdicts import comparison, comparisons, gap_table, read_table
+from verdicts import comparison, gap_table, read_table
 
 ROOT = Path(__file__).resolve().parent
 REFERENCE = ROOT / "results" / "reference"
