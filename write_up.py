@@ -1,4 +1,4 @@
-"""Fill the tables of README.md and REPRODUCTION.md from results/reference/.
+"""Fill the tables of README.md and REPRODUCTION.md from results/reference/, and draw the README's picture.
 
     python write_up.py            # after new results; a test checks that it would change nothing
 
@@ -11,8 +11,12 @@ import re
 import sys
 from pathlib import Path
 
+import matplotlib.style
 import pandas as pd
+from matplotlib.figure import Figure
 
+import figures
+import significance
 from compare import as_markdown, counts_table, side_by_side
 from data_files import DataError
 from data_sources import written_whole
@@ -20,7 +24,7 @@ from methods import METHODS, method_group
 from paper_experiments import EXACT_SETS
 from provenance import read_sessions
 from tables import METRICS, ResultsError
-from verdicts import comparison, gap_table, read_table
+from verdicts import comparison, difference_table, gap_table, published_table, read_table
 
 ROOT = Path(__file__).resolve().parent
 REFERENCE = ROOT / "results" / "reference"
@@ -41,13 +45,18 @@ def with_spread(row, name):
 # ---------------------------------------------------------------------------- Tables 2 to 4
 
 
-def headline(metric="auc_pr"):
-    """Ours against published on the exact data sets, with the mean |difference| of each method."""
+def on_exact_data(metric, *groups):
+    """The comparison of Table 2 on the exact data sets, and their average, for some groups of methods."""
     table = comparison(REFERENCE, "seen")
-    table = table[(table["metric"] == metric) & table["method"].isin(method_group("table")) & (table["data_status"] != "partial")]
+    return table[(table["metric"] == metric) & table["method"].isin(method_group(*groups)) & table["data_status"].str.startswith("exact")]
+
+
+def headline(group, metric="auc_pr"):
+    """Ours against published on the exact data sets, with the mean |difference| of each method."""
+    table = on_exact_data(metric, group)
     cells = [f"{ours:.3f} / {paper:.3f}" for ours, paper in zip(table["reproduced"], table["published"])]
     shown = table.assign(cell=cells).pivot(index="dataset", columns="method", values="cell")
-    shown = shown.reindex(index=dict.fromkeys(table["dataset"]), columns=method_group("table"))
+    shown = shown.reindex(index=dict.fromkeys(table["dataset"]), columns=method_group(group))
     exact = table[table["data_status"] == "exact"]
     shown.loc["mean |difference|"] = exact.groupby("method")["difference"].agg(lambda values: f"{values.abs().mean():.4f}")
     return shown.rename_axis(f"{METRICS[metric]}, ours / published").rename(columns=column)
@@ -68,24 +77,54 @@ def protocols(methods=("prenet", "devnet")):
     return pd.DataFrame.from_dict(rows, orient="index").rename_axis("AUC-PR")
 
 
-def averages(experiment, suffix=""):
+def averages(experiment):
     """Published and reproduced averages of an experiment, mean |difference| and, over many sets, the correlation."""
-    table, rows = comparison(REFERENCE, experiment, suffix), {}
+    table, rows = comparison(REFERENCE, experiment), {}
     for metric in dict.fromkeys(table["metric"]):
         part = table[table["metric"] == metric]
         sets, means = part[part["dataset"] != "Average"], part[part["dataset"] == "Average"].set_index("method")
         rows[f"{METRICS[metric]}, published"] = {name: f"{value:.3f}" for name, value in means["published"].items()}
         rows[f"{METRICS[metric]}, ours"] = {name: f"{value:.3f}" for name, value in means["reproduced"].items()}
         sets = sets[sets["data_status"] == ("exact" if (sets["data_status"] == "exact").any() else "partial")]
-        rows["mean |difference|" + f", {METRICS[metric]}"] = {
+        rows[f"{METRICS[metric]}, mean |difference|"] = {
             name: f"{cells['difference'].abs().mean():.3f}" for name, cells in sets.groupby("method")
         }
         if sets["dataset"].nunique() > 12:
-            rows[f"correlation over the sets, {METRICS[metric]}"] = {
+            rows[f"{METRICS[metric]}, correlation over the sets"] = {
                 name: f"{cells['published'].corr(cells['reproduced']):.2f}" for name, cells in sets.groupby("method")
             }
     shown = pd.DataFrame.from_dict(rows, orient="index")
     return shown[[name for name in METHODS if name in shown]].rename(columns=column).rename_axis("average")
+
+
+def weights_of_unseen():
+    """PReNet on the unseen sets with the paper's lambda and with that of the authors' script: averages over the sets."""
+    paper, rows = comparison(REFERENCE, "unseen"), {}
+    other = difference_table(read_table(REFERENCE / "unseen_l2=0.1.csv"), published_table("unseen"))
+    for title, table in {"λ = 0.01": paper, "λ = 0.1": other}.items():
+        cells = table[table["method"] == "prenet"]
+        for metric in ("auc_roc", "auc_pr_weighted"):
+            part = cells[cells["metric"] == metric]
+            sets, mean = part[part["dataset"] != "Average"], part[part["dataset"] == "Average"].iloc[0]
+            row = rows.setdefault(METRICS[metric], {"published": f"{mean['published']:.3f}"})
+            row[f"ours, {title}"] = f"{mean['reproduced']:.3f}"
+            row[f"mean |difference|, {title}"] = f"{sets['difference'].abs().mean():.3f}"
+    return pd.DataFrame.from_dict(rows, orient="index").rename_axis("PReNet")
+
+
+def ranking():
+    """The seven methods on the exact data sets, best first: average AUC-PR and average rank, published and ours under both protocols."""
+    methods, rows = method_group("table"), {}
+    scores = {
+        "published": significance.published_scores("seen", datasets=list(EXACT_SETS)),
+        "released": significance.scores(significance.read_table(REFERENCE, "seen")),
+        "independent": significance.scores(significance.read_table(REFERENCE, "seen", "_independent")),
+    }
+    for title, table in scores.items():
+        table = table[methods]
+        rows[f"{title}, AUC-PR"], rows[f"{title}, rank"] = table.mean(), significance.average_ranks(table)["ordinal"]
+    shown = pd.DataFrame(rows).sort_values("released, AUC-PR", ascending=False)
+    return shown.rename(index=column).rename_axis("method")
 
 
 def counts(experiment):
@@ -170,7 +209,10 @@ def times():
 
 
 TABLES = {
-    "headline": headline,
+    "headline": lambda: headline("table"),
+    "ranking": ranking,
+    "appendix": lambda: headline("appendix"),
+    "lambda": weights_of_unseen,
     "protocols": protocols,
     "bench": bench,
     "times": times,
@@ -191,6 +233,31 @@ TABLES = {
 }
 
 
+def front_picture():
+    """Published against reproduced AUC-PR on the exact data sets: every cell, and the averages."""
+    table = on_exact_data("auc_pr", "table")
+    figure = Figure(figsize=(figures.PAGE_WIDTH, 3.1), layout="constrained")
+    cells, means = figure.subplots(1, 2, width_ratios=[1, 1.05])
+    cells.axline((0, 0), slope=1, color="#999999", linewidth=0.8, zorder=1)
+    methods = method_group("table")
+    for place, method in enumerate(methods):
+        (color, marker), part = figures.method_style(method), table[table["method"] == method]
+        sets, average = part[part["dataset"] != "Average"], part[part["dataset"] == "Average"].iloc[0]
+        cells.plot(sets["published"], sets["reproduced"], marker, color=color, markersize=5, markeredgewidth=0.3, zorder=3 - place / 10)
+        means.plot([average["published"], average["reproduced"]], [place] * 2, color=color, linewidth=1.2, zorder=2)
+        means.plot(average["published"], place, marker, color=color, **{**figures.HOLLOW, "markersize": 7})
+        means.plot(average["reproduced"], place, marker, color=color, markersize=7)
+    cells.set(title="Seven data sets, AUC-PR", xlabel="published", ylabel="reproduced", xlim=(0, 1.02), ylim=(0, 1.02), aspect="equal")
+    means.set(title="Average (hollow: published)", xlabel="AUC-PR", yticks=range(len(methods)), yticklabels=map(column, methods))
+    means.invert_yaxis()
+    return figure
+
+
+def draw_front_picture():
+    with matplotlib.style.context(["default", figures.RC]):
+        return figures.save(front_picture(), REFERENCE / "figures" / "published")
+
+
 def filled(text):
     """A page with its tables made anew."""
     return MARKED.sub(lambda match: f"{match[1]}{as_markdown(TABLES[match[2]]())}\n{match[3]}", text)
@@ -206,6 +273,7 @@ def main(argv=None):
                 with written_whole(ROOT / name) as file:
                     file.write(new.encode())
             print(f"{name}: {'written' if new != old else 'nothing to change'}")
+        print(*draw_front_picture(), sep="\n")
     except (ResultsError, DataError, OSError) as error:
         sys.exit(f"write_up.py: {error}")
     return 0
