@@ -121,6 +121,7 @@ class Trainer:
         optimizer.build(model.trainable_variables)
         self._fresh_optimizer = [variable.numpy() for variable in optimizer.variables]
         self._graph = tf.function(self._run_epochs, jit_compile=True, autograph=False)
+        self._compiled = set()  # shapes of the data that it was compiled for
 
     def fit(self, rows, anomalies, batches, n_epochs, initial_state, constants=()):
         """Train from initial_state; return the best epoch's weights and the mean loss of every epoch.
@@ -142,8 +143,11 @@ class Trainer:
         variables = [*self.model.variables, *self.optimizer.variables]
         for variable, value in zip(variables, [*initial_state, *self._fresh_optimizer], strict=True):
             variable.assign(value)
-        with _silent_stderr():  # the first call compiles the graph, which TensorFlow announces on the file descriptor itself
+        shapes = tuple(tuple(part.shape) for part in data[:-1])
+        # the first call compiles the graph, which TensorFlow announces on the file descriptor itself
+        with contextlib.nullcontext() if shapes in self._compiled else _silent_stderr():
             losses, *best_weights = [result.numpy() for result in self._graph(*data)]
+        self._compiled.add(shapes)
         for epoch, loss in enumerate(losses):
             check_loss(loss, epoch, n_epochs)
         return best_weights, losses.tolist()

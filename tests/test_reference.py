@@ -25,6 +25,20 @@ def test_pages_have_tables_to_fill():
         assert len(write_up.MARKED.findall((ROOT / page).read_text())) >= least
 
 
+@pytest.mark.parametrize("experiment, protocol", [
+    ("seen", "released"), ("seen", "redrawn"), ("seen", "independent"), ("unseen", "released"), ("unseen", "independent"),
+    ("ablation", "released"), ("readings", "released"),
+])  # fmt: skip
+def test_tables_follow_from_the_runs(experiment, protocol):
+    runs = pd.read_csv(REFERENCE / f"{experiment}_runs.csv")
+    runs = runs[runs["protocol"] == protocol]
+    assert len(runs) and not runs.duplicated(["method", "dataset", "run"]).any()
+    assert (runs.groupby(["method", "dataset"])["run"].nunique() == 10).all()
+    table = pd.read_csv(REFERENCE / f"{experiment}{'' if protocol == 'released' else f'_{protocol}'}.csv").set_index("dataset")
+    for (dataset, method), mean in runs.groupby(["dataset", "method"])["auc_pr"].mean().items():
+        assert table.loc[dataset, f"auc_pr_{method}"] == pytest.approx(mean, abs=1e-6)
+
+
 @pytest.mark.parametrize("path", sorted(REFERENCE.rglob("*_runs.csv")), ids=lambda path: str(path.relative_to(REFERENCE)))
 def test_every_runs_file_has_its_provenance(path):
     runs = pd.read_csv(path)
