@@ -2,18 +2,34 @@
 
     detector = PReNet(random_state=0).fit(X, y)      # y: 1 labelled anomaly, 0 unlabelled
     scores = detector.decision_function(X_new)       # higher = more anomalous
+    is_anomaly = detector.predict(X_new)             # 1 where the score is above offset_, else 0, as in PyOD
+
+X is an array, a DataFrame of numbers (names of columns are kept, and compared later) or, where takes_sparse, a CSR matrix.
+`fit` chooses offset_ so that it lies below the scores of a tenth of the unlabelled rows; set_offset chooses another one.
+A detector can stand in a Pipeline, behind a MinMaxScaler say, in a cross-validation (scoring="average_precision") and in a
+pickle. tests/test_sklearn.py names the checks of scikit-learn that detectors do not pass, and why.
+
+Nothing is printed. To follow the fits:    logging.basicConfig(); logging.getLogger("prenet").setLevel("INFO")
+This gives a line or two per fit. A fit on dense rows is one call of a compiled graph: only one on CSR rows tells its epochs.
 
 A detector supplies `_fit` and `_score`; one with a network derives from training.KerasDetector instead and supplies
 network, loss and batches. The experiments call `fit_rows`, which takes positions instead of a copied training set.
 """
 
+import logging
+import time
+
 import numpy as np
 from scipy import sparse
 from sklearn.base import BaseEstimator
-from sklearn.utils import check_array
-from sklearn.utils.validation import check_is_fitted
+from sklearn.exceptions import NotFittedError
+from sklearn.utils import ClassifierTags
+from sklearn.utils.validation import check_is_fitted, column_or_1d, validate_data
 
 CHUNK_ROWS, CHUNK_BYTES = 2_048, 2**26  # how much is scored at a time: bounds memory, and what is computed stays in the cache
+CONTAMINATION = 0.1  # share of the unlabelled training rows that lies above the offset_ of `fit`: PyOD's default
+
+logger = logging.getLogger("prenet")
 
 
 class Detector(BaseEstimator):
@@ -23,35 +39,84 @@ class Detector(BaseEstimator):
     slow_on_sparse = False  # whether it then takes minutes, so that it is run on such data only if that is asked for
 
     def fit(self, X, y):
-        """Learn from X (n, D) and y (n,): 1 for a labelled anomaly, 0 for unlabelled."""
-        X = self._checked(X)
-        y = np.asarray(y).ravel()
-        if len(y) != X.shape[0]:
-            raise ValueError(f"X has {X.shape[0]} rows, but y has {len(y)} labels")
-        if not np.isin(y, (0, 1)).all():
-            raise ValueError("y must hold only 1 (labelled anomaly) and 0 (unlabelled)")
-        return self.fit_rows(X, np.flatnonzero(y == 0), np.flatnonzero(y == 1))
+        """Learn from X (n, D) and y (n,): 1 or True for a labelled anomaly, 0 or False for unlabelled."""
+        self._is_fitted = False  # until the end: a fit that fails leaves no detector behind
+        X = self._checked(X, reset=True, ensure_min_samples=2)
+        y = self._checked_labels(y, X.shape[0])
+        self.fit_rows(X, np.flatnonzero(y == 0), np.flatnonzero(y == 1))
+        return self._set_offset(self._score(X)[y == 0], CONTAMINATION)
 
     def fit_rows(self, X, unlabeled, anomalies):
-        """Learn from the rows of X (float32, finite) at these two lists of positions: U and A of Sec. 3.1.1."""
+        """Learn from the rows of X (float32, finite) at these two lists of positions: U and A of Sec. 3.1.1. Sets no offset_."""
         if len(unlabeled) == 0 or len(anomalies) == 0:
             raise ValueError(
                 f"{type(self).__name__} needs unlabelled rows and labelled anomalies, got {len(unlabeled)} and {len(anomalies)}"
             )
+        self._is_fitted = False
+        vars(self).pop("offset_", None)  # of an earlier fit
+        start = time.perf_counter()
         self._fit(X, np.asarray(unlabeled), np.asarray(anomalies), np.random.default_rng(self.random_state))
         self.n_features_in_ = X.shape[1]
+        self._is_fitted = True
+        seconds = time.perf_counter() - start
+        logger.info("%s: %d unlabelled rows, %d anomalies, %.1f s", type(self).__name__, len(unlabeled), len(anomalies), seconds)
         return self
+
+    def set_offset(self, X, contamination):
+        """Choose offset_ so that predict calls this share of the rows of X anomalies; X should be like the data to come."""
+        if not 0 < contamination < 1:
+            raise ValueError(f"contamination must be a share between 0 and 1, not {contamination}")
+        return self._set_offset(self.decision_function(X), contamination)
 
     def decision_function(self, X):
         """Anomaly scores (n,) of the rows of X, higher = more anomalous."""
         check_is_fitted(self)
-        X = self._checked(X)
-        if X.shape[1] != self.n_features_in_:
-            raise ValueError(f"X has {X.shape[1]} features, but {type(self).__name__} was fitted on {self.n_features_in_}")
-        return self._score(X)
+        return self._score(self._checked(X, reset=False))
 
-    def _checked(self, X):
-        return check_array(X, dtype=np.float32, accept_sparse="csr" if self.takes_sparse else False)
+    def predict(self, X):
+        """1 for the rows of X with a score above offset_, 0 for the others, (n,)."""
+        scores = self.decision_function(X)
+        if not hasattr(self, "offset_"):
+            raise NotFittedError("fit_rows chooses no offset_: call set_offset before predict")
+        return (scores > self.offset_).astype(int)
+
+    def _set_offset(self, scores, contamination):
+        self.offset_ = np.quantile(scores, 1 - contamination)
+        return self
+
+    def _checked(self, X, **how):
+        """X as float32, dense or CSR; number and names of its features are kept (reset=True) or compared with those of the fit."""
+        try:
+            return validate_data(self, X, dtype=np.float32, accept_sparse="csr" if self.takes_sparse else False, **how)
+        except (TypeError, ValueError) as error:
+            text = list(X.select_dtypes(exclude=["number", "bool"])) if hasattr(X, "select_dtypes") else []
+            if not text:
+                raise
+            raise ValueError(f"{error} (columns that are not of a numeric type: {', '.join(map(str, text))})") from None
+
+    def _checked_labels(self, y, n_rows):
+        """y as numbers 0 and 1, (n_rows,)."""
+        y = column_or_1d(y)
+        if len(y) != n_rows:
+            raise ValueError(f"X has {n_rows} rows, but y has {len(y)} labels")
+        try:
+            y = y.astype(float)
+        except (TypeError, ValueError):  # names of classes, or missing values of pandas
+            y = np.full(n_rows, np.nan)
+        if not np.isin(y, (0, 1)).all():
+            raise ValueError("y must hold only 1 (labelled anomaly) and 0 (unlabelled)")
+        return y
+
+    def __sklearn_is_fitted__(self):
+        return getattr(self, "_is_fitted", False)
+
+    def __sklearn_tags__(self):
+        tags = super().__sklearn_tags__()
+        tags.estimator_type = "outlier_detector"  # so that scorers such as "average_precision" take its decision_function
+        tags.target_tags.required = True
+        tags.classifier_tags = ClassifierTags(multi_class=False)  # no classifier, but this says that y has two values only
+        tags.input_tags.sparse = self.takes_sparse
+        return tags
 
 
 def apply_in_chunks(function, X, positions=None, n_rows=CHUNK_ROWS):

@@ -21,6 +21,7 @@ import numpy as np
 from scipy import sparse
 from scipy.linalg.blas import daxpy, saxpy
 
+from detector import logger
 from training import _silent_stderr, check_loss, finish_psi, tf
 
 BLOCK_WEIGHTS = 65_536  # weights updated at a time: four arrays of this size stay in a cache of 2 MB
@@ -75,6 +76,7 @@ class SparseTrainer:
                 kernel.keep()
                 best_others = self.model.get_weights()[1:]
             losses.append(loss)
+            logger.info("epoch %d of %d: mean loss %.4g", epoch + 1, n_epochs, loss)
             if (epoch + 1) % MERGE_EPOCHS == 0:
                 kernel.merge_equal()
         return [kernel.restored(), *best_others], losses

@@ -24,7 +24,7 @@ import tensorflow as tf  # noqa: E402
 from scipy import sparse  # noqa: E402
 from tensorflow.compiler.tf2xla.python.xla import optimization_barrier  # noqa: E402 - not in TensorFlow's public interface
 
-from detector import Detector, apply_in_chunks  # noqa: E402
+from detector import Detector, apply_in_chunks, logger  # noqa: E402
 
 
 class TrainingDiverged(ValueError):
@@ -314,6 +314,8 @@ class KerasDetector(Detector):
         weights, losses = trainer.fit(X, anomalies, batches, self.epochs, state_of(model), constants)
         model.set_weights(weights)
         self.model_, self.losses_ = model, losses
+        message = "%s: %d epochs, mean loss %.4g in the first, lowest %.4g in epoch %d"
+        logger.info(message, type(self).__name__, self.epochs, losses[0], min(losses), np.argmin(losses) + 1)
 
     def _settings(self):
         """All parameters but those not in the graph, hashable: what decides which compiled graph can be used."""

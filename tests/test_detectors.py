@@ -72,7 +72,7 @@ def test_bad_input_is_refused(name, X, y, message):
 def test_scoring_other_features_is_refused(name):
     X, _, known = two_clusters()
     detector = make_detector(name).fit(X, known)
-    with pytest.raises(ValueError, match="5 features, but .* was fitted on 6"):
+    with pytest.raises(ValueError, match="5 features, but .* is expecting 6"):
         detector.decision_function(X[:, :5])
 
 

@@ -134,15 +134,16 @@ def test_pre_training_ignores_the_labelled_anomalies():
     X, _, known = two_clusters()
     moved = X.copy()
     moved[known == 1] += 5
+    positions = np.flatnonzero(known == 0), np.flatnonzero(known == 1)
     settings = {"encoder": (16, 4), "epochs": 3, "batch_size": 64}
-    first, second = [_Pretraining(**settings).fit(rows, known).model_.get_weights() for rows in (X, moved)]
+    first, second = [_Pretraining(**settings).fit_rows(rows, *positions).model_.get_weights() for rows in (X, moved)]
     for weights, others in zip(first, second):
         np.testing.assert_array_equal(weights, others)
 
 
 def test_pre_training_learns_to_reconstruct():
     X, _, known = two_clusters()
-    first = _Pretraining(encoder=(16, 4), epochs=40, batch_size=64).fit(X, known)
+    first = _Pretraining(encoder=(16, 4), epochs=40, batch_size=64).fit_rows(X, np.flatnonzero(known == 0), np.flatnonzero(known == 1))
     residual = first.model_(X[known == 0]).numpy()
     alive = (X[known == 0] - residual).any(axis=0)  # a ReLU output that starts out negative for all rows stays 0
     assert alive.sum() >= 2 and first.losses_[-1] < first.losses_[0]
@@ -153,7 +154,7 @@ def test_joint_training_starts_from_the_pre_trained_autoencoder():
     X, _, known = two_clusters()
     unlabeled, anomalies = np.flatnonzero(known == 0), np.flatnonzero(known == 1)
     model = FEAWAD(**SMALL).initial_model(X, unlabeled, anomalies, seed=5)
-    pretrained = _Pretraining(5, (16, 4), epochs=3, batch_size=64).fit(X, known).model_
+    pretrained = _Pretraining(5, (16, 4), epochs=3, batch_size=64).fit_rows(X, unlabeled, anomalies).model_
     fresh = build_autoencoder(6, (16, 4), keras.random.SeedGenerator(5)).get_weights()
     for weights, wanted, start in zip(model.get_weights(), pretrained.get_weights(), fresh):
         np.testing.assert_array_equal(weights, wanted)
