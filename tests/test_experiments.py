@@ -252,6 +252,15 @@ def test_results_that_cannot_be_read_stop_it_before_work_starts(data_dir, tmp_pa
     assert (tmp_path / "seen_runs.csv").read_text() == "a,b\n1,2\n"
 
 
+def test_the_theorem_takes_costly_sets_at_the_rates_of_figure_4_only(data_dir, monkeypatch):
+    prepare_all(["demo"], SourceFinder(data_dir / "raw", [], offline=True), data_dir)
+    args = experiments.complete(experiments.make_parser().parse_args(["contamination", "--theorem", "--data-dir", str(data_dir)]), "contamination")
+    figure_4 = set(EXPERIMENTS["contamination"].sweeps["contamination"])
+    assert {common["contamination"] for common in experiments.configurations(args, ["demo"])} > figure_4
+    monkeypatch.setattr("theorem.COSTLY_SETS", ("demo",))
+    assert {common["contamination"] for common in experiments.configurations(args, ["demo"])} == figure_4
+
+
 @pytest.fixture(scope="module")
 def clone(tmp_path_factory):
     """The project's files with an environment that is ready."""
