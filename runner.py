@@ -22,6 +22,7 @@ from sklearn.metrics import average_precision_score, roc_auc_score
 from data_prep import NORMAL, load_data
 from methods import make_detector
 
+CELLS_PER_PROCESS = 40
 ONE_THREAD = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "TF_NUM_INTRAOP_THREADS", "TF_NUM_INTEROP_THREADS")
 
 
@@ -184,14 +185,17 @@ class LocalWorkers:
 
     def close(self):
         for worker in self._workers:
-            worker.process.kill()
-            worker.process.join()
+            worker.stop()
 
 
 class LocalWorker:
-    """A fresh process of one thread."""
+    """A process of one thread, which makes way for a fresh one after some cells: TensorFlow never frees a compiled graph, some 12 MB."""
 
     def __init__(self):
+        self._start()
+
+    def _start(self):
+        self._cells = set()  # that it has had
         for name in ONE_THREAD:  # read by the libraries when the new process imports them
             os.environ[name] = "1"
         context = multiprocessing.get_context("spawn")
@@ -201,10 +205,18 @@ class LocalWorker:
         other_end.close()
 
     def submit(self, *call):
-        """A Future of what the process makes of a function and its arguments; ConnectionError if it dies."""
+        """A Future of what the process makes of a function and its arguments, a cell first; ConnectionError if it dies."""
+        if len(self._cells | {call[1]}) > CELLS_PER_PROCESS:
+            self.stop()
+            self._start()
+        self._cells.add(call[1])
         future = futures.Future()
         threading.Thread(target=self._wait, args=(future, call), daemon=True).start()
         return future
+
+    def stop(self):
+        self.process.kill()
+        self.process.join()
 
     def _wait(self, future, call):
         try:

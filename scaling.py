@@ -139,8 +139,7 @@ def measure_all(growing, epochs, clock):
             progress.write(f"{value:,} {LABELS[size]}: left out, {error}", file=sys.stderr)
             continue
         finally:
-            worker.process.kill()
-            worker.process.join()
+            worker.stop()
         if result is None:
             progress.write(f"{value:,} {LABELS[size]}: left out, because PReNet does not train on sparse rows", file=sys.stderr)
             continue

@@ -19,7 +19,7 @@ from data_sources import SourceFinder
 from experiments import method_names
 from methods import METHODS, method_group
 from paper_experiments import EXPERIMENTS, sets_of_figure_3
-from runner import Cell, run_cells
+from runner import Cell, LocalWorker, run_cells
 from tables import RunsFile
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -259,6 +259,17 @@ def test_the_theorem_takes_costly_sets_at_the_rates_of_figure_4_only(data_dir, m
     assert {common["contamination"] for common in experiments.configurations(args, ["demo"])} > figure_4
     monkeypatch.setattr("theorem.COSTLY_SETS", ("demo",))
     assert {common["contamination"] for common in experiments.configurations(args, ["demo"])} == figure_4
+
+
+def test_a_worker_makes_way_for_a_fresh_process(monkeypatch):
+    monkeypatch.setattr("runner.CELLS_PER_PROCESS", 2)
+    worker, processes = LocalWorker(), []
+    for cell in "ababcc":
+        assert worker.submit(str, cell).result() == cell
+        processes.append(worker.process)
+    worker.stop()
+    assert [process is processes[0] for process in processes] == [True] * 4 + [False] * 2
+    assert not any(process.is_alive() for process in processes)
 
 
 @pytest.fixture(scope="module")
