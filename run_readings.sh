@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # What the text leaves open, read in other ways: the readings that methods.py lists, of PReNet, DevNet, DSAD, FSNet, cFSNet and REPEN,
 # 7 data sets, 10 runs. Writes results/readings_runs.csv and results/readings.csv, compares with published/seen.csv.
-# About 15 minutes on 2 cores.
+# About 10 minutes on 2 cores.
 set -euo pipefail
 cd "$(dirname "$0")"
 source ./setup_env.sh
