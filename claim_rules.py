@@ -6,8 +6,19 @@ import pandas as pd
 
 from methods import METHODS, method_group
 from significance import (
-    LEVEL, METRICS, MIN_SETS, agrees, average_ranks, conover, counted_scores, improvements, published_scores, quoted,
-    read_table, scores, wilcoxon_p_values,
+    LEVEL,
+    METRICS,
+    MIN_SETS,
+    agrees,
+    average_ranks,
+    conover,
+    counted_scores,
+    improvements,
+    published_scores,
+    quoted,
+    read_table,
+    scores,
+    wilcoxon_p_values,
 )  # fmt: skip
 
 HOLDS, IN_PART, FAILS, UNTESTED = VERDICTS = ("holds", "holds in part", "does not hold", "not tested")
@@ -194,7 +205,8 @@ def on_both(results, experiment, check, metric="auc_pr", methods=TABLE_METHODS):
     in_paper = ": ".join(check(published))
     try:
         values, data = results.scores(experiment, metric, methods)
-        verdict, evidence = capped(*check(values), methods, values)
+        verdict, evidence = check(values)
+        verdict, evidence = capped(verdict, evidence, methods, values)
     except NotTested as reason:
         return UNTESTED, str(reason), f"{in_paper}."
     alike = published.loc[published.index.isin(values.index), published.columns.isin(values.columns)]

@@ -9,9 +9,33 @@ Data sets of status `exact` count; where an experiment has none, its `partial` o
 """
 
 from claim_rules import (
-    ALL_METHODS, COMPARABLE, FAILS, HOLDS, IN_PART, NEAR, TABLE_METHODS, UNTESTED, Claim, NotTested, Results, against, best_rank,
-    better_on_average, by_count, conover_better, fewer_labels, highest_mean, improved_as_quoted, improved_per_set, listed, on_both,
-    on_most_sets, robust, significant, stable, theorem_points,
+    ALL_METHODS,
+    COMPARABLE,
+    FAILS,
+    HOLDS,
+    IN_PART,
+    NEAR,
+    TABLE_METHODS,
+    UNTESTED,
+    Claim,
+    NotTested,
+    Results,
+    against,
+    best_rank,
+    better_on_average,
+    by_count,
+    conover_better,
+    fewer_labels,
+    highest_mean,
+    improved_as_quoted,
+    improved_per_set,
+    listed,
+    on_both,
+    on_most_sets,
+    robust,
+    significant,
+    stable,
+    theorem_points,
 )  # fmt: skip
 from methods import method_group
 from significance import MIN_SETS, as_quoted, quoted

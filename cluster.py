@@ -59,7 +59,8 @@ class ClusterWorkers:
 
     def current(self, wanted):
         """The workers to use now; while the scheduler has none at all, waits for one."""
-        for looks in range(sys.maxsize):
+        looks = 0
+        while True:
             try:
                 there = self._client.nthreads().keys()
             except (OSError, CancelledError):
@@ -76,6 +77,7 @@ class ClusterWorkers:
                 raise ClusterError(f"none of the {len(there)} workers of {self._scheduler} can be used")
             if looks == 0:
                 print(f"{self._scheduler} has no workers: waiting for one (Ctrl-C stops).", file=sys.stderr, flush=True)
+            looks += 1
             time.sleep(self.seconds_between_looks)
 
     def _add(self, address):

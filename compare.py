@@ -7,8 +7,8 @@
 
 Reads <results>/seen.csv and published/seen.csv, writes <results>/seen_vs_published.csv and prints it; likewise for unseen
 (Table 3) and ablation (Table 4). Then come the verdicts, the paper's statistics on its numbers and on ours, and its claims,
-one by one; all of it is also written to <results>/comparison.md, and to look at to <results>/report.html. Only data sets that are `exact` are counted; the others are
-shown apart, because their data is not the paper's.
+one by one; all of it is also written to <results>/comparison.md, and to look at to <results>/report.html. Only data sets that
+are `exact` are counted; the others are shown apart, because their data is not the paper's.
 """
 
 import argparse
@@ -23,7 +23,7 @@ from command_line import parse_names
 from data_files import DataError
 from data_sources import written_whole
 from methods import METHODS
-from tables import METRICS, SWEEP, ResultsError, with_comparable_auc
+from tables import METRICS, SWEEP, ResultsError, with_comparable_auc, write_table
 from verdicts import TITLES, VERDICTS, comparison, comparisons, gap_table, verdict_counts
 
 
@@ -117,7 +117,7 @@ def compare(results_dir, experiment):
     if table.empty:
         return False
     path = Path(results_dir) / f"{experiment}_vs_published.csv"
-    table.to_csv(path, index=False, float_format="%.6f")
+    write_table(table, path)
     print_differences(table)
     print(f"\nWrote {path}")
     return True

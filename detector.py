@@ -11,6 +11,9 @@ pickle. tests/test_sklearn.py names the checks of scikit-learn that detectors do
 
 Nothing is printed. To follow the fits:    logging.basicConfig(); logging.getLogger("prenet").setLevel("INFO")
 This gives a line or two per fit. A fit on dense rows is one call of a compiled graph: only one on CSR rows tells its epochs.
+The one message that comes unasked is the warning of `fit` that all its rows have the same score.
+
+A fit whose loss overflows and rows whose scores do are refused with a ValueError: no score is ever NaN or infinite.
 
 A detector supplies `_fit` and `_score`; one with a network derives from training.KerasDetector instead and supplies
 network, loss and batches. The experiments call `fit_rows`, which takes positions instead of a copied training set.
@@ -27,6 +30,7 @@ from sklearn.utils import ClassifierTags
 from sklearn.utils.validation import check_is_fitted, column_or_1d, validate_data
 
 CHUNK_ROWS, CHUNK_BYTES = 2_048, 2**26  # how much is scored at a time: bounds memory, and what is computed stays in the cache
+EQUAL_SCORES = 1e-6  # scores that differ by less than this part of their size differ by float32 rounding only
 CONTAMINATION = 0.1  # share of the unlabelled training rows that lies above the offset_ of `fit`: PyOD's default
 
 logger = logging.getLogger("prenet")
@@ -44,7 +48,12 @@ class Detector(BaseEstimator):
         X = self._checked(X, reset=True, ensure_min_samples=2)
         y = self._checked_labels(y, X.shape[0])
         self.fit_rows(X, np.flatnonzero(y == 0), np.flatnonzero(y == 1))
-        return self._set_offset(self._score(X)[y == 0], CONTAMINATION)
+        self._is_fitted = False  # again, until it is known that it can score
+        scores = self._finite_scores(X)
+        self._is_fitted = True
+        if np.ptp(scores) <= EQUAL_SCORES * np.abs(scores).max():
+            logger.warning("%s: all %d training rows have the same score, so it does not tell rows apart", type(self).__name__, len(scores))
+        return self._set_offset(scores[y == 0], CONTAMINATION)
 
     def fit_rows(self, X, unlabeled, anomalies):
         """Learn from the rows of X (float32, finite) at these two lists of positions: U and A of Sec. 3.1.1. Sets no offset_."""
@@ -53,9 +62,11 @@ class Detector(BaseEstimator):
                 f"{type(self).__name__} needs unlabelled rows and labelled anomalies, got {len(unlabeled)} and {len(anomalies)}"
             )
         self._is_fitted = False
-        vars(self).pop("offset_", None)  # of an earlier fit
+        if hasattr(self, "offset_"):  # of an earlier fit
+            del self.offset_
         start = time.perf_counter()
-        self._fit(X, np.asarray(unlabeled), np.asarray(anomalies), np.random.default_rng(self.random_state))
+        with np.errstate(over="ignore", invalid="ignore"):  # where features are too large, the loss or the scores show it
+            self._fit(X, np.asarray(unlabeled), np.asarray(anomalies), np.random.default_rng(self.random_state))
         self.n_features_in_ = X.shape[1]
         self._is_fitted = True
         seconds = time.perf_counter() - start
@@ -71,7 +82,7 @@ class Detector(BaseEstimator):
     def decision_function(self, X):
         """Anomaly scores (n,) of the rows of X, higher = more anomalous."""
         check_is_fitted(self)
-        return self._score(self._checked(X, reset=False))
+        return self._finite_scores(self._checked(X, reset=False))
 
     def predict(self, X):
         """1 for the rows of X with a score above offset_, 0 for the others, (n,)."""
@@ -80,6 +91,18 @@ class Detector(BaseEstimator):
             raise NotFittedError("fit_rows chooses no offset_: call set_offset before predict")
         return (scores > self.offset_).astype(int)
 
+    def _finite_scores(self, X):
+        """Scores (n,) of checked rows, all of them finite."""
+        with np.errstate(over="ignore", invalid="ignore"):
+            scores = self._score(X)
+        overflowed = np.flatnonzero(~np.isfinite(scores))
+        if len(overflowed):
+            raise ValueError(
+                f"{type(self).__name__} cannot score {len(overflowed)} of {len(scores)} rows, the first of them row {overflowed[0]} "
+                "(counted from 0), whose score overflows: are the features scaled (to about 0-1)?"
+            )
+        return scores
+
     def _set_offset(self, scores, contamination):
         self.offset_ = np.quantile(scores, 1 - contamination)
         return self
@@ -87,9 +110,12 @@ class Detector(BaseEstimator):
     def _checked(self, X, **how):
         """X as float32, dense or CSR; number and names of its features are kept (reset=True) or compared with those of the fit."""
         try:
-            return validate_data(self, X, dtype=np.float32, accept_sparse="csr" if self.takes_sparse else False, **how)
+            with np.errstate(over="ignore", invalid="ignore"):  # a number too large for float32 is refused all the same
+                return validate_data(self, X, dtype=np.float32, accept_sparse="csr" if self.takes_sparse else False, **how)
         except (TypeError, ValueError) as error:
             text = list(X.select_dtypes(exclude=["number", "bool"])) if hasattr(X, "select_dtypes") else []
+            if not text and "NaN" in str(error):
+                raise ValueError(str(error).splitlines()[0]) from None  # scikit-learn goes on about its own estimators
             if not text:
                 raise
             raise ValueError(f"{error} (columns that are not of a numeric type: {', '.join(map(str, text))})") from None

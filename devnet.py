@@ -17,7 +17,7 @@ import sys
 import numpy as np
 
 from detector import apply_in_chunks
-from training import Batches, KerasDetector, build_psi, encoder, keras, tf
+from training import Batches, KerasDetector, build_psi, encoder, keras, seed_generator, tf
 
 CONFIDENCE_MARGIN = 5.0  # DevNet's a: anomalies should deviate by at least 5 sigma
 REFERENCE_SCORES = 5_000  # DevNet's l, draws of N(0, 1)
@@ -25,10 +25,10 @@ REFERENCE_SCORES = 5_000  # DevNet's l, draws of N(0, 1)
 
 def build_devnet(n_features, hidden_units=20, l2=0.01, seed=None):
     """Anomaly scoring network eta(psi(x)): one hidden layer, one linear score (DevNet's anomaly scoring network)."""
-    seeds = keras.random.SeedGenerator(seed)
+    seeds = seed_generator(seed)
     psi = build_psi(n_features, hidden_units, l2, seeds)
     code = keras.Input((hidden_units,))
-    score = keras.layers.Dense(1, kernel_initializer=keras.initializers.GlorotUniform(seeds))
+    score = keras.layers.Dense(1, kernel_initializer=keras.initializers.GlorotUniform(seeds), name="score")
     eta = keras.Model(code, score(code)[:, 0], name="eta")
     instance = keras.Input((n_features,))
     return keras.Model(instance, eta(psi(instance)))  # scores (b,)

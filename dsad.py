@@ -29,7 +29,7 @@ import numpy as np
 
 from detector import apply_in_chunks
 from devnet import sample_balanced
-from training import Batches, KerasDetector, build_psi, codes_at, encoder, keras, tf
+from training import Batches, KerasDetector, build_psi, codes_at, encoder, keras, seed_generator, tf
 
 DISTANCES = ("squared", "plain")
 ANOMALY_TERMS = ("inverse", "hinge")
@@ -42,18 +42,19 @@ COLLAPSE_TOLERANCE = 1e-6  # codes that differ by less than this part of their s
 
 def build_dsad(n_features, hidden_units=20, l2=0.01, seed=None):
     """Encoder psi without bias (a bias could fit the centre by itself); "eta", the loop's name for a head, passes codes on."""
-    psi = build_psi(n_features, hidden_units, l2, keras.random.SeedGenerator(seed), use_bias=False)
+    psi = build_psi(n_features, hidden_units, l2, seed_generator(seed), use_bias=False)
     instance = keras.Input((n_features,))
     return keras.Model(instance, keras.layers.Identity(name="eta")(psi(instance)))  # codes (b, hidden_units)
 
 
 def build_residual(n_features, hidden_units=20, l2=0.01, seed=None):
     """Autoencoder of the pre-training, as a model of the residual x - x_hat; the encoder's kernel is its first weight."""
-    seeds = keras.random.SeedGenerator(seed)
+    seeds = seed_generator(seed)
     psi = build_psi(n_features, hidden_units, l2, seeds, use_bias=False)
-    decoder = keras.layers.Dense(n_features, use_bias=False, kernel_initializer=keras.initializers.GlorotUniform(seeds))
+    initializer = keras.initializers.GlorotUniform(seeds)
+    decoder = keras.layers.Dense(n_features, use_bias=False, kernel_initializer=initializer, name="decoder")
     # grown from psi's own tensors, so that no layer is named "psi": the residual needs the rows, not their codes alone
-    return keras.Model(psi.input, keras.layers.Subtract()([psi.input, decoder(psi.output)]))  # residuals (b, D)
+    return keras.Model(psi.input, keras.layers.Subtract(name="residual")([psi.input, decoder(psi.output)]))  # residuals (b, D)
 
 
 def centre_of(codes):
@@ -161,7 +162,8 @@ class DSAD(KerasDetector):
         looked_at = [rng.choice(rows, min(len(rows), COLLAPSE_ROWS), replace=False) for rows in (unlabeled, anomalies)]
         if is_collapsed(codes_at(self.model_.get_layer("psi"), X, np.concatenate(looked_at)), self.centre_):
             # no error: a run of an experiment should still be recorded, with the scores that the method gave
-            warnings.warn("Deep SAD collapsed: all training rows have the same code, so its scores do not tell rows apart", RuntimeWarning)
+            message = "Deep SAD collapsed: all training rows have the same code, so its scores do not tell rows apart"
+            warnings.warn(message, RuntimeWarning, stacklevel=2)
 
     def _score(self, X):
         """The distance d, in float64: near the centre the square of a float32 difference would lose digits."""

@@ -13,6 +13,7 @@ import os
 import sys
 from pathlib import Path
 
+import numpy as np
 import pandas as pd
 from scipy import sparse
 from tqdm import tqdm
@@ -28,7 +29,17 @@ from methods import METHODS, make_detector, method_group
 from paper_experiments import EXPERIMENTS
 from runner import Cell, ClusterError, run_cells
 from tables import (
-    SET_UP, ResultsError, RunsFile, describe_settings, repeat_without_labels, same_configuration, select_runs, table_suffix, write_tables
+    SET_UP,
+    ResultsError,
+    RunsFile,
+    describe_settings,
+    only_writer,
+    repeat_without_labels,
+    same_cells,
+    same_configuration,
+    select_runs,
+    table_suffix,
+    write_tables,
 )  # fmt: skip
 from verdicts import comparisons
 
@@ -42,7 +53,8 @@ def available_data_sets(args, experiment):
     """
     wanted = args.datasets or experiment.data_sets()
     if args.theorem and not args.datasets:
-        print(f"--theorem leaves {' and '.join(theorem.COSTLY_SETS)} at the rates of Fig. 4, because higher ones take long; --datasets does not.")
+        costly = " and ".join(theorem.COSTLY_SETS)
+        print(f"--theorem leaves {costly} at the rates of Fig. 4, because higher ones take long; --datasets does not.")
     finder = make_finder(args)
     statuses, errors = prepare_all(dict.fromkeys(map(source_of, wanted)), finder, args.data_dir)
     missing = [name for name, status in statuses.items() if status == "missing"]
@@ -123,14 +135,18 @@ def overrides(method, detector):
 
 def plan(args, wanted, done):
     """The cells to run, as {cell: its columns}, without the runs that are in `done`; the longest cells first."""
-    everything, cells = set(), {}
+    everything, cells, others = set(), {}, same_cells(done, wanted)
     for common in wanted:
-        where = tuple(common[name] for name in ("method", "dataset", *SET_UP))
-        everything.add((where, common["overrides"]))
-        made = set() if args.force else set(done["run"][same_configuration(done, common)])
+        where = {name: common[name] for name in ("method", "dataset", *SET_UP)}
+        everything.add((*where.values(), common["overrides"]))
+        same = same_configuration(done, common)
+        others &= ~same
+        made = set() if args.force else set(done["run"][same])
         missing = tuple(run for run in range(args.runs) if run not in made)
         if missing:
-            cells[Cell(*where, missing, args.data_dir, common["overrides"])] = common
+            cells[Cell(**where, runs=missing, data_dir=args.data_dir, settings=common["overrides"])] = common
+    if others.any():
+        print(f"{np.count_nonzero(others)} earlier runs were made from other data or with other settings: they are kept, but not used.")
     n_missing, n_wanted = sum(len(cell.runs) for cell in cells), len(everything) * args.runs
     if n_missing < n_wanted:
         print(f"{n_wanted - n_missing} of {n_wanted} runs were made before and are kept.")
@@ -152,22 +168,25 @@ def run_experiment(args):
     label = "_".join([args.experiment, *(f"{name}={value}" for name, value in args.set)])
     runs_file = RunsFile(args.results_dir, label)
     runs_file.open_for_append()
-    names, failures = available_data_sets(args, EXPERIMENTS[args.experiment])
+    done = runs_file.read()
+    (names, failures), notes = available_data_sets(args, EXPERIMENTS[args.experiment]), []
     wanted = configurations(args, names)
-    cells = plan(args, wanted, runs_file.read())
-    started, made = provenance.now(), 0
+    cells = plan(args, wanted, done)
+    session = provenance.Session(args.results_dir, label, {common["dataset"]: common["data_sha256"] for common in wanted})
     try:
         for cell, result, error in with_progress(run_cells(cells, args.jobs, args.cluster), cells):
             if error is None:
                 runs_file.append(cells[cell] | result)
-                made += 1
+                session.count_run()
+                notes += [f"{cell}: {result['note']}"] if result["note"] else []
             else:
                 failures.append(f"{cell}: {error}")
     finally:  # also if it was stopped
-        if made:
-            data = {common["dataset"]: common["data_sha256"] for common in wanted}
-            entry = provenance.record_session(args.results_dir, label, started, made, data)
-            print(provenance.describe(entry))
+        if session.entry["runs_made"]:
+            session.save()
+            print(provenance.describe(session.entry))
+    for line in notes:
+        print(f"NOTE {line}: the detector tells no rows apart.")
     if wanted:
         report(args, label, wanted, names, runs_file.read())
     return failures
@@ -350,12 +369,14 @@ def main(argv=None):
     args = parser.parse_args(argv)
     failures = []
     try:
-        for completed in complete_all(parser, args):
+        asked_for = complete_all(parser, args)
+        with only_writer(args.results_dir):
+            for completed in asked_for:
+                if args.experiment == "all":
+                    print(f"\n=== {completed.experiment}: {EXPERIMENTS[completed.experiment].regenerates}", flush=True)
+                failures += run_experiment(completed)
             if args.experiment == "all":
-                print(f"\n=== {completed.experiment}: {EXPERIMENTS[completed.experiment].regenerates}", flush=True)
-            failures += run_experiment(completed)
-        if args.experiment == "all":
-            conclude(args.results_dir)
+                conclude(args.results_dir)
     except (ClusterError, DataError, ResultsError) as error:
         parser.error(str(error))
     except KeyboardInterrupt:

@@ -30,7 +30,7 @@ import numpy as np
 
 from detector import apply_in_chunks
 from devnet import sample_balanced
-from training import Batches, KerasDetector, keras, rmsprop, tf
+from training import Batches, KerasDetector, keras, rmsprop, seed_generator, tf
 
 MARGIN = 5.0  # anomalies should have at least this score and this residual norm
 SQUARED_NORM_FLOOR = 1e-8  # keeps the gradient of a norm and the division by it finite at 0
@@ -38,11 +38,11 @@ RESIDUAL_TERMS = ("paper", "released")
 OPTIMIZERS = {"rmsprop": rmsprop, "adam": keras.optimizers.Adam}
 
 
-def dense(units, seeds, activation="relu", l2=0.0):
-    """A layer of FEAWAD, with l2 on its kernel if there is any."""
+def dense(units, seeds, name, activation="relu", l2=0.0):
+    """A layer of FEAWAD, with l2 on its kernel if there is any; named as training.seed_generator tells why."""
     regularizer = keras.regularizers.L2(l2) if l2 else None
     initializer = keras.initializers.GlorotNormal(seeds)
-    return keras.layers.Dense(units, activation=activation, kernel_initializer=initializer, kernel_regularizer=regularizer)
+    return keras.layers.Dense(units, activation, kernel_initializer=initializer, kernel_regularizer=regularizer, name=name)
 
 
 def row_norm(rows):
@@ -54,27 +54,27 @@ def build_autoencoder(n_features, encoder=(128, 64), seeds=None):
     """Rows to their residuals x - x_hat (b, D) and their codes (b, encoder[-1]); the decoder mirrors the encoder."""
     instance = keras.Input((n_features,))
     code = instance
-    for units in encoder:
-        code = dense(units, seeds)(code)
+    for number, units in enumerate(encoder):
+        code = dense(units, seeds, f"encoder_{number}")(code)
     reconstruction = code
-    for units in (*encoder[-2::-1], n_features):
-        reconstruction = dense(units, seeds)(reconstruction)
+    for number, units in enumerate((*encoder[-2::-1], n_features)):
+        reconstruction = dense(units, seeds, f"decoder_{number}")(reconstruction)
     return keras.Model(instance, [instance - reconstruction, code], name="autoencoder")
 
 
 def build_feawad(n_features, encoder=(128, 64), scorer=(256, 32), l2=0.01, residual_term="paper", seed=None):
     """Rows to (b, 2): the score, from [unit residual, code, residual norm], and the norm that enters the loss."""
-    seeds = keras.random.SeedGenerator(seed)
+    seeds = seed_generator(seed)
     instance = keras.Input((n_features,))
     residual, code = build_autoencoder(n_features, encoder, seeds)(instance)
     norm = row_norm(residual)
     unit_residual = residual / norm
-    hidden = keras.layers.Concatenate()([unit_residual, code])
-    for units in scorer:
-        hidden = dense(units, seeds, l2=l2)(keras.layers.Concatenate()([hidden, norm]))
-    score = dense(1, seeds, activation=None)(keras.layers.Concatenate()([hidden, norm]))
+    hidden = keras.ops.concatenate([unit_residual, code], axis=1)
+    for number, units in enumerate(scorer):
+        hidden = dense(units, seeds, f"scorer_{number}", l2=l2)(keras.ops.concatenate([hidden, norm], axis=1))
+    score = dense(1, seeds, "score", activation=None)(keras.ops.concatenate([hidden, norm], axis=1))
     loss_norm = norm if residual_term == "paper" else row_norm(unit_residual)
-    return keras.Model(instance, keras.layers.Concatenate()([score, loss_norm]))
+    return keras.Model(instance, keras.ops.concatenate([score, loss_norm], axis=1))
 
 
 def reconstruction_loss(residuals):
@@ -105,7 +105,6 @@ def sample_unlabeled(unlabeled, n_batches, batch_size, rng):
 class _Pretraining(KerasDetector):
     """FEAWAD's first stage: the autoencoder alone, on unlabelled rows. It is not a detector of its own and cannot score."""
 
-
     def __init__(
         self,
         random_state=0,
@@ -126,7 +125,7 @@ class _Pretraining(KerasDetector):
 
     def build(self, n_features, seed):
         instance = keras.Input((n_features,))
-        residual, _ = build_autoencoder(n_features, self.encoder, keras.random.SeedGenerator(seed))(instance)
+        residual, _ = build_autoencoder(n_features, self.encoder, seed_generator(seed))(instance)
         return keras.Model(instance, residual)
 
     def optimizer(self):
@@ -141,7 +140,6 @@ class _Pretraining(KerasDetector):
 
 class FEAWAD(KerasDetector):
     """Autoencoder and score network, trained jointly after the autoencoder's pre-training."""
-
 
     def __init__(
         self,

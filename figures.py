@@ -23,11 +23,11 @@ from matplotlib.lines import Line2D
 from matplotlib.patches import Patch
 from matplotlib.ticker import MaxNLocator
 
-from verdicts import PUBLISHED
 from data_files import DataError
 from data_sources import written_whole
 from methods import METHODS
 from tables import AVERAGE, ResultsError, with_comparable_auc
+from verdicts import PUBLISHED
 
 # Colours of Okabe and Ito and of Tol, which colour-blind readers can tell apart; the marker says the same once more.
 METHOD_STYLES = {
@@ -94,7 +94,7 @@ def method_style(method):
 def read_table(path, text_columns, number_columns):
     """The data sets' rows of a table that has these columns, its values of AUC-PR being numbers."""
     try:
-        table = pd.read_csv(path, dtype={name: str for name in text_columns}, float_precision="round_trip")
+        table = pd.read_csv(path, dtype=dict.fromkeys(text_columns, str), float_precision="round_trip")
     except (ValueError, OSError) as error:
         raise ResultsError(f"{path} cannot be read as a table: {' '.join(str(error).split())}") from None
     missing = [name for name in (*text_columns, *number_columns) if name not in table]

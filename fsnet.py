@@ -30,12 +30,12 @@ import sys
 import numpy as np
 
 from detector import apply_in_chunks, draw_batches
-from training import Batches, KerasDetector, build_psi, codes_at, encoder, keras, tf
+from training import Batches, KerasDetector, build_psi, codes_at, encoder, keras, seed_generator, tf
 
 
 def build_fsnet(n_features, hidden_units=20, l2=0.01, seed=None):
     """Embedding network psi(x), the f_phi of Snell et al.; eta hands the codes (b, hidden_units) on to the loss."""
-    psi = build_psi(n_features, hidden_units, l2, keras.random.SeedGenerator(seed))
+    psi = build_psi(n_features, hidden_units, l2, seed_generator(seed))
     instance = keras.Input((n_features,))
     return keras.Model(instance, keras.layers.Identity(name="eta")(psi(instance)))
 

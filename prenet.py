@@ -37,7 +37,7 @@ from scipy import sparse
 
 from detector import apply_in_chunks, draw_batches, draw_different_pairs
 from devnet import build_devnet, sample_balanced, score_instances
-from training import Batches, KerasDetector, build_psi, encoder, hidden_layer, keras, tf
+from training import Batches, KerasDetector, build_psi, encoder, hidden_layer, keras, seed_generator, tf
 
 PAIR_ORDERS = ("released", "paper")
 VARIANTS = ("TRM", "iPReNet", "LDM", "A2H", "NPR")
@@ -48,16 +48,16 @@ DROPOUT_RATE = 0.5  # of A2H's added layers
 def build_deep_psi(n_features, hidden_units, l2, seeds):
     """A2H's feature learner: two more hidden layers, each with a dropout layer, in front of psi's own."""
     instance = code = keras.Input((n_features,))
-    for _ in range(ADDED_LAYERS):
-        code = hidden_layer(hidden_units, l2, seeds)(code)
+    for number in range(ADDED_LAYERS):
+        code = hidden_layer(hidden_units, l2, seeds, name=f"added_{number}")(code)
         mask_seed = int(keras.random.randint((), 0, 2**31 - 1, seed=seeds))  # the layer takes no generator
-        code = keras.layers.Dropout(DROPOUT_RATE, seed=mask_seed)(code)
+        code = keras.layers.Dropout(DROPOUT_RATE, seed=mask_seed, name=f"dropout_{number}")(code)
     return keras.Model(instance, hidden_layer(hidden_units, l2, seeds)(code), name="psi")
 
 
 def build_prenet(n_features, hidden_units=20, l2=0.01, seed=None, variant=None):
     """Two-stream network phi(x_i, x_j) = eta(psi(x_i), psi(x_j)) (Eq. 3), or the network of a pairwise variant of it."""
-    seeds = keras.random.SeedGenerator(seed)
+    seeds = seed_generator(seed)
     n_codes = hidden_units
     if variant == "LDM":
         psi, n_codes = keras.layers.Identity(name="psi"), n_features
@@ -66,7 +66,7 @@ def build_prenet(n_features, hidden_units=20, l2=0.01, seed=None, variant=None):
     else:
         psi = build_psi(n_features, hidden_units, l2, seeds)
     z_i, z_j = keras.Input((n_codes,)), keras.Input((n_codes,))
-    pair = keras.layers.Concatenate()([z_i, z_j])
+    pair = keras.layers.Concatenate(name="pair")([z_i, z_j])
     if variant == "NPR":
         pair = hidden_layer(hidden_units, l2, seeds)(pair)
     relation = keras.layers.Dense(1, kernel_initializer=keras.initializers.GlorotUniform(seeds), name="relation")
@@ -200,9 +200,9 @@ class PReNet(KerasDetector):
         """Mean of relation(partner, x) and relation(x, partner) over the 2E partners, all of them rows or all of them codes."""
         total = np.zeros(X.shape[0])
         for partner in before:
-            total += apply_in_chunks(lambda rows: relation([np.broadcast_to(partner, rows.shape), rows]), X)
+            total += apply_in_chunks(lambda rows, partner=partner: relation([np.broadcast_to(partner, rows.shape), rows]), X)
         for partner in after:
-            total += apply_in_chunks(lambda rows: relation([rows, np.broadcast_to(partner, rows.shape)]), X)
+            total += apply_in_chunks(lambda rows, partner=partner: relation([rows, np.broadcast_to(partner, rows.shape)]), X)
         return total / (2 * self.ensemble_size)
 
 

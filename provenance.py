@@ -1,6 +1,7 @@
 """What results were made with: results/<name>_provenance.json beside each results/<name>_runs.csv.
 
 One entry per start of a driver that made runs: when, for how long, with which command, commit, versions, machine and data.
+If the driver is killed, its last half minute may be missing in the entry, never a run in the runs file.
 """
 
 import datetime
@@ -17,6 +18,7 @@ from pathlib import Path
 from data_sources import written_whole
 
 PACKAGES = ("tensorflow", "keras", "numpy", "scipy", "pandas", "scikit-learn", "xgboost")
+SECONDS_BETWEEN_SAVES = 30
 ROOT = Path(__file__).resolve().parent
 
 
@@ -37,24 +39,43 @@ def read_sessions(path):
         return []
 
 
-def record_session(results_dir, label, started, runs_made, data):
-    """Add an entry about the runs that were made since `started`, and return it; data is {data set: hash of its arrays}."""
-    path = provenance_path(results_dir, label)
-    entry = {
-        "started": started.isoformat(timespec="seconds"),
-        "seconds": round((now() - started).total_seconds(), 1),
-        "command": shlex.join(["python", Path(sys.argv[0]).name, *sys.argv[1:]]),
-        "runs_made": runs_made,
-        "peak_memory_mb": peak_memory_mb(),
-        "commit": commit(),
-        "python": platform.python_version(),
-        "packages": {name: version(name) for name in PACKAGES if version(name)},
-        "machine": {"cpu": cpu_model(), "cores": os.cpu_count(), "platform": platform.platform(terse=True)},
-        "data": data,
-    }
-    with written_whole(path) as file:
-        file.write(json.dumps({"sessions": [*read_sessions(path), entry]}, indent=1).encode())
-    return entry
+class Session:
+    """The entry of the driver that runs now, added to the file with its first run and kept up to date."""
+
+    def __init__(self, results_dir, label, data):
+        """data is {data set: hash of its arrays}."""
+        self._path, self._started, self._saved = provenance_path(results_dir, label), now(), None
+        self._earlier = read_sessions(self._path)
+        self.entry = {
+            "started": self._started.isoformat(timespec="seconds"),
+            "seconds": 0.0,
+            "command": command(),
+            "runs_made": 0,
+            "peak_memory_mb": peak_memory_mb(),
+            "commit": commit(),
+            "python": platform.python_version(),
+            "packages": {name: version(name) for name in PACKAGES if version(name)},
+            "machine": machine(),
+            "data": data,
+        }
+
+    def count_run(self):
+        """Count a run that was made; saved at once only if that was not done for a while."""
+        self.entry["runs_made"] += 1
+        if self._saved is None or (now() - self._saved).total_seconds() > SECONDS_BETWEEN_SAVES:
+            self.save()
+
+    def save(self):
+        self._saved = now()
+        self.entry["seconds"] = round((self._saved - self._started).total_seconds(), 1)
+        self.entry["peak_memory_mb"] = peak_memory_mb()
+        with written_whole(self._path) as file:
+            file.write(json.dumps({"sessions": [*self._earlier, self.entry]}, indent=1).encode())
+
+
+def command():
+    """The command of this process, as a user would type it."""
+    return shlex.join(["python", Path(sys.argv[0]).name, *sys.argv[1:]])
 
 
 def describe(entry):
@@ -92,12 +113,20 @@ def commit():
 
 
 def _git(*arguments):
-    return subprocess.run(["git", "-C", str(ROOT), *arguments], capture_output=True, text=True, check=True).stdout
+    return subprocess.run(["git", "-C", str(ROOT), *arguments], capture_output=True, text=True, check=True).stdout  # noqa: S607
 
 
-def cpu_model():
+def cpu_field(name):
+    """What Linux says about the processor; elsewhere Python's own name for it."""
     try:
         lines = Path("/proc/cpuinfo").read_text().splitlines()
-        return next(line.partition(":")[2].strip() for line in lines if line.startswith("model name"))
+        return next(line.partition(":")[2].strip() for line in lines if line.startswith(name))
     except (OSError, StopIteration):
         return platform.processor() or platform.machine()
+
+
+def machine():
+    """The machine; its vector instructions decide in which order numbers are added up, and so the last bits of a result."""
+    vector = set(cpu_field("flags").split()) & {"avx", "avx2", "fma", "avx512f", "amx_tile"}
+    names = {"cpu": cpu_field("model name"), "vector_instructions": " ".join(sorted(vector))}
+    return names | {"cores": os.cpu_count(), "platform": platform.platform(terse=True)}

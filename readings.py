@@ -64,8 +64,8 @@ class FSNetFiveRows(FSNet):
     """FSNet that learns from 5 rows of U and 5 of A, drawn once per fit: support, queries and prototypes are of these only."""
 
     def _fit(self, X, unlabeled, anomalies, rng):
-        few = (rng.choice(rows, min(FEW_ROWS, len(rows)), replace=False) for rows in (unlabeled, anomalies))
-        super()._fit(X, *few, rng)
+        unlabeled, anomalies = (rng.choice(rows, min(FEW_ROWS, len(rows)), replace=False) for rows in (unlabeled, anomalies))
+        super()._fit(X, unlabeled, anomalies, rng)
 
 
 # ---------------------------------------------------------------------------- REPEN

@@ -31,7 +31,7 @@ import sys
 import numpy as np
 
 from detector import apply_in_chunks, draw_batches
-from training import Batches, KerasDetector, build_psi, encoder, keras, rmsprop, tf
+from training import Batches, KerasDetector, build_psi, encoder, keras, rmsprop, seed_generator, tf
 
 SUBSAMPLES, SUBSAMPLE_ROWS = 50, 8  # LeSiNN's ensemble
 CANTELLI_FACTOR = 1.7321  # sqrt(3): at most 1 / (1 + 3) of any distribution lies this many standard deviations above the mean
@@ -40,7 +40,7 @@ LEARNING_RATES = {"adadelta": 1.0, "rmsprop": 1e-3}
 
 def build_repen(n_features, hidden_units=20, l2=0.01, seed=None):
     """Embeds anchor, positive and negative with one psi; outputs their squared distances d_pos and d_neg, each (b,)."""
-    psi = build_psi(n_features, hidden_units, l2, keras.random.SeedGenerator(seed))
+    psi = build_psi(n_features, hidden_units, l2, seed_generator(seed))
     anchor, positive, negative = (keras.Input((hidden_units,)) for _ in range(3))
     distances = [keras.ops.sum(keras.ops.square(anchor - other), axis=1) for other in (positive, negative)]
     eta = keras.Model([anchor, positive, negative], distances, name="eta")
@@ -148,6 +148,8 @@ class REPEN(KerasDetector):
     def sample_batches(self, X, unlabeled, anomalies, n_batches, rng):
         references = X[draw_references(unlabeled, rng)]
         scores = apply_in_chunks(lambda rows: lesinn(rows, references), X, unlabeled).astype(np.float64)
+        if not np.isfinite(scores).all():  # else they would be taken for equal
+            raise ValueError("the distances between unlabelled rows, where REPEN starts, overflow: are the features scaled (to about 0-1)?")
         return sample_triplets(unlabeled, scores, len(anomalies), n_batches, self.batch_size, self.margin, rng, self.known_share)
 
     def _fit(self, X, unlabeled, anomalies, rng):

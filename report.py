@@ -81,7 +81,7 @@ def summary(tables, claims):
     untested = f"{count('not tested')} more were not tested"
     cards = [(f"{count('holds')} of {tested}", f"tested claims of the paper hold; {others}; {untested}")] if tested else []
     for metric in reversed(SHOWN_METRICS):
-        cells = exact["seen"].query("method == 'prenet' and metric == @metric") if "seen" in exact else ()
+        cells = exact["seen"].query("method == 'prenet' and metric == @metric") if "seen" in exact else pd.DataFrame()
         if len(cells):
             sizes = cells["difference"].abs()
             distance = f"mean |difference| {sizes.mean():.3f}, largest {sizes.max():.3f}"
@@ -267,7 +267,7 @@ def policy(template):
     """A Content-Security-Policy under which nothing runs or loads but the template's own script and style."""
     hashes = {}
     for name in ("script", "style"):
-        content = re.search(rf"<{name}>(.*?)</{name}>", template, re.DOTALL).group(1)
+        (content,) = re.findall(rf"<{name}>(.*?)</{name}>", template, re.DOTALL)
         hashes[name] = base64.b64encode(hashlib.sha256(content.encode()).digest()).decode()
     own = "; ".join(f"{name}-src 'sha256-{value}'" for name, value in hashes.items())
     return f"default-src 'none'; img-src data:; {own}; base-uri 'none'; form-action 'none'"

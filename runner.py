@@ -3,18 +3,20 @@
 A worker makes one call at a time, behind the interface of concurrent.futures: submit gives a Future. Here it is a fresh
 process of one thread, in cluster.py a worker of a Dask cluster; how many there are and of which kind does not change the
 results. A worker keeps a cell to its end, and goes on with cells like it: the data is opened and the network compiled once
-for all their runs. A run that fails costs only itself, a worker that dies only its cell.
+for all their runs. A run that fails costs only itself; one whose worker dies is tried again, and then costs only its cell.
 """
 
 import contextlib
 import multiprocessing
 import os
 import signal
+import sys
 import threading
 import time
 from collections import Counter
 from concurrent import futures
 from dataclasses import dataclass
+from multiprocessing import resource_tracker
 
 import numpy as np
 from sklearn.metrics import average_precision_score, roc_auc_score
@@ -68,6 +70,7 @@ def run_once(cell, run):
         "mean_score_normals": scores[~y_test].mean(),
         "fit_seconds": fitted - start,
         "score_seconds": scored - fitted,
+        "note": f"run {run}: all {len(scores):,} test scores are {scores[0]:g}" if np.ptp(scores) == 0 else None,
     }
 
 
@@ -110,12 +113,7 @@ def run_cells(cells, jobs, cluster=None):
 
     Yields (cell, result, None) per run, (cell, None, why) per failed run and per cell given up because its worker died.
     """
-    if cluster is None:
-        workers = LocalWorkers(jobs)
-    else:
-        from cluster import ClusterWorkers  # imports distributed, which only this needs
-
-        workers = ClusterWorkers(cluster)
+    workers = LocalWorkers(jobs) if cluster is None else connected_workers(cluster)
     waiting = {cell: list(cell.runs) for cell in cells}  # the first cell is the most urgent
     busy, last = {}, {}  # future -> (worker, cell, run); worker -> the cell it had last
     deaths, outcomes = Counter(), []
@@ -143,9 +141,17 @@ def run_cells(cells, jobs, cluster=None):
                         outcomes.append((cell, None, death))  # its other runs would hardly do better
                     else:
                         waiting = {cell: [run, *others], **waiting}
+                        if death:
+                            print(f"{cell}, run {run}: {death}; it is tried again.", file=sys.stderr, flush=True)
         yield from outcomes
     finally:
         workers.close()
+
+
+def connected_workers(address):
+    from cluster import ClusterWorkers  # imports distributed, which only this needs
+
+    return ClusterWorkers(address)
 
 
 def _next_cell(waiting, last, taken):
@@ -162,7 +168,7 @@ def _next_cell(waiting, last, taken):
 class LocalWorkers:
     """Up to `jobs` processes on this machine, started when there is work for them."""
 
-    retries = 0  # how often a run is tried again whose worker died
+    retries = 1  # how often a run is tried again whose worker died
     seconds_between_looks = None  # a process that dies ends its future: nobody has to look
 
     def __init__(self, jobs):
@@ -201,7 +207,13 @@ class LocalWorker:
         context = multiprocessing.get_context("spawn")
         self._pipe, other_end = context.Pipe()
         self.process = context.Process(target=_work, args=(other_end,), daemon=True)
-        self.process.start()
+        # the new process begins with this mask: Ctrl-C is the driver's to handle, even while a worker still imports
+        resource_tracker.ensure_running()  # which would take the mask away when it starts
+        earlier = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
+        try:
+            self.process.start()
+        finally:
+            signal.pthread_sigmask(signal.SIG_SETMASK, earlier)
         other_end.close()
 
     def submit(self, *call):
@@ -226,13 +238,21 @@ class LocalWorker:
             self.process.join()
             code = self.process.exitcode
             reason = signal.Signals(-code).name if code is not None and code < 0 else f"exit code {code}"
-            future.set_exception(ConnectionError(f"the worker process died ({reason})"))
+            hint = ", as when memory runs out: fewer --jobs need less" if reason == "SIGKILL" else ""
+            future.set_exception(ConnectionError(f"the worker process died ({reason}{hint})"))
 
 
 def _work(pipe):
     """A worker's process: make calls as they come in, until the other end closes the pipe."""
-    signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is the driver's to handle
+    threading.Thread(target=_end_with_driver, daemon=True).start()
     with contextlib.suppress(EOFError, OSError):
         while True:
             function, *arguments = pipe.recv()
             pipe.send(function(*arguments))
+
+
+def _end_with_driver():
+    """End this process as soon as the driver is gone, even in the middle of a run: nobody would take its result."""
+    if driver := multiprocessing.parent_process():
+        driver.join()
+    os._exit(1)

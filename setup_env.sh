@@ -1,3 +1,4 @@
+# shellcheck shell=bash
 # Sourced by the drivers: makes .venv with the pinned requirements if that has not been done, and sets $python to its
 # interpreter. Quick when nothing changed. PYTHON=/path/to/python3.12 chooses the interpreter to start from.
 python=.venv/bin/python

@@ -63,7 +63,7 @@ class SparseTrainer:
             variable.assign(value)
         kernel = Kernel(initial_state[0], columns, self._rmsprop)
         others = [(variable.numpy().copy(), np.zeros(variable.shape, rows.dtype)) for variable in self._others]
-        losses, best_others, n_steps = [], None, len(drawn) // n_epochs
+        losses, best_others, n_steps = [], [], len(drawn) // n_epochs
         for epoch in range(n_epochs):
             total = 0.0
             for step in range(epoch * n_steps, (epoch + 1) * n_steps):
@@ -71,7 +71,7 @@ class SparseTrainer:
                 with contextlib.nullcontext() if step else _silent_stderr():  # the first call compiles
                     total += self._step(kernel, others, batch_rows, tf.constant(places[step], tf.int32), targets, constants)
             loss = total / n_steps
-            check_loss(loss, epoch, n_epochs)
+            check_loss(loss, epoch, n_epochs, rows)
             if not losses or loss < min(losses):
                 kernel.keep()
                 best_others = self.model.get_weights()[1:]
@@ -92,6 +92,8 @@ class SparseTrainer:
         # |X^T G + 2 l2 K|^2, whose mixed term is 4 l2 <X^T G, K> = 4 l2 <G, X K>
         norm_squared = np.vdot(gradient, gradient) + 4 * self._l2 * np.vdot(by_products, products) + 4 * self._l2**2 * squares
         norm = np.sqrt(norm_squared + sum(np.vdot(other, other) for other in other_gradients))
+        if not np.isfinite(norm):
+            return np.nan  # TensorFlow's clipping makes all weights NaN here; a factor of 0 would hide that nothing is learned
         clipnorm = self.optimizer.global_clipnorm
         scale = float(clipnorm / max(norm, clipnorm))
         gradient *= scale
@@ -129,7 +131,8 @@ class Kernel:
         self._places = places.astype(np.int32)  # of the unseen weights among the distinct ones
         self.seen = Blocks(values[columns], rmsprop)
         self._unseen = Blocks(distinct[:, np.newaxis], rmsprop, counts[:, np.newaxis])
-        self._kept_seen, self._kept_unseen = np.empty_like(self.seen.values), None
+        self._kept_seen = np.empty_like(self.seen.values)
+        self.keep()
 
     def sum_of_squares(self):
         return self.seen.sum_of_squares + self._unseen.sum_of_squares

@@ -6,14 +6,22 @@ configurations (protocol, labels, contamination, settings, data) are never avera
 """
 
 import csv
+import fcntl
 import os
+import platform
+import shutil
+import sys
+import time
+from contextlib import contextmanager
 from pathlib import Path
 
 import numpy as np
 import pandas as pd
 
 from data_registry import DATA_SETS, UNSEEN_SETS, source_of, with_all_others_seen
+from data_sources import written_whole
 from methods import METHODS
+from provenance import command
 
 SET_UP = ["protocol", "n_labeled", "contamination"]
 SWEEP = ["parameter", "value"]  # what an experiment varies, of tables only
@@ -26,6 +34,9 @@ RUN_COLUMNS = (
     "mean_score_normals fit_seconds score_seconds data_status rows features data_sha256 settings"
 ).split()
 # auc_pr_weighted: test anomalies weighted to the paper's class ratio; empty where the data has that ratio anyway
+MAY_BE_EMPTY = ["auc_pr_weighted", "mean_score_anomalies", "mean_score_normals"]
+TEXTS = ["experiment", "method", "dataset", "protocol", "data_status", "data_sha256", "settings"]
+FREE_BYTES = 2**24  # that the disk must have before work starts; a run takes some 400
 METRICS = {"auc_pr": "AUC-PR", "auc_pr_weighted": "AUC-PR, weighted", "auc_roc": "AUC-ROC"}
 
 
@@ -33,8 +44,38 @@ class ResultsError(Exception):
     """A problem with a results file, in one clear sentence for the user."""
 
 
+@contextmanager
+def only_writer(results_dir):
+    """Keep other drivers out of a results folder, after waiting for one that is in it; a process that dies leaves no lock behind."""
+    path = Path(results_dir) / ".lock"
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        if shutil.disk_usage(path.parent).free < FREE_BYTES:
+            raise ResultsError(f"{results_dir} cannot be written: fewer than {FREE_BYTES // 2**20} MB are free on its disk")
+        file = open(path, "a+")  # noqa: SIM115
+    except OSError as error:
+        raise ResultsError(f"{results_dir} cannot be written: {error.strerror}") from None
+    with file:
+        try:
+            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            file.seek(0)
+            user = file.read() or "another process"
+            print(f"{results_dir} is in use by {user}; waiting until it ends (Ctrl-C stops).", file=sys.stderr, flush=True)
+            fcntl.flock(file, fcntl.LOCK_EX)
+        except OSError:  # some network file systems
+            print(f"{results_dir} is on a file system without locks: start one driver at a time only.", file=sys.stderr)
+        file.truncate(0)
+        file.write(f"process {os.getpid()} of {platform.node()} ({command()})")
+        file.flush()
+        for left in path.parent.glob("**/.*.part"):  # of a driver that was killed while it wrote
+            if time.time() - left.stat().st_mtime > 60:
+                left.unlink(missing_ok=True)
+        yield
+
+
 class RunsFile:
-    """results/<experiment>_runs.csv, written by one process only."""
+    """results/<experiment>_runs.csv, written by one process only: see only_writer."""
 
     def __init__(self, results_dir, experiment):
         self.path = Path(results_dir) / f"{experiment}_runs.csv"
@@ -44,14 +85,14 @@ class RunsFile:
         if not self.path.exists():
             return pd.DataFrame(columns=RUN_COLUMNS)
         try:
-            runs = pd.read_csv(
-                self.path, dtype={"data_sha256": str, "settings": str}, keep_default_na=False, float_precision="round_trip"
-            )
+            runs = pd.read_csv(self.path, dtype=dict.fromkeys(TEXTS, str), keep_default_na=False, float_precision="round_trip")
             if not set(IDENTITY) <= set(runs):
                 raise ValueError("it has not the columns of one")
-            runs = runs.reindex(columns=RUN_COLUMNS)  # an older file may lack a measured value
-            for name in ("auc_pr_weighted", "mean_score_anomalies", "mean_score_normals"):  # may have empty cells
+            for name in (name for name in runs if name in RUN_COLUMNS and name not in TEXTS):
                 runs[name] = pd.to_numeric(runs[name])
+                if name not in MAY_BE_EMPTY and runs[name].isna().any():
+                    raise ValueError(f"line {runs[name].isna().argmax() + 2} has no {name}")
+            runs = runs.reindex(columns=RUN_COLUMNS)  # an older file may lack a measured value
         except (ValueError, OSError) as error:
             raise ResultsError(f"{self.path} cannot be read as a table of runs: {error}") from None
         return runs.drop_duplicates(IDENTITY, keep="last")
@@ -103,6 +144,13 @@ def same_configuration(runs, common):
     """Which rows of runs have the method, data set, set-up, data and settings of `common`."""
     columns = ["method", "dataset", *SET_UP, *DATA, "settings"]
     return (runs[columns] == [common[name] for name in columns]).all(axis=1)
+
+
+def same_cells(runs, wanted):
+    """Which rows of runs have the method, data set and set-up of one of `wanted`, from whatever data and with whatever settings."""
+    columns = ["method", "dataset", *SET_UP]
+    cells = {tuple(common[name] for name in columns) for common in wanted}
+    return np.array([cell in cells for cell in runs[columns].itertuples(index=False, name=None)], bool)
 
 
 def select_runs(runs, current, settings):
@@ -219,6 +267,12 @@ def write_tables(runs, results_dir, experiment, suffix=""):
         part = runs[(runs["data_status"] == "synthetic") == is_synthetic]
         if len(part):
             path, table = Path(results_dir) / name, paper_table(part)
-            table.to_csv(path, index=False, float_format="%.6f")
+            write_table(table, path)
             written[path] = table
     return written
+
+
+def write_table(table, path):
+    """Write a table as CSV; nobody ever sees a half of it."""
+    with written_whole(Path(path)) as file:
+        table.to_csv(file, index=False, float_format="%.6f")

@@ -7,6 +7,7 @@ row's (c_2 + c_3 + epsilon (c_1 + c_2)) / 2, so that they meet at epsilon = (c_1
 import pandas as pd
 
 from data_prep import TEST_SHARE
+from tables import write_table
 
 RATES = (0.2, 0.3, 0.4, 0.5, 0.6, 0.66)  # beyond those of Fig. 4
 COSTLY_SETS = ("donors", "census")  # a million draws, more than a gigabyte
@@ -42,7 +43,7 @@ def theorem_table(runs, margin=4.0):
 def report(runs, path, margin):
     """Write theorem.csv and print it."""
     table = theorem_table(runs, margin)
-    table.to_csv(path, index=False, float_format="%.6f")
+    write_table(table, path)
     print("\n  Mean scores of anomalies and normal rows, measured and as the theorem predicts from the share of anomalies in U")
     print("  (by which they meet at a share of 2/3; `released` adds anomalies by the count of all normal rows, so share > rate)")
     print(f"\n  {'':<10}{'rate':>6}{'share':>7}{'AUC-PR':>8}{'anomalies':>18}{'theorem':>9}{'normals':>18}{'theorem':>9}")

@@ -31,8 +31,6 @@ def dask(tmp_path_factory):
     """A scheduler without workers: its address, and start(), which starts a worker that is killed at the end if not before."""
     folder = tmp_path_factory.mktemp("dask")
     environment = {name: value for name, value in os.environ.items() if name not in (*ONE_THREAD, "PRENET_DATA")}
-    log = open(folder / "log.txt", "w")
-
     def start(*arguments, cwd=ROOT, **variables):
         command = [sys.executable, "-m", "dask", *map(str, arguments), *LOOPBACK]
         started = subprocess.Popen(command, cwd=cwd, env=environment | variables, stdout=log, stderr=log)
@@ -44,7 +42,7 @@ def dask(tmp_path_factory):
         local = ("--no-nanny", "--local-directory", folder, "--scheduler-file", folder / "scheduler.json")
         return start("worker", *local, *options, **variables)
 
-    with log, contextlib.ExitStack() as stack:
+    with open(folder / "log.txt", "w") as log, contextlib.ExitStack() as stack:
         start("scheduler", "--port", "0", "--scheduler-file", folder / "scheduler.json")
         deadline = time.monotonic() + 30
         while not (folder / "scheduler.json").exists():

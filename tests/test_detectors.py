@@ -19,7 +19,8 @@ DETECTORS = method_group("table", "appendix")  # PReNet's variants: test_variant
 def two_clusters(seed=0, n_normals=600, n_anomalies=60, n_features=6):
     """Normals around 0.3, anomalies around 0.7; 20 of the anomalies are labelled, the others hide among the unlabelled."""
     rng = np.random.default_rng(seed)
-    X = np.concatenate([rng.normal(0.3, 0.08, (n_normals, n_features)), rng.normal(0.7, 0.08, (n_anomalies, n_features))]).astype(np.float32)
+    groups = ((0.3, n_normals), (0.7, n_anomalies))
+    X = np.concatenate([rng.normal(centre, 0.08, (n_rows, n_features)) for centre, n_rows in groups]).astype(np.float32)
     truth = np.repeat([0, 1], [n_normals, n_anomalies])
     known = np.zeros(len(X), int)
     known[n_normals : n_normals + 20] = 1

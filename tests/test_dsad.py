@@ -6,10 +6,10 @@ import numpy as np
 import pytest
 from sklearn.base import clone
 from sklearn.metrics import roc_auc_score
+from test_detectors import two_clusters
 
 import dsad
 from dsad import DSAD, build_dsad, build_residual, centre_distance, centre_of, deep_sad_loss, is_collapsed, reconstruction_loss
-from test_detectors import two_clusters
 from training import tf
 
 VARIANTS = [{}, {"distance": "plain"}, {"anomaly_term": "hinge"}, {"pretrain": True}]

@@ -1,17 +1,13 @@
 """The drivers from end to end, on the synthetic set."""
 
-import multiprocessing
-import os
 import runpy
-import signal
 import subprocess
 import sys
-import time
-from pathlib import Path
 
 import numpy as np
 import pandas as pd
 import pytest
+from drivers import ENVIRONMENT, ROOT, start
 
 import experiments
 from data_prep import prepare_all
@@ -22,36 +18,11 @@ from paper_experiments import EXPERIMENTS, sets_of_figure_3
 from runner import Cell, LocalWorker, run_cells
 from tables import RunsFile
 
-ROOT = Path(__file__).resolve().parent.parent
-ENVIRONMENT = {name: value for name, value in os.environ.items() if name != "PRENET_DATA"}
 
-
-def start_experiment(data_dir, results_dir, *options, script="experiments.py"):
-    command = [sys.executable, ROOT / script, *(["seen"] if script == "experiments.py" else [])]
-    command += [] if script != "experiments.py" else ["--methods", "prenet,devnet,iforest"]
-    command += ["--datasets", "demo", "--offline", "--data-dir", data_dir, "--results-dir", results_dir, *options]
-    return subprocess.Popen(
-        list(map(str, command)),
-        cwd=ROOT,
-        env=ENVIRONMENT,
-        text=True,
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
-        start_new_session=True,
-        preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL),  # ignored where the tests run in the background
-    )
-
-
-def experiment(*arguments, **options):
-    process = start_experiment(*arguments, **options)
+def experiment(data_dir, results_dir, *options, methods="prenet,devnet,iforest", **how):
+    process = start(data_dir, results_dir, *(() if "script" in how else ("--methods", methods)), *options, **how)
     out, err = process.communicate(timeout=300)
     return process.returncode, out, err
-
-
-def living_members(group):
-    """Processes of a group that still run (a dead one that nobody has waited for does not)."""
-    listed = subprocess.run(["ps", "-eo", "pgid=,stat=,args="], capture_output=True, text=True).stdout.splitlines()
-    return [line for line in listed if line.split()[0] == str(group) and not line.split()[1].startswith("Z")]
 
 
 def auc_values(results_dir):
@@ -113,40 +84,13 @@ def test_force_runs_again(finished, data_dir):
     (finished / "seen_runs.csv").write_bytes(before)
 
 
-def test_a_killed_driver_is_resumed(finished, data_dir, tmp_path):
-    process = start_experiment(data_dir, tmp_path, "--runs", "4", "--jobs", "2")
-    runs_file = tmp_path / "seen_runs.csv"
-    deadline = time.monotonic() + 120
-    while time.monotonic() < deadline and (not runs_file.exists() or runs_file.read_bytes().count(b"\n") < 4):
-        time.sleep(0.02)
-    os.killpg(process.pid, signal.SIGKILL)
-    process.communicate()
-    kept = runs_file.read_bytes().count(b"\n") - 1
-    assert 3 <= kept < 12
-    code, out, err = experiment(data_dir, tmp_path, "--runs", "4", "--jobs", "2")
-    assert code == 0 and f"{kept} of 12 runs" in out, err
-    pd.testing.assert_frame_equal(auc_values(tmp_path), auc_values(finished), check_exact=True)
-
-
-def test_ctrl_c_ends_the_workers_and_says_how_to_go_on(data_dir, tmp_path):
-    process = start_experiment(data_dir, tmp_path, "--runs", "50", "--jobs", "2")
-    deadline = time.monotonic() + 120
-    while not (tmp_path / "seen_runs.csv").exists() or (tmp_path / "seen_runs.csv").read_bytes().count(b"\n") < 2:
-        assert process.poll() is None and time.monotonic() < deadline
-        time.sleep(0.02)
-    os.killpg(process.pid, signal.SIGINT)
-    start = time.monotonic()
-    _, err = process.communicate(timeout=20)
-    assert process.returncode == 130 and time.monotonic() - start < 3
-    assert "the same command goes on from here" in err and "Traceback" not in err
-    assert not living_members(process.pid)
-
-
 def test_sparse_data_is_left_out_for_methods_that_cannot_take_it(tmp_path):
     rng = np.random.default_rng(0)
     (tmp_path / "raw" / "partial").mkdir(parents=True)
-    lines = [f"{int(row < 20)} " + " ".join(f"{column}:1" for column in np.sort(rng.choice(500, 9, replace=False)) + 1) for row in range(200)]
-    (tmp_path / "raw" / "partial" / "news20_5Per_Otl.svm").write_text("\n".join(lines) + "\n")
+    with open(tmp_path / "raw" / "partial" / "news20_5Per_Otl.svm", "w") as file:
+        for row in range(200):
+            columns = np.sort(rng.choice(500, 9, replace=False)) + 1
+            file.write(f"{int(row < 20)} " + " ".join(f"{column}:1" for column in columns) + "\n")
     options = ["--datasets", "news20", "--runs", "1", "--methods", "dsad,iforest"]
     code, out, err = experiment(tmp_path, tmp_path / "results", *options)
     assert code == 0, err
@@ -169,8 +113,10 @@ def test_independent_protocol_and_label_budget(data_dir, tmp_path):
 
 
 def test_a_failing_cell_is_reported_and_the_exit_code_says_so(data_dir, tmp_path):
-    code, _, err = experiment(data_dir, tmp_path, "--runs", "1", "--methods", "iforest", "--protocol", "independent", "--n-labeled", "5000")
-    assert code == 1 and "FAILED iforest on demo, 5000 labels, contamination 0.02: run 0: ValueError: all 320 training anomalies are labelled" in err
+    options = ("--runs", "1", "--methods", "iforest", "--protocol", "independent", "--n-labeled", "5000")
+    code, _, err = experiment(data_dir, tmp_path, *options)
+    assert code == 1 and "Traceback" not in err
+    assert "FAILED iforest on demo, 5000 labels, contamination 0.02: run 0: ValueError: all 320 training anomalies are labelled" in err
     assert "Traceback" not in err
 
 
@@ -181,17 +127,6 @@ def test_the_other_cells_go_on_when_one_fails(data_dir):
     assert [outcome[0] for outcome in outcomes[:2]] == ["absent", "absent"]
     assert outcomes[1][2].startswith("run 1: DataError: absent is not prepared")
     assert outcomes[2:] == [("demo", 0, None), ("demo", 1, None)]
-
-
-def test_a_worker_that_dies_costs_its_own_cell_only(data_dir):
-    prepare_all(["demo"], SourceFinder(data_dir / "raw", offline=True), data_dir)
-    first = Cell("iforest", "demo", "released", 60, 0.02, tuple(range(1000)), str(data_dir))
-    second = Cell("iforest", "demo", "released", 60, 0.02, (0,), str(data_dir))
-    outcomes = run_cells([first, second], 1)
-    assert next(outcomes)[1]["run"] == 0
-    multiprocessing.active_children()[0].kill()
-    rest = [(cell, error) for cell, result, error in outcomes if cell == second or error]
-    assert rest == [(first, "the worker process died (SIGKILL)"), (second, None)]
 
 
 @pytest.mark.parametrize("name, options, message", [
@@ -254,7 +189,8 @@ def test_results_that_cannot_be_read_stop_it_before_work_starts(data_dir, tmp_pa
 
 def test_the_theorem_takes_costly_sets_at_the_rates_of_figure_4_only(data_dir, monkeypatch):
     prepare_all(["demo"], SourceFinder(data_dir / "raw", [], offline=True), data_dir)
-    args = experiments.complete(experiments.make_parser().parse_args(["contamination", "--theorem", "--data-dir", str(data_dir)]), "contamination")
+    given = experiments.make_parser().parse_args(["contamination", "--theorem", "--data-dir", str(data_dir)])
+    args = experiments.complete(given, "contamination")
     figure_4 = set(EXPERIMENTS["contamination"].sweeps["contamination"])
     assert {common["contamination"] for common in experiments.configurations(args, ["demo"])} > figure_4
     monkeypatch.setattr("theorem.COSTLY_SETS", ("demo",))

@@ -5,9 +5,9 @@ import pytest
 from scipy import sparse
 from sklearn.base import clone
 from sklearn.metrics import roc_auc_score
+from test_detectors import two_clusters
 
 from feawad import FEAWAD, _Pretraining, build_autoencoder, build_feawad, encoding_loss, reconstruction_loss, row_norm, sample_unlabeled
-from test_detectors import two_clusters
 from training import keras, tf
 
 SMALL = {"encoder": (16, 4), "scorer": (16, 8), "pretraining_epochs": 3, "epochs": 3, "batch_size": 64}

@@ -9,8 +9,8 @@ import pandas as pd
 import pytest
 from scipy.stats import wilcoxon
 
-from verdicts import PUBLISHED
 from methods import METHODS
+from verdicts import PUBLISHED
 
 HALF_UNIT = 0.0005 + 1e-9  # three decimals are printed
 SUMMARY_ROWS = ["Average", "P-value"]

@@ -11,7 +11,8 @@ import write_up
 from experiments import main
 from write_up import REFERENCE, ROOT
 
-EXPLAINED = "campaign/devnet"  # REPRODUCTION.md: with the 60 labels of the authors' seed and UCI's row order, DevNet is luckier than published
+# REPRODUCTION.md: with the 60 labels of the authors' seed and UCI's row order, DevNet is luckier than published
+EXPLAINED = "campaign/devnet"
 
 
 @pytest.mark.parametrize("page", write_up.PAGES)

@@ -16,12 +16,12 @@ from sklearn.model_selection import StratifiedKFold, cross_val_score
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import MinMaxScaler
 from sklearn.utils.estimator_checks import parametrize_with_checks
+from test_detectors import two_clusters
 
 import training
 from iforest_baseline import IForest
 from methods import make_detector, method_group
 from prenet import PReNet
-from test_detectors import two_clusters
 from training import KerasDetector, TrainingDiverged, tf
 
 SMALL = {"epochs": 2, "batches_per_epoch": 1, "batch_size": 8}

@@ -118,7 +118,7 @@ def halves(tmp_path_factory):
     folder = tmp_path_factory.mktemp("source")
     header = ",".join(["id", *encoders.UNSW_COLUMNS, "attack_cat", "label"])
     for (name, counts), n_rows in zip(HALVES.items(), (82_332, 175_341)):
-        values = {column: "0" for column in encoders.UNSW_COLUMNS} | {"proto": "udp", "service": "-", "state": "INT"}
+        values = dict.fromkeys(encoders.UNSW_COLUMNS, "0") | {"proto": "udp", "service": "-", "state": "INT"}
         counts = counts | {"Generic": n_rows - sum(counts.values())}
         lines = [
             f"1,{','.join((values | {'dur': str(number)}).values())},{kind},0\n" * count

@@ -1,0 +1,31 @@
+"""Starting the experiments as a user does, in processes of their own."""
+
+import os
+import signal
+import subprocess
+import sys
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parent.parent
+ENVIRONMENT = {name: value for name, value in os.environ.items() if name != "PRENET_DATA"}
+
+
+def start(data_dir, results_dir, *options, script="experiments.py", experiment="seen", datasets="demo", **how):
+    """A driver that has been started on a synthetic data set, in a process group of its own."""
+    command = [sys.executable, ROOT / script, *([experiment] if script == "experiments.py" else []), "--datasets", datasets, "--offline"]
+    command += ["--data-dir", data_dir, "--results-dir", results_dir, *options]
+    return subprocess.Popen(
+        list(map(str, command)), cwd=ROOT, env=ENVIRONMENT, text=True, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+        start_new_session=True, **how,
+    )  # fmt: skip
+
+
+def finish(process):
+    """What a driver printed, to stdout and stderr, when it has ended without an error."""
+    out, err = process.communicate(timeout=300)
+    assert process.returncode == 0, err
+    return out, err
+
+
+def allow_ctrl_c():
+    signal.signal(signal.SIGINT, signal.SIG_DFL)  # ignored where the tests run in the background
