@@ -4,12 +4,17 @@ Nominal columns become one column per level, in order of first appearance as in 
 single column; numeric columns are scaled to 0-1 over all rows (App. B.1 and the authors' files).
 """
 
+from contextlib import contextmanager
+
 import numpy as np
 import pandas as pd
 from scipy import sparse
 from sklearn.datasets import load_svmlight_file
 
-from data_files import DataError, open_data_file
+from data_files import MOST_FEATURES, SIZE_LIMIT, DataError, check_held, damage_reported, open_data_file, open_zip, read_array
+
+TEXT_LIMIT = 2**28  # bytes of a table with nominal columns, which takes 10 to 20 times as much memory; census has 104 MB
+CHUNK_CELLS = 2**21  # of a table of numbers: pandas holds few of them as text, and ends the process where it gets no memory
 
 # Levels of the UNSW-NB15 columns in the order of the authors' header; no single half of the data has all of them.
 UNSW_LEVELS = {
@@ -40,21 +45,16 @@ CENSUS_WEIGHT, CENSUS_LABEL = 24, 41
 
 def read_class_csv(path, dtype=np.float32):
     """The authors' format: numeric columns and `class`."""
-    table = _read_csv(path)
-    _require(table, ["class"], path)
-    y = _labels(table.pop("class"), path)
-    return _numeric(table, path, dtype), y
+    return _read_matrix(path, "class", dtype=dtype)
 
 
 def read_npz(path):
     """ADBench's format: arrays X and y, never unpickled."""
-    try:
-        with np.load(path, allow_pickle=False) as arrays:
-            X, y = arrays["X"], arrays["y"]
-    except KeyError as error:
-        raise DataError(f"{path} has no array {error.args[0].split()[0]!r}.") from None
-    except Exception as error:  # a damaged zip can raise almost anything
-        raise DataError(f"{path} is damaged or not an .npz file of plain arrays: {error}.") from None
+    with damage_reported(path), open(path, "rb") as file, open_zip(file, path) as archive:
+        for name in ("X", "y"):
+            if f"{name}.npy" not in archive.namelist():
+                raise DataError(f"{path} has no array {name!r}.")
+        X, y = (read_array(archive, name, path, SIZE_LIMIT) for name in ("X", "y"))
     if X.ndim != 2 or y.shape != X.shape[:1] or X.dtype.kind not in "fiub":
         raise DataError(f"{path} should hold a numeric matrix X and one label per row in y.")
     return X, _labels(pd.Series(y), path)
@@ -72,10 +72,8 @@ def read_svmlight(path):
 
 def read_creditcard(path):
     """The public creditcard.csv: V1..V28 and Amount, without Time; `Class` is the label."""
-    columns = [f"V{i}" for i in range(1, 29)] + ["Amount"]
-    table = _read_csv(path)
-    _require(table, [*columns, "Class"], path)
-    return scale_to_unit(_numeric(table[columns], path)), _labels(table["Class"], path)
+    X, y = _read_matrix(path, "Class", [f"V{i}" for i in range(1, 29)] + ["Amount"])
+    return scale_to_unit(X), y
 
 
 def read_bank(path):
@@ -150,7 +148,7 @@ def _join_classes(X, y, others):
 
 
 def _read_anomalies(path, n_features, beside):
-    rows = _numeric(_read_csv(path, header=None), path)
+    rows, _ = _read_matrix(path, header=None)
     if rows.shape[1] != n_features:
         raise DataError(f"{path} has {rows.shape[1]} columns, {beside} has {n_features} features.")
     return rows
@@ -234,41 +232,80 @@ def scale_to_unit(X):
 
 def check_data_set(X, y, source):
     """X as float32, dense or CSR; DataError unless it is finite and y has at least two normals and two of each anomaly class."""
+    if not 1 <= X.shape[1] <= MOST_FEATURES:
+        raise DataError(f"{source} has {X.shape[1]:,} features, where 1 to {MOST_FEATURES:,} are possible.")
     with np.errstate(over="ignore"):
         X = X.astype(np.float32) if sparse.issparse(X) else np.ascontiguousarray(X, dtype=np.float32)
     if not np.isfinite(X.data if sparse.issparse(X) else X).all():
         raise DataError(f"{source} holds missing, infinite or too large values.")
-    for label in range(max(2, y.max() + 1)):
+    last = max(1, y.max(initial=0))
+    for label in range(last + 1):
         if np.count_nonzero(y == label) < 2:
-            kind = "normal rows" if label == 0 else "anomalies" if y.max() < 2 else f"anomalies of class {label}"
+            kind = "normal rows" if label == 0 else "anomalies" if last == 1 else f"anomalies of class {label}"
             raise DataError(f"{source} has fewer than 2 {kind}.")
     return X
 
 
-def _read_csv(path, member=None, **options):
-    with open_data_file(path, member) as stream:
-        try:
-            table = pd.read_csv(stream, low_memory=False, **options)
-        except (pd.errors.ParserError, pd.errors.EmptyDataError, UnicodeDecodeError) as error:
-            raise DataError(f"{path} is not a readable CSV table: {str(error).strip()}.") from None
+def _read_csv(path, member=None, limit=TEXT_LIMIT, **options):
+    with open_data_file(path, member, limit) as stream, _csv_errors(path):
+        return _checked_table(pd.read_csv(stream, low_memory=False, **options), path)
+
+
+def _read_matrix(path, label=None, columns=None, dtype=np.float64, **options):
+    """X (n, D) and y (n,) of a CSV file of numbers, read a few rows at a time; without `columns`, all but the label's are X."""
+    parts, labels, n_rows, chunk_rows = [], [], 0, 1
+    # rectangular: of the first rows of every chunk, pandas would drop the cells that are too many
+    with open_data_file(path, rectangular=True) as stream, _csv_errors(path), pd.read_csv(stream, iterator=True, **options) as reader:
+        while (table := next_chunk(reader, chunk_rows)) is not None:
+            _checked_table(table, path, n_rows)
+            chunk_rows, n_rows = max(1, CHUNK_CELLS // table.shape[1]), n_rows + len(table)
+            if label:
+                _require(table, [*(columns or ()), label], path)
+                labels.append(_labels(table.pop(label), path))
+            parts.append(_numeric(table[columns] if columns else table, path, dtype, n_rows - len(table)))
+            check_held(2 * n_rows * parts[-1][0].nbytes)  # twice: in parts, and joined
+    return np.concatenate(parts), np.concatenate(labels) if label else None
+
+
+def next_chunk(reader, n_rows):
+    """The next rows of a table, or None."""
+    try:
+        return reader.get_chunk(n_rows)
+    except StopIteration:
+        return None
+
+
+@contextmanager
+def _csv_errors(path):
+    try:
+        yield
+    except (pd.errors.ParserError, pd.errors.EmptyDataError, UnicodeDecodeError) as error:
+        if "out of memory" in str(error):
+            raise  # for bounded_memory
+        raise DataError(f"{path} is not a readable CSV table: {str(error).strip()}.") from None
+
+
+def _checked_table(table, path, first_row=0):
     if not isinstance(table.index, pd.RangeIndex):  # pandas takes what the header does not name for row names
         raise DataError(f"{path} is not a readable CSV table: its rows have more cells than its first line.")
-    if table.empty:
+    if table.empty and first_row == 0:
         raise DataError(f"{path} is a CSV table without rows.")
     return table
 
 
-def _numeric(table, path, dtype=np.float64):
+def _numeric(table, path, dtype=np.float64, first_row=0):
     """The table as a matrix (n, D); DataError for a cell that is not a finite number."""
-    X = np.empty(table.shape, dtype)
-    for position, (name, column) in enumerate(table.items()):
-        values = pd.to_numeric(column, errors="coerce").to_numpy(np.float64)
-        bad = np.flatnonzero(~np.isfinite(values))
-        if len(bad):
-            raise DataError(f"{path} holds {_shown(column.iloc[bad[0]])} in column {name!r}, row {bad[0] + 1}, in place of a number.")
-        with np.errstate(over="ignore"):  # too large for float32: infinite, which check_data_set refuses
-            X[:, position] = values
-    return X
+    if all(kind.kind in "biuf" for kind in table.dtypes):  # at once: a column after the other takes long in a wide table
+        values = table.to_numpy(np.float64)
+    else:
+        values = np.column_stack([pd.to_numeric(column, errors="coerce").to_numpy(np.float64) for _, column in table.items()])
+    bad = np.argwhere(~np.isfinite(values.T))  # the first in the first column that has one
+    if len(bad):
+        column, row = bad[0]
+        shown = _shown(table.iloc[row, column])
+        raise DataError(f"{path} holds {shown} in column {list(table)[column]!r}, row {first_row + row + 1}, in place of a number.")
+    with np.errstate(over="ignore"):  # too large for float32: infinite, which check_data_set refuses
+        return values.astype(dtype)
 
 
 def _labels(column, path, normal=0, anomaly=1):

@@ -1,23 +1,81 @@
-"""Opening data files that come from outside: packed or plain, never unpacked to disk, with a bound on their size."""
+"""Opening files that come from outside: packed or plain, never unpacked to disk, and every one of them taken for hostile.
+
+What a file may cost is bounded: its bytes once unpacked, its lines and cells, the members of an archive, and, in bounded_memory,
+the memory that reading it takes. Whatever is wrong with it becomes a DataError.
+"""
 
 import bz2
 import gzip
 import io
 import lzma
 import os
+import re
+import resource
 import tarfile
 import zipfile
 from contextlib import ExitStack, contextmanager
+from itertools import islice
 from pathlib import Path, PurePosixPath, PureWindowsPath
 
-SIZE_LIMIT = 4 * 2**30  # bytes, of a download and of what an archive expands to
+import numpy as np
+
+# The largest file of the registry, census as 299,285 x 501 cells of "0" or "0.0", has 0.3 to 0.6 GB.
+SIZE_LIMIT = 2 * 2**30  # bytes, of a download and of what a file expands to
+MEMORY_LIMIT = 8 * 2**30  # bytes that reading a file may take on top of what the process has; census takes 1.6 GB
+LINE_LIMIT = 2**24  # bytes of a line; news20 has lines of 163,039
+MOST_LINES = 2**21  # of a data set's file; donors has 619,327
+MOST_CELLS = 2_048  # of a line of a data set's table; census has 501. The time that pandas takes grows with their square
+MOST_FEATURES = 2**22  # of a data set; news20 has 1,355,191
+MOST_MEMBERS = 1_000  # of an archive
 NESTED_LIMIT = 64 * 2**20  # bytes, of an archive inside an archive: it is held in memory
+SEPARATORS = b",;\t|"
 DATA_SUFFIXES = (".csv", ".svm", ".data", ".txt")
 DECOMPRESSORS = {".gz": gzip.open, ".bz2": bz2.open, ".xz": lzma.open}
 
 
 class DataError(Exception):
-    """A problem with a data file, in one clear sentence for the user."""
+    """A problem with a data file, in one clear sentence for the user; what the file made of it cannot break the line or the terminal."""
+
+    def __init__(self, message):
+        message = printable(message)
+        super().__init__(message if len(message) <= 2_000 else message[:2_000] + " ...")
+
+
+def printable(text):
+    """A text that may come from a file, with escapes in place of line breaks and control characters."""
+    return text if text.isprintable() else "".join(one if one.isprintable() else ascii(one)[1:-1] for one in text)
+
+
+@contextmanager
+def bounded_memory(what, limit=None):
+    """Let this process take `limit` bytes (MEMORY_LIMIT) more than it has now, and say so in a DataError if that is too little.
+
+    Linux counts all private writable memory for RLIMIT_DATA. Where /proc is missing (macOS) only the
+    other limits of this file hold. The old limit is back at the end: TensorFlow and child processes never see the lower one.
+    """
+    limit = limit or MEMORY_LIMIT
+    status = Path("/proc/self/status")
+    before = None
+    if status.exists():
+        (kilobytes,) = re.findall(r"VmData:\s*(\d+) kB", status.read_text())
+        before = resource.getrlimit(resource.RLIMIT_DATA)
+        known = [value for value in before if value != resource.RLIM_INFINITY]
+        resource.setrlimit(resource.RLIMIT_DATA, (min(known + [1024 * int(kilobytes) + limit]), before[1]))
+    try:
+        yield
+    except Exception as error:
+        if isinstance(error, MemoryError) or "C error: out of memory" in str(error):  # the second is what pandas says
+            raise DataError(f"{what} needs more than {limit / 2**30:.3g} GiB of memory.") from None
+        raise
+    finally:
+        if before:
+            resource.setrlimit(resource.RLIMIT_DATA, before)
+
+
+def check_held(n_bytes):
+    """MemoryError where a table has grown to three quarters of the bound: in good time, for pandas may not survive the bound itself."""
+    if n_bytes > 0.75 * MEMORY_LIMIT:
+        raise MemoryError
 
 
 class GuardedReader(io.RawIOBase):
@@ -36,8 +94,55 @@ class GuardedReader(io.RawIOBase):
         self._count += len(data)
         if self._count > self._limit:
             raise DataError(f"{self._path} expands to more than {self._limit} bytes.")
+        self.check(data)
         buffer[:len(data)] = data
         return len(data)
+
+    def check(self, data):
+        """Look at what was read."""
+
+
+class GuardedText(GuardedReader):
+    """Reads a text of lines, too: refuses what no table or svmlight file has, before a parser sees it."""
+
+    def __init__(self, stream, path, limit, most_lines, most_cells, rectangular):
+        super().__init__(stream, path, limit)
+        self._most_lines, self._most_cells, self._n_lines = most_lines, most_cells, 0
+        self._too_many = f"more than {most_cells:,} cells"
+        self._rectangular = rectangular  # whether no line may have more cells than the first
+        self._length, self._cells = 0, 0  # of the line that is not yet at its end
+
+    def check(self, data):
+        if b"\0" in data:  # pandas would end the cell there
+            raise DataError(f"{self._path} holds a zero byte, so it is not a text in UTF-8.")
+        self._n_lines += max(data.count(b"\n"), data.count(b"\r"))
+        if self._n_lines > self._most_lines:
+            raise DataError(f"{self._path} has more than {self._most_lines:,} lines.")
+        first, *others = data.replace(b"\r", b"\n").split(b"\n")
+        length, cells = self._length + len(first), self._cells + count_separators(first)  # it may have begun in an earlier block
+        self._check_line(length, cells)
+        if others and length:
+            self._take_as_first(cells)
+        for line in others:
+            if len(line) >= self._most_cells or (line and self._rectangular):
+                self._check_line(len(line), count_separators(line))
+                if line is not others[-1]:  # which may go on in the next block
+                    self._take_as_first(count_separators(line))
+        self._length, self._cells = (len(others[-1]), count_separators(others[-1])) if others else (length, cells)
+
+    def _take_as_first(self, separators):
+        if self._rectangular:
+            self._most_cells, self._too_many, self._rectangular = separators + 1, "more cells than its first line", False
+
+    def _check_line(self, length, separators):
+        if length > LINE_LIMIT:
+            raise DataError(f"{self._path} has a line of more than {LINE_LIMIT:,} bytes.")
+        if separators >= self._most_cells:
+            raise DataError(f"{self._path} has a line of {self._too_many}.")
+
+
+def count_separators(line):
+    return len(line) - len(line.translate(None, SEPARATORS))
 
 
 @contextmanager
@@ -45,10 +150,11 @@ def damage_reported(path):
     """Turn any exception into a DataError: on damaged input the archive modules raise a dozen kinds of them."""
     try:
         yield
-    except DataError:
+    except (DataError, MemoryError):
         raise
     except Exception as error:
-        raise DataError(f"{path} is damaged or not a {path.suffix} archive: {error}.") from error
+        packed = path.suffix.lower() in (*DECOMPRESSORS, ".zip", ".npz")
+        raise DataError(f"{path} is damaged{f' or not a {path.suffix} archive' if packed else ''}: {error}.") from error
 
 
 def guarded(stream, path, limit):
@@ -56,9 +162,14 @@ def guarded(stream, path, limit):
     return io.BufferedReader(GuardedReader(stream, path, limit), 2**18)
 
 
+def guarded_text(stream, path, limit, most_lines=MOST_LINES, most_cells=MOST_CELLS, rectangular=False):
+    """Return a buffered GuardedText."""
+    return io.BufferedReader(GuardedText(stream, path, limit, most_lines, most_cells, rectangular), 2**18)
+
+
 @contextmanager
-def open_data_file(path, member=None, limit=SIZE_LIMIT):
-    """Yield a binary stream of the one data file in path: plain, .gz, .bz2, .xz, .zip, .tar.xz (.tar.gz, .tar.bz2).
+def open_data_file(path, member=None, limit=SIZE_LIMIT, rectangular=False):
+    """Yield a binary stream of the one data file, a text, in path: plain, .gz, .bz2, .xz, .zip, .tar.xz (.tar.gz, .tar.bz2).
 
     `member` is the base name of the wanted file in an archive; "inner.zip/NAME" is NAME in a zip inside a zip.
     """
@@ -78,21 +189,48 @@ def open_data_file(path, member=None, limit=SIZE_LIMIT):
                 stream = open_tar_member(stack, file, path, member, limit)
             elif suffix in DECOMPRESSORS:
                 stream = open_compressed(stack, file, path, limit)
-        yield stream  # outside damage_reported: what the caller raises in its with block is not ours
+        # outside damage_reported: what the caller raises in its with block is not ours
+        yield guarded_text(stream, path, limit, rectangular=rectangular)
 
 
 def open_compressed(stack, file, path, limit):
     """Return the decompressed stream of a .gz, .bz2 or .xz file."""
     file.seek(0)
-    return guarded(stack.enter_context(DECOMPRESSORS[path.suffix.lower()](file)), path, limit)
+    opened = DECOMPRESSORS[path.suffix.lower()](file)  # type: ignore[operator]
+    return guarded(stack.enter_context(opened), path, limit)
+
+
+def open_zip(file, path):
+    """Return the ZipFile of an open file, after a look at its directory."""
+    file.seek(0)
+    if sum(block.count(b"PK\1\2") for block in iter(lambda: file.read(2**20), b"")) > MOST_MEMBERS:  # before zipfile reads them all
+        raise DataError(f"{path} has more than {MOST_MEMBERS:,} members.")
+    archive = zipfile.ZipFile(file)
+    for member in archive.infolist():
+        refuse_outside(path, member.filename)
+        if member.compress_type not in (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED):  # zipfile unpacks the others without a bound
+            raise DataError(f"{path} has a member that is packed in an unusual way: {member.filename}.")
+    return archive
+
+
+def read_array(archive, name, path, limit):
+    """Return one array of numbers of a zip of .npy files: never unpickled, and its header must tell its true size."""
+    with archive.open(f"{name}.npy") as stream:
+        data = guarded(stream, path, limit).read()
+    stream = io.BytesIO(data)
+    if np.lib.format.read_magic(stream) != (1, 0):
+        raise ValueError("an array of another format")
+    shape, _, dtype = np.lib.format.read_array_header_1_0(stream)
+    if dtype.kind not in "biuf" or int(np.prod(shape, dtype=object)) * dtype.itemsize != len(data) - stream.tell():
+        raise ValueError(f"an array of {shape} {dtype} in {len(data)} bytes")
+    stream.seek(0)
+    return np.load(stream, allow_pickle=False)
 
 
 def open_zip_member(stack, file, path, member, limit):
     """Return the stream of one file of a zip archive, or of a zip archive inside it."""
     outer, nested, inner = (member or "").partition(".zip/")
-    archive = stack.enter_context(zipfile.ZipFile(file))
-    for name in archive.namelist():
-        refuse_outside(path, name)
+    archive = stack.enter_context(open_zip(file, path))
     picked = pick_member(path, archive.namelist(), f"{outer}.zip" if nested else member)
     stream = stack.enter_context(archive.open(picked))
     if not nested:
@@ -108,7 +246,9 @@ def open_tar_member(stack, file, path, member, limit):
         expanded = open_compressed(stack, file, path, limit)
         return stack.enter_context(tarfile.open(fileobj=expanded, mode="r|"))
 
-    members = list(open_tar())
+    members = list(islice(open_tar(), MOST_MEMBERS + 1))
+    if len(members) > MOST_MEMBERS:
+        raise DataError(f"{path} has more than {MOST_MEMBERS:,} members.")
     for entry in members:
         refuse_outside(path, entry.name, is_link=not (entry.isreg() or entry.isdir()))
     name = pick_member(path, [entry.name for entry in members if entry.isreg()], member)

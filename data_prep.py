@@ -18,11 +18,14 @@ import argparse
 import hashlib
 import json
 import mmap
+import shutil
 import sys
 import tempfile
+import time
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -31,9 +34,18 @@ from sklearn.model_selection import train_test_split
 
 from command_line import add_data_arguments, make_finder, prepared_names
 from data_encoders import check_data_set, make_demo
-from data_files import DataError
+from data_files import DataError, bounded_memory
 from data_registry import (
-    CLASSES, DATA_SETS, DEMO, data_status, find_local, find_remote, how_to_get, is_partial, list_data_sets, parse_unseen
+    CLASSES,
+    DATA_SETS,
+    DEMO,
+    data_status,
+    find_local,
+    find_remote,
+    how_to_get,
+    is_partial,
+    list_data_sets,
+    parse_unseen,
 )  # fmt: skip
 from data_sources import written_whole
 
@@ -58,7 +70,7 @@ class Split:
     unlabeled: np.ndarray  # U: normal training rows and the contamination
     anomalies: np.ndarray  # A: labelled anomalies
     test: np.ndarray
-    extra: object = None  # synthetic contamination rows (m, D), not in `independent`
+    extra: Any = None  # synthetic contamination rows (m, D), not in `independent`
 
     def stack(self, X):
         """The matrix that the positions refer to: X itself, or X with the extra rows below."""
@@ -148,7 +160,7 @@ class PreparedData:
     """A data set on disk, or a view on one: X (n, D) memory-mapped float32 or CSR, y (n,) the role of each row."""
 
     name: str
-    X: object
+    X: Any
     y: np.ndarray  # NORMAL or ANOMALY; in a set with an unseen class also HELD_OUT and ABSENT
     status: str
     fingerprint: str  # SHA-256 of the arrays themselves: results made from equal data have equal ones
@@ -239,10 +251,13 @@ def save_data(folder, X, y, **meta):
     parts = {f"X_{part}": getattr(X, part) for part in CSR_PARTS} if sparse.issparse(X) else {"X": X}
     fingerprint = hashlib.sha256()
     for array in (*parts.values(), y):
-        fingerprint.update(np.ascontiguousarray(array))
+        fingerprint.update(np.ascontiguousarray(array))  # type: ignore[arg-type]
     meta.update(encoding=ENCODING, shape=X.shape, anomalies=int(np.count_nonzero(y)), fingerprint=fingerprint.hexdigest())
     try:
         folder.parent.mkdir(parents=True, exist_ok=True)
+        for left in folder.parent.glob(f".{folder.name}-*"):  # of a preparation that was killed
+            if time.time() - left.stat().st_mtime > 3_600:
+                shutil.rmtree(left, ignore_errors=True)
         with tempfile.TemporaryDirectory(prefix=f".{folder.name}-", dir=folder.parent) as scratch:
             new = Path(scratch, "new")
             new.mkdir()
@@ -280,16 +295,18 @@ def prepare(name, finder, data_dir, log):
     found = find_local(name, finder)
     if meta and (found is None or (meta["status"] == "exact" and is_partial(*found))):
         return meta["status"]  # the files are gone, or only lesser ones are left: what was made from them is still good
-    recipe, files = found or find_remote(name, finder) or (None, None)
-    if recipe is None:
+    found = found or find_remote(name, finder)
+    if found is None:
         return "missing"
+    recipe, files = found
     origin = {"source": ";".join(file.label for file in files), "sha256": ";".join(file.sha256 for file in files)}
     if meta and all(meta[key] == value for key, value in origin.items()):
         return meta["status"]
     source = " and ".join(str(file.path) for file in files)
     log(f"Preparing {name} from {source}")
-    X, y = recipe.read(*(file.path for file in files))
-    X = check_data_set(X, y, source)
+    with bounded_memory(source):
+        X, y = recipe.read(*(file.path for file in files))
+        X = check_data_set(X, y, source)
     status = data_status(name, recipe, files, X.shape, source)
     save_data(folder, X, y, status=status, **origin)
     return status
@@ -321,7 +338,7 @@ def manifest_table(data_dir):
         paper = (entry.rows, entry.features, entry.anomaly_rate) if entry else (None, None, None)
         found = (*meta.get("shape", (None, None)), meta.get("anomalies"))
         rows.append((name, *found, *paper, meta["status"], meta.get("source"), meta.get("sha256")))
-    return pd.DataFrame(rows, columns=MANIFEST_COLUMNS).astype({name: "Int64" for name in COUNTS})
+    return pd.DataFrame(rows, columns=MANIFEST_COLUMNS).astype(dict.fromkeys(COUNTS, "Int64"))
 
 
 def write_manifest(data_dir):

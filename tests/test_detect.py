@@ -110,6 +110,15 @@ def test_scores_do_not_depend_on_the_chunks(folder, model_path, monkeypatch):
     np.testing.assert_array_equal(head, many.sort_values("score", ascending=False, kind="stable")[:200])
 
 
+def test_too_many_cells_at_the_start_of_a_chunk_are_refused(folder, model_path, monkeypatch, capsys):
+    monkeypatch.setattr(detect, "CHUNK_ROWS", 10)
+    lines = Path("events.csv").read_text().splitlines()
+    lines[21] += ",too,many"  # the first row of the third chunk
+    Path("long.csv").write_text("\n".join(lines))
+    assert run(f"score long.csv --model {model_path}") == 2
+    assert "more cells" in capsys.readouterr().err
+
+
 def test_evaluate_reports_and_draws(folder, capsys):
     table = events(1_000).assign(fraud=lambda table: np.where(table["fraud"] == "1", "yes", "no"))
     table.to_csv("known.csv", index=False, sep=";")
@@ -259,9 +268,9 @@ BAD_TABLES = {
     "duplicate columns": (b"amount,amount,fraud\n1,2,1\n", "more than one column 'amount'"),
     "wrong delimiter": (b"amount:country:fraud\n1:DE:1\n", "separated by , ; tab or |"),
     "too many cells": (b"amount,fraud\n1,2,1\n3,4,0\n", "more cells"),
-    "too many cells in a row": (b"amount,fraud\n1,0\n3,4,0\n", "cannot be read as a table"),
+    "too many cells in a row": (b"amount,fraud\n1,0\n3,4,0\n", "more cells"),
     "not UTF-8": ("amount,fraud\nM\xfcll,1\n".encode("latin-1"), "UTF-8"),
-    "broken gzip": (gzip.compress(b"amount,fraud\n" + b"1,0\n" * 9)[:30], "cannot be read"),
+    "broken gzip": (gzip.compress(b"amount,fraud\n" + b"1,0\n" * 9)[:30], "is damaged"),
 }  # fmt: skip
 
 
