@@ -388,4 +388,7 @@ def main(argv=None):
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    exit_code = main()
+    if exit_code == 130:  # Ctrl-C: at once, because Python takes a second or two to clear TensorFlow away
+        os._exit(exit_code)
+    sys.exit(exit_code)
