@@ -4,4 +4,5 @@ set -euo pipefail
 cd "$(dirname "$0")"
 source ./setup_env.sh
 
-"$python" -m pytest tests -q -rs -n 2 --dist loadfile "$@"   # two processes, a file of tests at a time
+# two processes, a file of tests at a time, in their order: the last files are short, so that both end together
+"$python" -m pytest tests -q -rs -n 2 --dist loadfile --no-loadscope-reorder "$@"

@@ -30,6 +30,11 @@ def two_clusters(seed=0, n_normals=600, n_anomalies=60, n_features=6):
 # ---------------------------------------------------------------------------- all detectors
 
 
+def quick(name, **settings):
+    """A detector; FEAWAD, which takes seconds, with less training."""
+    return make_detector(name, **(dict(pretraining_epochs=5, epochs=5) if name == "feawad" else {}), **settings)
+
+
 @pytest.mark.parametrize("name", DETECTORS)
 def test_orders_two_clusters(name):
     X, truth, known = two_clusters()
@@ -41,7 +46,7 @@ def test_orders_two_clusters(name):
 @pytest.mark.parametrize("name", DETECTORS)
 def test_same_seed_same_scores(name):
     X, _, known = two_clusters()
-    scores = [make_detector(name, random_state=seed).fit(X, known).decision_function(X) for seed in (3, 3, 4)]
+    scores = [quick(name, random_state=seed).fit(X, known).decision_function(X) for seed in (3, 3, 4)]
     np.testing.assert_array_equal(scores[0], scores[1])
     assert np.abs(scores[0] - scores[2]).max() > 1e-6
 
@@ -72,7 +77,7 @@ def test_bad_input_is_refused(name, X, y, message):
 @pytest.mark.parametrize("name", DETECTORS)
 def test_scoring_other_features_is_refused(name):
     X, _, known = two_clusters()
-    detector = make_detector(name).fit(X, known)
+    detector = quick(name).fit(X, known)
     with pytest.raises(ValueError, match="5 features, but .* is expecting 6"):
         detector.decision_function(X[:, :5])
 
@@ -80,9 +85,9 @@ def test_scoring_other_features_is_refused(name):
 @pytest.mark.parametrize("name", DETECTORS)
 def test_sparse_rows_are_taken_or_refused_in_a_sentence(name):
     X, _, known = two_clusters()
-    detector = make_detector(name)
+    detector = quick(name)
     if detector.takes_sparse:
-        dense = make_detector(name).fit(X, known).decision_function(X)
+        dense = quick(name).fit(X, known).decision_function(X)
         scores = detector.fit(sparse.csr_matrix(X), known).decision_function(sparse.csr_matrix(X))
         # 1,000 steps magnify the rounding errors of float32; test_sparse.py compares fewer steps, and double precision
         np.testing.assert_allclose(scores, dense, atol=0.01 * np.ptp(dense), rtol=0)
@@ -96,8 +101,8 @@ def test_fit_rows_equals_fit_on_the_copied_training_set(name):
     """The experiments pass positions in a larger matrix; users pass the training set itself."""
     X, _, known = two_clusters()
     larger = np.concatenate([np.ones((50, 6), np.float32), X])
-    by_position = make_detector(name).fit_rows(larger, 50 + np.flatnonzero(known == 0), 50 + np.flatnonzero(known == 1))
-    np.testing.assert_allclose(by_position.decision_function(X), make_detector(name).fit(X, known).decision_function(X), atol=1e-5)
+    by_position = quick(name).fit_rows(larger, 50 + np.flatnonzero(known == 0), 50 + np.flatnonzero(known == 1))
+    np.testing.assert_allclose(by_position.decision_function(X), quick(name).fit(X, known).decision_function(X), atol=1e-5)
 
 
 # the other detectors have such tests in their own files
@@ -111,7 +116,7 @@ def test_scores_are_finite(name, case):
         known = (np.arange(len(X)) == len(X) - 1).astype(int)
     if case.startswith("more"):
         known = truth
-    scores = make_detector(name).fit(X, known).decision_function(X)
+    scores = quick(name).fit(X, known).decision_function(X)
     assert scores.shape == (len(X),) and np.isfinite(scores).all()
 
 

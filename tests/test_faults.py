@@ -101,7 +101,7 @@ def test_25_kills_lose_nothing_and_change_nothing(data_dir, tmp_path, record_pro
     while sum(kills.values()) < KILLS:
         process = start(data_dir, runs_file.parent, *tasks[rng.random() < 0.15], "--jobs", 2)
         victim = rng.choice(["all", "all", "driver", "worker", "worker"])
-        time.sleep(rng.uniform(0, 3.5))
+        time.sleep(rng.uniform(0, 3))
         workers = workers_of(process.pid)
         if victim == "worker":
             for worker in workers[:1]:
