@@ -14,11 +14,13 @@ import time
 from pathlib import Path
 
 import drivers
+import numpy as np
 import pandas as pd
 import pytest
 from drivers import ENVIRONMENT, ROOT, allow_ctrl_c, finish
 
 import experiments
+import runner
 import tables
 from data_prep import prepare_all
 from data_registry import UNSEEN_DEMO_SETS
@@ -319,6 +321,28 @@ def test_runs_of_other_data_or_settings_are_kept_but_never_averaged_with_new_one
     assert path.read_bytes().startswith(strange.encode()) and len(measured(path)) == 4
     table = pd.read_csv(tmp_path / "seen_synthetic.csv").iloc[0]
     assert table["auc_pr_iforest"] == pytest.approx(values.mean(), abs=1e-6) and table["runs"] == 2
+
+
+# --- numbers: more in test_numbers.py
+
+
+class TellsNothing:
+    """A detector that gives all rows the same score."""
+
+    def fit_rows(self, X, unlabeled, anomalies):
+        pass
+
+    def decision_function(self, X):
+        return np.zeros(len(X))
+
+
+def test_constant_scores_are_recorded_and_reported(data_dir, tmp_path, monkeypatch, capsys):
+    monkeypatch.setattr(runner, "make_detector", lambda *_, **__: TellsNothing())
+    monkeypatch.setattr(experiments, "run_cells", lambda cells, *_: ((cell, runner.run_once(cell, 0), None) for cell in cells))
+    where = ["--offline", "--data-dir", str(data_dir), "--results-dir", str(tmp_path)]
+    assert experiments.main(["seen", "--datasets", "demo", "--methods", "iforest", "--runs", "1", *where]) == 0
+    told = "NOTE iforest on demo, 60 labels, contamination 0.02: run 0: all 2,000 test scores are 0: the detector tells no rows apart."
+    assert told in capsys.readouterr().out and measured(tmp_path / "seen_runs.csv")["auc_roc"].tolist() == [0.5]
 
 
 # --- determinism
