@@ -4,5 +4,5 @@ set -euo pipefail
 cd "$(dirname "$0")"
 source ./setup_env.sh
 
-# two processes, a file of tests at a time, in their order: the last files are short, so that both end together
-"$python" -m pytest tests -q -rs -n 2 --dist loadfile --no-loadscope-reorder "$@"
+# three processes, because some tests wait more than they work; a file at a time, in order: the last files are short
+"$python" -m pytest tests -q -rs -n 3 --dist loadfile --no-loadscope-reorder "$@"
