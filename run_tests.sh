@@ -4,5 +4,5 @@ set -euo pipefail
 cd "$(dirname "$0")"
 source ./setup_env.sh
 
-# three processes, because some tests wait more than they work; a file at a time, in order: the last files are short
-"$python" -m pytest tests -q -rs -n 3 --dist loadfile --no-loadscope-reorder "$@"
+# two processes, a file at a time, in order: the last files are short, so that both end together
+"$python" -m pytest tests -q -rs -n 2 --dist loadfile --no-loadscope-reorder "$@"
