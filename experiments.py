@@ -390,5 +390,6 @@ def main(argv=None):
 if __name__ == "__main__":
     exit_code = main()
     if exit_code == 130:  # Ctrl-C: at once, because Python takes a second or two to clear TensorFlow away
+        sys.stdout.flush()
         os._exit(exit_code)
     sys.exit(exit_code)

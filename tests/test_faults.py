@@ -84,6 +84,10 @@ def wait_until(condition, seconds=60):
         time.sleep(0.01)
 
 
+def count_runs(path):
+    return path.read_bytes().count(b"\n") - 1 if path.exists() else 0
+
+
 def measured(path):
     """Everything about the runs of a file but their times and order."""
     runs = pd.read_csv(path, float_precision="round_trip").sort_values(IDENTITY, ignore_index=True)
@@ -164,18 +168,21 @@ def test_a_last_line_cut_off_anywhere_is_dropped_and_no_neighbour_is_lost(data_d
 
 
 def test_ctrl_c_ends_everything_within_2_seconds(data_dir, tmp_path):
-    """At moments when the workers import, compile and train."""
-    for pause in (0.5, 2):
+    """At a moment when the workers import, and when they have made runs, which are then told of."""
+    for pause, made in ((0.5, 0), (0, 3)):
         process = start(data_dir, tmp_path, "--methods", "prenet,devnet", "--runs", 500, "--jobs", 2, preexec_fn=allow_ctrl_c)
         workers = []
         while len(workers) < 2 and process.poll() is None:
             workers = workers_of(process.pid)
         time.sleep(pause)
+        while count_runs(tmp_path / "seen_runs.csv") < made and process.poll() is None:
+            time.sleep(0.02)
         os.killpg(process.pid, signal.SIGINT)
         pressed = time.monotonic()
-        _, err = process.communicate(timeout=20)
+        out, err = process.communicate(timeout=20)
         assert time.monotonic() - pressed < 2 and not any(map(is_alive, workers))
         assert process.returncode == 130 and "the same command goes on from here" in err and "Traceback" not in err
+        assert not made or " runs in 0:" in out
 
 
 def kill_workers_of(cells, times):
