@@ -1,4 +1,6 @@
-"""From published files to a matrix: one reader per file format, each returning X (n, D) and y (n,) 0/1, rows in file order.
+"""From published files to a matrix: one reader per file format, each returning X (n, D) and y (n,) 0/1.
+
+Rows stand in the order of the file, except for campaign and census, which are brought into the authors' order.
 
 Nominal columns become one column per level, in order of first appearance as in the authors' UNSW files, two-level ones a
 single column; numeric columns are scaled to 0-1 over all rows (App. B.1 and the authors' files).
@@ -12,6 +14,7 @@ from scipy import sparse
 from sklearn.datasets import load_svmlight_file
 
 from data_files import MOST_FEATURES, SIZE_LIMIT, DataError, check_held, damage_reported, open_data_file, open_zip, read_array
+from data_order import git_blob_id, weka_order, write_as_authors
 
 TEXT_LIMIT = 2**28  # bytes of a table with nominal columns, which takes 10 to 20 times as much memory; census has 104 MB
 CHUNK_CELLS = 2**21  # of a table of numbers: pandas holds few of them as text, and ends the process where it gets no memory
@@ -35,6 +38,7 @@ UNSW_COLUMNS = """dur proto service state spkts dpkts sbytes dbytes rate sttl dt
 UNSW_HALF_ROWS = (82_332, 175_341)  # the files' names are exchanged in many copies, so they are told apart by size
 UNSW_FUZZERS = 3_000  # of 24,246, as in the paper's fuz
 BANK_NOMINAL = "job marital education default housing loan contact month day_of_week poutcome".split()
+BANK_BLOB = "070eccbd6d90f1bbd3ac82add35412f92cdb389a"  # of the authors' bank-additional-full_normalised.csv
 BANK_NUMERIC = "age duration campaign pdays previous emp.var.rate cons.price.idx cons.conf.idx euribor3m nr.employed".split()
 CENSUS_NUMERIC = (0, 5, 16, 17, 18, 30, 39)  # age, wage, gains, losses, dividends, persons worked for, weeks worked
 CENSUS_WEIGHT, CENSUS_LABEL = 24, 41
@@ -77,18 +81,41 @@ def read_creditcard(path):
 
 
 def read_bank(path):
-    """UCI bank-additional-full.csv: 10 nominal columns ("unknown" is a level) and 10 numeric ones give 62; y = yes."""
+    """UCI bank-additional-full.csv: 10 nominal columns ("unknown" is a level) and 10 numeric ones give 62; y = yes.
+
+    The authors shuffled UCI's rows with Weka before they wrote their file, numbers with six decimals. If that gives their file byte
+    for byte (its git blob id shows it), the rows are returned in their order; those of another version of UCI's file in its own.
+    """
     member = "bank-additional-full.csv"
     if path.name == "bank+marketing.zip":  # what UCI's page hands out today has the older archive in it
         member = f"bank-additional.zip/{member}"
     table = _read_csv(path, member, sep=";", keep_default_na=False)
     _require(table, [*BANK_NOMINAL, *BANK_NUMERIC, "y"], path)
     features = table[[name for name in table.columns if name in BANK_NOMINAL or name in BANK_NUMERIC]]
-    return encode_table(features, BANK_NOMINAL, path), _labels(table["y"], path, "no", "yes")
+    X, y = encode_table(features, BANK_NOMINAL, path, decimals=6), _labels(table["y"], path, "no", "yes")
+    order = weka_order(len(y))
+    is_authors = git_blob_id(write_as_authors(bank_names(features), X[order], y[order])) == BANK_BLOB
+    return (X[order], y[order]) if is_authors else (X, y)
+
+
+def bank_names(table):
+    """The authors' names for the columns that encode_table makes of the bank table; they call yes and no 1 and 0."""
+    names = []
+    for name, column in table.items():
+        levels = [{"yes": "1", "no": "0"}.get(level, level) for level in pd.unique(column)] if name in BANK_NOMINAL else []
+        names += [f"{name}={level}" for level in (levels[1:] if len(levels) == 2 else levels)] or [name]
+    return names
 
 
 def read_census(*paths):
-    """UCI Census-Income, its two files: 33 nominal columns (`?` is missing) and 7 numeric ones give 500; the weight is left out."""
+    """UCI Census-Income, its two files: 33 nominal columns (`?` is missing) and 7 numeric ones give 500; the weight is left out.
+
+    The authors' order is UCI's training rows from the second on, the second once more, then the test rows: the first line was lost as
+    a header, and a copy stands in for it. It was found in their nominal ARFF file of the same data (ADRepository, "categorical
+    data/census-income-full-nominal.tar.xz"), which records that Weka shuffled it with seed 42. With that undone (weka_order) its
+    299,285 rows are these, equal in all 33 nominal columns and the label. That the file behind the paper, census-income-full-
+    mixed-binarized, has the same base without the shuffle is inferred: the published results fit it, PReNet's and DevNet's alike.
+    """
     tables, labels = [], []
     for path in paths:
         # all as text, which takes 1.6 GB at the peak; a numeric column is converted when its turn comes
@@ -99,6 +126,8 @@ def read_census(*paths):
         for name in CENSUS_NUMERIC:
             table[name] = _numeric(table[[name]], path)
         tables.append(table.drop(columns=[CENSUS_WEIGHT, CENSUS_LABEL]))
+    rows = [*range(1, len(labels[0])), min(1, len(labels[0]) - 1)]
+    tables[0], labels[0] = tables[0].iloc[rows], labels[0][rows]
     table = pd.concat(tables, ignore_index=True)
     nominal = [name for name in table.columns if name not in CENSUS_NUMERIC]
     return encode_table(table, nominal, path, missing="?"), np.concatenate(labels)
@@ -192,18 +221,19 @@ def encode_unsw(table, attacks, path):
 # ---------------------------------------------------------------------------- encoding
 
 
-def encode_table(table, nominal, path, levels=None, missing=None):
+def encode_table(table, nominal, path, levels=None, missing=None, decimals=None):
     """One-hot and 0-1 scaled matrix (n, D) float32 of a table, its columns in their order.
 
     levels gives the levels of each nominal column; without it they are taken from the data in order of first appearance,
-    and the level `missing` is all zero.
+    and the level `missing` is all zero. decimals: what scaled numbers are rounded to.
     """
     blocks = []
     for name, column in table.items():
         if name in nominal:
             blocks.append(one_hot(column, path, levels and levels[name], missing))
         else:
-            blocks.append(scale_to_unit(_numeric(table[[name]], path)).astype(np.float32))
+            scaled = scale_to_unit(_numeric(table[[name]], path))
+            blocks.append((scaled if decimals is None else np.round(scaled, decimals)).astype(np.float32))
     return np.concatenate(blocks, axis=1)
 
 

@@ -41,6 +41,10 @@ class DataError(Exception):
         super().__init__(message if len(message) <= 2_000 else message[:2_000] + " ...")
 
 
+class Refused(DataError):
+    """A download that is not the file it should be; another address may have that one."""
+
+
 def printable(text):
     """A text that may come from a file, with escapes in place of line breaks and control characters."""
     return text if text.isprintable() else "".join(one if one.isprintable() else ascii(one)[1:-1] for one in text)

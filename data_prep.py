@@ -39,6 +39,7 @@ from data_registry import (
     CLASSES,
     DATA_SETS,
     DEMO,
+    SEEN_SETS,
     data_status,
     find_local,
     find_remote,
@@ -46,11 +47,13 @@ from data_registry import (
     is_partial,
     list_data_sets,
     parse_unseen,
+    row_order,
 )  # fmt: skip
+from data_order import OWN_ORDER
 from data_sources import written_whole
 
-ENCODING = 4  # raise it when an encoder changes what it writes, so that prepared data is made anew
-MANIFEST_COLUMNS = "name rows features anomalies paper_rows paper_features paper_anomaly_rate status source sha256".split()
+ENCODING = 5  # raise it when an encoder changes what it writes, so that prepared data is made anew
+MANIFEST_COLUMNS = "name rows features anomalies paper_rows paper_features paper_anomaly_rate status order source sha256".split()
 COUNTS = "rows features anomalies paper_rows paper_features".split()
 CSR_PARTS = ("data", "indices", "indptr")
 PROTOCOLS = ("released", "redrawn", "independent")
@@ -164,6 +167,7 @@ class PreparedData:
     y: np.ndarray  # NORMAL or ANOMALY; in a set with an unseen class also HELD_OUT and ABSENT
     status: str
     fingerprint: str  # SHA-256 of the arrays themselves: results made from equal data have equal ones
+    order: str  # how far it is known that the rows stand as in the authors' file
     folder: Path
 
     @property
@@ -226,7 +230,7 @@ def load_data(name, data_dir="dataset"):
         X = sparse.csr_matrix(tuple(_load_array(folder / f"X_{part}.npy") for part in CSR_PARTS), meta["shape"])
     classes = np.asarray(_load_array(folder / "y.npy"))  # 0 for normal rows, from 1 on the anomaly classes
     y = view_roles(classes, view) if view else np.where(classes > 0, ANOMALY, NORMAL)
-    return PreparedData(name, X, y, meta["status"], meta["fingerprint"], folder)
+    return PreparedData(name, X, y, meta["status"], meta["fingerprint"], meta["order"], folder)
 
 
 def view_roles(classes, view):
@@ -246,13 +250,23 @@ def _load_array(path):
         raise DataError(f"{path} cannot be read: {error}; delete its folder and prepare the data again.") from None
 
 
+def fingerprint_of(X, y):
+    """SHA-256 of the arrays of a data set, as hex digits."""
+    digest = hashlib.sha256()
+    for array in (*_parts(X).values(), y):
+        digest.update(np.ascontiguousarray(array))  # type: ignore[arg-type]
+    return digest.hexdigest()
+
+
+def _parts(X):
+    """A matrix as the arrays that it is kept in, under the names of their files."""
+    return {f"X_{part}": getattr(X, part) for part in CSR_PARTS} if sparse.issparse(X) else {"X": X}
+
+
 def save_data(folder, X, y, **meta):
     """Write the arrays into a new folder and put it in place of the old one when it is whole."""
-    parts = {f"X_{part}": getattr(X, part) for part in CSR_PARTS} if sparse.issparse(X) else {"X": X}
-    fingerprint = hashlib.sha256()
-    for array in (*parts.values(), y):
-        fingerprint.update(np.ascontiguousarray(array))  # type: ignore[arg-type]
-    meta.update(encoding=ENCODING, shape=X.shape, anomalies=int(np.count_nonzero(y)), fingerprint=fingerprint.hexdigest())
+    parts = _parts(X)
+    meta.update(encoding=ENCODING, shape=X.shape, anomalies=int(np.count_nonzero(y)))
     try:
         folder.parent.mkdir(parents=True, exist_ok=True)
         for left in folder.parent.glob(f".{folder.name}-*"):  # of a preparation that was killed
@@ -290,7 +304,8 @@ def prepare(name, finder, data_dir, log):
     if name == DEMO:
         if meta is None:
             X, _, classes = make_demo()
-            save_data(folder, X, classes, status="synthetic", source="generated", sha256=hashlib.sha256(X.tobytes()).hexdigest())
+            origin = {"source": "generated", "sha256": hashlib.sha256(X.tobytes()).hexdigest(), "order": "generated"}
+            save_data(folder, X, classes, status="synthetic", fingerprint=fingerprint_of(X, classes), **origin)
         return "synthetic"
     found = find_local(name, finder)
     if meta and (found is None or (meta["status"] == "exact" and is_partial(*found))):
@@ -308,7 +323,11 @@ def prepare(name, finder, data_dir, log):
         X, y = recipe.read(*(file.path for file in files))
         X = check_data_set(X, y, source)
     status = data_status(name, recipe, files, X.shape, source)
-    save_data(folder, X, y, status=status, **origin)
+    fingerprint = fingerprint_of(X, y)
+    order = row_order(name, files, fingerprint)
+    if status == "exact" and order == OWN_ORDER and name in SEEN_SETS:
+        log(f"{name}: it is not known that these rows stand in the authors' order; if not, `released` draws other rows than theirs.")
+    save_data(folder, X, y, status=status, order=order, fingerprint=fingerprint, **origin)
     return status
 
 
@@ -337,7 +356,7 @@ def manifest_table(data_dir):
         entry = DATA_SETS.get(name)
         paper = (entry.rows, entry.features, entry.anomaly_rate) if entry else (None, None, None)
         found = (*meta.get("shape", (None, None)), meta.get("anomalies"))
-        rows.append((name, *found, *paper, meta["status"], meta.get("source"), meta.get("sha256")))
+        rows.append((name, *found, *paper, *(meta.get(key) for key in ("status", "order", "source", "sha256"))))
     return pd.DataFrame(rows, columns=MANIFEST_COLUMNS).astype(dict.fromkeys(COUNTS, "Int64"))
 
 
@@ -354,7 +373,7 @@ def write_manifest(data_dir):
 
 
 def print_manifest(table):
-    shown = table.drop(columns="sha256").fillna({"source": ""}).rename(columns={"paper_anomaly_rate": "paper_anomalies"})
+    shown = table.drop(columns="sha256").fillna({"source": "", "order": ""}).rename(columns={"paper_anomaly_rate": "paper_anomalies"})
     for name in COUNTS:
         shown[name] = [f"{value:,}" if pd.notna(value) else "-" for value in shown[name]]
     shown["paper_anomalies"] = [f"{value:g}%" if pd.notna(value) else "-" for value in shown["paper_anomalies"]]

