@@ -35,6 +35,7 @@ from sklearn.model_selection import train_test_split
 from command_line import add_data_arguments, make_finder, prepared_names
 from data_encoders import check_data_set, make_demo
 from data_files import DataError, bounded_memory
+from data_order import OWN_ORDER
 from data_registry import (
     CLASSES,
     DATA_SETS,
@@ -49,7 +50,6 @@ from data_registry import (
     parse_unseen,
     row_order,
 )  # fmt: skip
-from data_order import OWN_ORDER
 from data_sources import written_whole
 
 ENCODING = 5  # raise it when an encoder changes what it writes, so that prepared data is made anew

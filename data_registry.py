@@ -62,14 +62,6 @@ class Recipe:
 
 
 @dataclass(frozen=True)
-class KnownOrder:
-    """How far it is known that rows with these values, in this order, stand as in the authors' file."""
-
-    fingerprint: str  # SHA-256 of the prepared arrays
-    how: str
-
-
-@dataclass(frozen=True)
 class DataSet:
     """A row of Table 2, and how to get it."""
 
@@ -82,7 +74,6 @@ class DataSet:
     published: str  # where a reader gets the files by hand
     note: str  # licence or citation
     pypi: tuple | None = None  # a source distribution with files of a recipe: project==version, {member: file name}, SHA-256
-    order: KnownOrder | None = None  # of what other files than the authors' own give; theirs are known by their git blob ids
 
 
 def published_file(names, *others):
@@ -148,7 +139,6 @@ DATA_SETS = {
             "donors", 619_326, 10, 36_710, 6.0,
             (authors_csv("KDD2014_donors_10feat_nomissing_normalised"), adbench("11_donors.npz")),
             AUTHORS_PAGE, "KDD Cup 2014, DonorsChoose.org, on Kaggle; competition rules apply",
-            order=KnownOrder("d5ab178029191495f1bef34e34a9f5a9d25d917ddd6f53c9e63bbcc51f502a1e", "inferred: ADBench's celeba and campaign are the authors' files"),
         ),
         DataSet(
             "census", 299_285, 500, 18_568, 6.0,
@@ -163,7 +153,6 @@ DATA_SETS = {
                 ),
             ),
             "https://archive.ics.uci.edu/dataset/117 (Census-Income KDD)", "UCI, CC BY 4.0", CENSUS_PYPI,
-            KnownOrder("03ce4e0a829fda8ef359c673d3ad0a01c3f4201062097610e41320e7abe5def7", "inferred: base of the authors' nominal ARFF file, unshuffled"),
         ),
         DataSet(
             "fraud", 284_807, 29, 492, 0.2,
@@ -172,13 +161,11 @@ DATA_SETS = {
                 Recipe(encoders.read_creditcard, (plain_or_packed("creditcard.csv", CREDITCARD),)),
             ),
             "https://www.kaggle.com/datasets/mlg-ulb/creditcardfraud", "Machine Learning Group of ULB, DbCL 1.0", FRAUD_PYPI,
-            KnownOrder("aaa05ff591521bfd127631bce5f9e7497e6137febe945bc972ff3843c368da2c", "inferred: the public file's; four published columns fit it"),
         ),
         DataSet(
             "celeba", 202_599, 39, 4_547, 3.0,
             (authors_csv("celeba_baldvsnonbald_normalised"), adbench("8_celeba.npz")),
             AUTHORS_PAGE, "Liu et al., CelebA, ICCV 2015; non-commercial research",
-            order=KnownOrder("fb7f2802105c0b6a62190d1ee7d436cec5dff3eae42f1e1b69c5ceee24200147", "proved: git blob 82cfcc61a952"),
         ),
         DataSet("dos", 109_353, 196, 16_353, 15.0, unsw_recipes("DoS"), UNSW_PUBLISHED, UNSW_NOTE),
         DataSet("rec", 106_987, 196, 13_987, 13.1, unsw_recipes("Reconnaissance"), UNSW_PUBLISHED, UNSW_NOTE),
@@ -207,7 +194,6 @@ DATA_SETS = {
                 adbench("5_campaign.npz"),
             ),
             "https://archive.ics.uci.edu/dataset/222 (Bank Marketing)", "Moro et al. 2014, UCI, CC BY 4.0",
-            order=KnownOrder("fc325a82a833b972a945461ba9b9f4997e821fd71da457e36d429c7b0d75dbee", "proved: git blob 070eccbd6d90"),
         ),
         DataSet(
             "news20", 10_523, 1_355_191, 526, 5.0,
@@ -231,6 +217,30 @@ DATA_SETS = {
             UNSW_PUBLISHED, UNSW_NOTE,
         ),
     )
+}
+# What other files than the authors' own give, and how far the order of its rows is known to be theirs:
+# the SHA-256 of the prepared arrays, and how. Other arrays have an order that nobody knows.
+KNOWN_ORDERS = {
+    "donors": (
+        "d5ab178029191495f1bef34e34a9f5a9d25d917ddd6f53c9e63bbcc51f502a1e",
+        "inferred: ADBench's celeba and campaign are the authors' files",
+    ),
+    "census": (
+        "03ce4e0a829fda8ef359c673d3ad0a01c3f4201062097610e41320e7abe5def7",
+        "inferred: base of the authors' nominal ARFF file, unshuffled",
+    ),
+    "fraud": (
+        "aaa05ff591521bfd127631bce5f9e7497e6137febe945bc972ff3843c368da2c",
+        "inferred: the public file's; four published columns fit it",
+    ),
+    "celeba": (
+        "fb7f2802105c0b6a62190d1ee7d436cec5dff3eae42f1e1b69c5ceee24200147",
+        "proved: git blob 82cfcc61a952",
+    ),
+    "campaign": (
+        "fc325a82a833b972a945461ba9b9f4997e821fd71da457e36d429c7b0d75dbee",
+        "proved: git blob 070eccbd6d90",
+    ),
 }
 SEEN_SETS = tuple(name for name in DATA_SETS if name != "unsw")  # the rows of Table 2
 DEMO = "demo"  # synthetic, made by data_encoders.make_demo
@@ -351,8 +361,8 @@ def row_order(name, files, fingerprint):
     blobs = {line.git_blob for line in AUTHORS_FILES}
     if len(files) == 1 and files[0].git_blob in blobs:
         return f"proved: git blob {files[0].git_blob[:12]}"
-    known = DATA_SETS[name].order
-    return known.how if known and known.fingerprint == fingerprint else OWN_ORDER
+    known_fingerprint, how = KNOWN_ORDERS.get(name, ("", ""))
+    return how if fingerprint == known_fingerprint else OWN_ORDER
 
 
 def how_to_get(name, data_dir="dataset"):

@@ -6,7 +6,8 @@ from data_registry import DEMO, SEEN_SETS, UNSEEN_DEMO_SETS, UNSEEN_SETS
 from methods import METHODS, method_group
 from verdicts import published_table
 
-EXACT_SETS = ("donors", "census", "fraud", "celeba", "bac", "w7a", "campaign", "thyroid")  # those that can be had as the paper describes them
+# those that can be had as the paper describes them
+EXACT_SETS = ("donors", "census", "fraud", "celeba", "bac", "w7a", "campaign", "thyroid")
 
 
 def sets_of_figure_3():
