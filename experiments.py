@@ -23,11 +23,12 @@ import provenance
 import theorem
 from command_line import add_data_arguments, data_set_names, l2_setting, make_finder, parse_names, positive, rate, setting
 from data_files import DataError
-from data_prep import PROTOCOLS, load_data, prepare_all
+from data_prep import load_data, prepare_all
 from data_registry import DEMO, how_to_get, source_of, with_all_others_seen
 from methods import METHODS, make_detector, method_group
 from paper_experiments import EXPERIMENTS
 from runner import Cell, ClusterError, run_cells
+from splits import PROTOCOLS
 from tables import (
     SET_UP,
     ResultsError,

@@ -1,4 +1,4 @@
-"""Tests of the protocols in data_prep.py.
+"""Tests of the protocols in splits.py.
 
 The numbers for thyroid were computed apart from this project, from the description in words: scikit-learn's
 train_test_split on the matrix itself, with the row number as an additional column, and numpy's legacy generator.
@@ -12,7 +12,8 @@ from scipy import sparse
 from sklearn.model_selection import train_test_split
 
 from data_encoders import read_class_csv
-from data_prep import PreparedData, load_data, released_contamination, save_data, split_independent, split_released
+from data_prep import PreparedData, load_data, save_data
+from splits import released_contamination, split_independent, split_released
 
 # Row numbers in annthyroid_21feat_normalised.csv of the 60 labelled anomalies, in the order of the training set.
 THYROID_LABELED = [
