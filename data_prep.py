@@ -30,6 +30,7 @@ import numpy as np
 import pandas as pd
 from scipy import sparse
 
+from code_identity import hash_of_modules
 from command_line import add_data_arguments, make_finder, prepared_names
 from data_encoders import check_data_set, make_demo
 from data_files import DataError, bounded_memory
@@ -100,13 +101,15 @@ class PreparedData:
     def _contamination_rows(self, rate):
         """released_contamination, kept in a file for the other processes: for donors it takes 6 seconds to draw.
 
+        The file's name has the hash of the code that drew them: other code draws its own.
         The draws are one stream, so the rows of a lower rate are the first ones of a higher.
         """
         if sparse.issparse(self.X):
             return released_contamination(self.X, self.y, rate)
         view = parse_unseen(self.name)
         pool = "_of_" + "".join(map(str, view.seen)) if view else ""  # the draws depend on the seen classes only
-        path, n_rows = self.folder / f"contamination{pool}.npy", contamination_count(self.y, rate)
+        path = self.folder / f"contamination{pool}_{hash_of_modules('splits')}.npy"
+        n_rows = contamination_count(self.y, rate)
         with suppress(DataError):  # not there yet, or damaged
             rows = _load_array(path)
             if rows.dtype == np.float32 and rows.shape[1:] == self.X.shape[1:] and len(rows) >= n_rows:
