@@ -1,10 +1,10 @@
 """Which code made a run: a hash of all of ours that decides its numbers, as a column of the result files.
 
-    code_hash("prenet")      # of prenet.py, devnet.py, detector.py, training.py, sparse_training.py, splits.py, ...
+    code_hash("prenet")      # of prenet.py, devnet.py, detector.py, training.py, splits.py, ...
 
-It covers the detector's module, splits.py, single_run.py and all that these import, also inside functions. Comments,
-docstrings, formatting and what a file does as a script play no part. Neither do methods.py, whose settings a run has in a
-column of its own, and the data_*.py: what they make is known by its own hash (data_sha256).
+It covers the detector's module, splits.py, single_run.py and all that these import, also inside functions.
+Comments, docstrings, formatting and what a file does as a script play no part. Neither do methods.py, whose
+settings have a column of their own, and the data_*.py: what they make has a hash of its own (data_sha256).
 """
 
 import ast
@@ -48,7 +48,7 @@ def modules_reached(names):
 
 @functools.cache
 def digested(source):
-    """The canonical text of a file without what it does as a script, and the names of the modules that it imports."""
+    """The canonical text of a file without its part as a script, and the names of what it imports."""
     tree = ast.parse(source)
     tree.body = [statement for statement in tree.body if not is_script_part(statement)]
     return canonical(tree), tuple(imported(tree))
@@ -71,7 +71,7 @@ def imported(tree):
 def canonical(value):
     """A syntax tree as text, without docstrings and positions, and the same in all versions of Python.
 
-    ast.dump is not: newer versions have more fields, and leave other ones out. Here a field that is empty is left out.
+    ast.dump is not: newer versions have more fields, and leave others out. Here empty fields are left out.
     """
     if isinstance(value, list):
         return f"[{', '.join(canonical(item) for item in value if not is_docstring(item))}]"
@@ -83,4 +83,5 @@ def canonical(value):
 
 def is_docstring(item):
     """Whether a statement is a mere text, which does nothing."""
-    return isinstance(item, ast.Expr) and isinstance(item.value, ast.Constant) and isinstance(item.value.value, str)
+    value = getattr(item, "value", None) if isinstance(item, ast.Expr) else None
+    return isinstance(value, ast.Constant) and isinstance(value.value, str)

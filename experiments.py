@@ -110,7 +110,8 @@ def configurations(args, names):
                     "experiment": args.experiment, "method": method, "dataset": dataset, "protocol": args.protocol,
                     "n_labeled": args.n_labeled, "contamination": args.contamination,
                     "data_status": data.status, "rows": data.size, "features": data.X.shape[1],
-                    "data_sha256": data.fingerprint, "settings": describe_settings(detectors[method, point]), "code": code_hash(method),
+                    "data_sha256": data.fingerprint, "settings": describe_settings(detectors[method, point]),
+                    "code": code_hash(method),
                     "overrides": overrides(method, detectors[method, point]),
                 }  # fmt: skip
                 if point:

@@ -2,7 +2,7 @@
 
     measured = measure(detector, rows_of_run(data, "released", seed=0, n_labeled=60, contamination=0.02))
 
-After a change of this file every run is made again (code_identity.py). So it holds what decides the numbers, and nothing else.
+It holds what decides the numbers, nothing else: after a change every run is made again (code_identity.py).
 """
 
 import time

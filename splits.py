@@ -2,7 +2,7 @@
 
     split = split_rows(X, y, "independent", seed=3, n_labeled=60, contamination=0.02)
 
-All that decides it is here, and nothing else: after a change of this file every run is made again (code_identity.py).
+It holds what decides that, and nothing else: after a change every run is made again (code_identity.py).
 """
 
 import mmap

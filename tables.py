@@ -33,7 +33,7 @@ RUN_COLUMNS = (
     "experiment method dataset protocol run seed n_labeled contamination auc_roc auc_pr auc_pr_weighted mean_score_anomalies "
     "mean_score_normals fit_seconds score_seconds data_status rows features data_sha256 settings code"
 ).split()
-COLUMNS_BEFORE_CODE = RUN_COLUMNS[:-1]  # of an earlier version's files; the code of their runs is "", which is nobody's
+COLUMNS_BEFORE_CODE = RUN_COLUMNS[:-1]  # of an earlier version; the code of its runs reads as "", which is nobody's
 # auc_pr_weighted: test anomalies weighted to the paper's class ratio; empty where the data has that ratio anyway
 MAY_BE_EMPTY = ["auc_pr_weighted", "mean_score_anomalies", "mean_score_normals"]
 TEXTS = ["experiment", "method", "dataset", "protocol", "data_status", "data_sha256", "settings", "code"]
@@ -187,7 +187,8 @@ def latest_runs(runs):
     """
     latest = runs.groupby(runs["dataset"].map(source_of))[DATA].transform("last")
     runs = runs[(runs[DATA] == latest).all(axis=1)]
-    return runs[runs["code"] == runs.groupby(["method", "dataset", *SET_UP, "settings"])["code"].transform("last")]
+    cells = runs.groupby(["method", "dataset", *SET_UP, "settings"])
+    return runs[runs["code"] == cells["code"].transform("last")]
 
 
 def repeat_without_labels(runs, names):

@@ -81,7 +81,8 @@ def test_methods_of_one_class_have_one_code():
 def test_the_text_of_a_tree_by_hand():
     tree = code_identity.ast.parse('def f(a, *, b=None):\n    "Text."\n    return {**a, "b": b}  # so\n')
     assert code_identity.canonical(tree.body) == (
-        "[FunctionDef(name='f', args=arguments(args=[arg(arg='a')], kwonlyargs=[arg(arg='b')], kw_defaults=[Constant()]), "
+        "[FunctionDef(name='f', args=arguments(args=[arg(arg='a')], kwonlyargs=[arg(arg='b')], "
+        "kw_defaults=[Constant()]), "
         "body=[Return(value=Dict(keys=[None, Constant(value='b')], "
         "values=[Name(id='a', ctx=Load()), Name(id='b', ctx=Load())]))])]"
     )
@@ -127,9 +128,11 @@ def change(folder, module, old, new):
 
 def run_iforest(clone):
     """Two runs of iForest on the synthetic set, with the scripts of a clone; returns what was printed."""
-    command = [sys.executable, clone / "experiments.py", "seen", "--datasets", "demo", "--methods", "iforest", "--runs", "2"]
+    command = [sys.executable, clone / "experiments.py", "seen", "--datasets", "demo", "--methods", "iforest"]
+    command += ["--runs", "2"]
     command += ["--offline", "--data-dir", clone / "dataset", "--results-dir", clone / "results"]
-    done = subprocess.run(list(map(str, command)), cwd=clone, env=ENVIRONMENT, text=True, capture_output=True, timeout=300)
+    how = {"cwd": clone, "env": ENVIRONMENT, "text": True, "capture_output": True, "timeout": 300}
+    done = subprocess.run(list(map(str, command)), **how)
     assert done.returncode == 0, done.stderr
     return done.stdout
 
@@ -139,11 +142,12 @@ def test_runs_of_other_code_are_kept_made_again_and_not_shown(clone):
     before = (clone / "results" / "seen_runs.csv").read_bytes()
     assert "2 of 2 runs were made before and are kept." in run_iforest(clone)
     assert (clone / "results" / "seen_runs.csv").read_bytes() == before
-    change(clone, "iforest_baseline", "return -self.forest_", "return self.forest_")  # anomalies now have the lowest scores
+    # anomalies now have the lowest scores
+    change(clone, "iforest_baseline", "return -self.forest_", "return self.forest_")
     out = run_iforest(clone)
     assert "runs were made before" not in out
-    kept = "2 earlier runs were made from other data, with other settings or by other code: they are kept, but not used."
-    assert kept in out
+    told = "2 earlier runs were made from other data, with other settings or by other code: they are kept, "
+    assert f"{told}but not used." in out
     assert (clone / "results" / "seen_runs.csv").read_bytes().startswith(before)
     runs = pd.read_csv(clone / "results" / "seen_runs.csv")
     assert sorted(runs["run"]) == [0, 0, 1, 1] and runs["code"].nunique() == 2
