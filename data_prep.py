@@ -1,4 +1,4 @@
-"""Prepare the data sets and split them.
+"""Prepare the data sets.
 
     python data_prep.py                               # everything that can be had, and a table of what there is
     python data_prep.py --source DIR --datasets thyroid,bac
@@ -17,7 +17,6 @@ bac 95,329 x 196 with 2,329, w7a 49,749 x 300 with 1,479.
 import argparse
 import hashlib
 import json
-import mmap
 import shutil
 import sys
 import tempfile
@@ -30,8 +29,8 @@ from typing import Any
 import numpy as np
 import pandas as pd
 from scipy import sparse
-from sklearn.model_selection import train_test_split
 
+from code_identity import hash_of_modules
 from command_line import add_data_arguments, make_finder, prepared_names
 from data_encoders import check_data_set, make_demo
 from data_files import DataError, bounded_memory
@@ -51,108 +50,21 @@ from data_registry import (
     row_order,
 )  # fmt: skip
 from data_sources import written_whole
+from splits import (
+    ABSENT,
+    ANOMALY,
+    NORMAL,
+    TEST_SHARE,
+    contamination_count,
+    released_contamination,
+    split_rows,
+    view_roles,
+)  # fmt: skip
 
 ENCODING = 5  # raise it when an encoder changes what it writes, so that prepared data is made anew
 MANIFEST_COLUMNS = "name rows features anomalies paper_rows paper_features paper_anomaly_rate status order source sha256".split()
 COUNTS = "rows features anomalies paper_rows paper_features".split()
 CSR_PARTS = ("data", "indices", "indptr")
-PROTOCOLS = ("released", "redrawn", "independent")
-RELEASED_SEED = 42  # in the authors' scripts, for the split and both draws
-TEST_SHARE = 0.2
-# The roles that a row can have in a data set, as values of y. Held-out rows and those of other classes occur in Table 3's sets.
-NORMAL, ANOMALY, HELD_OUT, ABSENT = 0, 1, 2, -1
-
-
-# ---------------------------------------------------------------------------- splits
-
-
-@dataclass(frozen=True)
-class Split:
-    """Positions of the training and test rows of a data set; positions from len(y) on mean rows of `extra`."""
-
-    unlabeled: np.ndarray  # U: normal training rows and the contamination
-    anomalies: np.ndarray  # A: labelled anomalies
-    test: np.ndarray
-    extra: Any = None  # synthetic contamination rows (m, D), not in `independent`
-
-    def stack(self, X):
-        """The matrix that the positions refer to: X itself, or X with the extra rows below."""
-        if self.extra is None or self.extra.shape[0] == 0:
-            return X
-        if sparse.issparse(X):
-            return sparse.vstack([X, self.extra], format="csr")
-        shape = (X.shape[0] + self.extra.shape[0], X.shape[1])
-        # whole pages: TensorFlow can use aligned memory without copying it
-        rows = np.frombuffer(mmap.mmap(-1, 4 * shape[0] * shape[1]), np.float32).reshape(shape)
-        return np.concatenate([X, self.extra], out=rows)
-
-
-def split_released(X, y, n_labeled=60, contamination=0.02, extra=None, seed=RELEASED_SEED):
-    """The split behind the paper's tables, the same in every run, bit for bit as the authors' scripts draw it.
-
-    With another seed than theirs it is the `redrawn` protocol: what their procedure gives with other luck.
-    Of the training anomalies, all but n_labeled are dropped. U is contaminated with synthetic rows made from all
-    anomalies of the data set, those of the test set among them: `extra`, if they have been drawn already.
-    """
-    train, test = _train_and_test(y, seed)
-    anomalies = np.flatnonzero(y[train] == ANOMALY)  # positions within the training set, as the draw needs them
-    if len(anomalies) > n_labeled:
-        dropped = np.random.RandomState(seed).choice(anomalies, len(anomalies) - n_labeled, replace=False)
-        anomalies = np.setdiff1d(anomalies, dropped)
-    if extra is None:
-        extra = released_contamination(X, y, contamination, seed)
-    unlabeled = np.concatenate([train[y[train] == NORMAL], len(y) + np.arange(extra.shape[0])])
-    return Split(unlabeled, train[anomalies], test, extra)
-
-
-def _train_and_test(y, seed):
-    """Stratified 80/20 split of the normal rows and the anomalies.
-
-    If a class is held out, the test anomalies are replaced by every row of it (App. B.1.2).
-    """
-    members = np.flatnonzero((y == NORMAL) | (y == ANOMALY))
-    train, test = train_test_split(members, test_size=TEST_SHARE, random_state=seed, stratify=y[members])
-    held_out = np.flatnonzero(y == HELD_OUT)
-    return train, np.concatenate([test[y[test] == NORMAL], held_out]) if len(held_out) else test
-
-
-def released_contamination(X, y, rate, seed=RELEASED_SEED):
-    """Synthetic anomalies (m, D) of the `released` protocol: copies of one anomaly with 5% of another one's features."""
-    n_features = X.shape[1]
-    rng = np.random.RandomState(seed)
-    pool = X[np.flatnonzero(y == ANOMALY)]
-    rows = []
-    for _ in range(contamination_count(y, rate)):
-        first, second = rng.choice(pool.shape[0], 2, replace=False)
-        swapped = np.zeros(n_features, bool)
-        swapped[rng.choice(n_features, int(0.05 * n_features), replace=False)] = True
-        if sparse.issparse(X):
-            rows.append(pool[first].multiply(~swapped) + pool[second].multiply(swapped))
-        else:
-            rows.append(np.where(swapped, pool[second], pool[first]))
-    if sparse.issparse(X):
-        return sparse.vstack(rows, format="csr", dtype=np.float32) if rows else X[:0]
-    return np.array(rows, np.float32).reshape(-1, n_features)
-
-
-def split_independent(y, seed, n_labeled=60, contamination=0.02):
-    """The split as the text reads (Sec. 5.1): a new one for every seed, U contaminated with real training anomalies."""
-    rng = np.random.default_rng([seed, 1])  # not the stream of a detector with the same seed
-    train, test = _train_and_test(y, int(rng.integers(2**31)))
-    normals, anomalies = train[y[train] == NORMAL], rng.permutation(train[y[train] == ANOMALY])
-    labeled, rest = anomalies[:n_labeled], anomalies[n_labeled:]
-    wanted = contamination_count(y[train], contamination)
-    if wanted and len(rest) == 0:
-        raise ValueError(f"all {len(anomalies)} training anomalies are labelled, none is left to contaminate the unlabelled data with")
-    drawn = rng.choice(rest, wanted, replace=wanted > len(rest)) if wanted else rest[:0]
-    return Split(np.concatenate([normals, drawn]), labeled, test)
-
-
-def contamination_count(y, rate):
-    """How many anomalies make up the share `rate` when added to the normals among y."""
-    if not 0 <= rate < 1:
-        raise ValueError(f"the contamination rate must be at least 0 and below 1, not {rate}")
-    return int(np.count_nonzero(y == NORMAL) * rate / (1 - rate))
 
 
 # ---------------------------------------------------------------------------- prepared data
@@ -188,24 +100,20 @@ class PreparedData:
 
     def split(self, protocol, seed, n_labeled, contamination):
         """The Split of one run; the seed plays no part in protocol `released`."""
-        if protocol == "released":
-            return split_released(self.X, self.y, n_labeled, contamination, self._contamination_rows(contamination))
-        if protocol == "redrawn":  # not kept in a file: for donors it takes 6 seconds in every run
-            return split_released(self.X, self.y, n_labeled, contamination, seed=seed)
-        if protocol == "independent":
-            return split_independent(self.y, seed, n_labeled, contamination)
-        raise ValueError(f"unknown protocol {protocol!r}; known: {', '.join(PROTOCOLS)}")
+        return split_rows(self.X, self.y, protocol, seed, n_labeled, contamination, self._contamination_rows)
 
     def _contamination_rows(self, rate):
         """released_contamination, kept in a file for the other processes: for donors it takes 6 seconds to draw.
 
+        The file's name has the hash of the code that drew them: other code draws its own.
         The draws are one stream, so the rows of a lower rate are the first ones of a higher.
         """
         if sparse.issparse(self.X):
             return released_contamination(self.X, self.y, rate)
         view = parse_unseen(self.name)
         pool = "_of_" + "".join(map(str, view.seen)) if view else ""  # the draws depend on the seen classes only
-        path, n_rows = self.folder / f"contamination{pool}.npy", contamination_count(self.y, rate)
+        path = self.folder / f"contamination{pool}_{hash_of_modules('splits')}.npy"
+        n_rows = contamination_count(self.y, rate)
         with suppress(DataError):  # not there yet, or damaged
             rows = _load_array(path)
             if rows.dtype == np.float32 and rows.shape[1:] == self.X.shape[1:] and len(rows) >= n_rows:
@@ -231,15 +139,6 @@ def load_data(name, data_dir="dataset"):
     classes = np.asarray(_load_array(folder / "y.npy"))  # 0 for normal rows, from 1 on the anomaly classes
     y = view_roles(classes, view) if view else np.where(classes > 0, ANOMALY, NORMAL)
     return PreparedData(name, X, y, meta["status"], meta["fingerprint"], meta["order"], folder)
-
-
-def view_roles(classes, view):
-    """The roles (n,) of the rows in a set with an unseen class, from their class codes (n,)."""
-    roles = np.full(len(classes), ABSENT)
-    roles[classes == 0] = NORMAL
-    roles[np.isin(classes, view.seen)] = ANOMALY
-    roles[classes == view.unseen] = HELD_OUT
-    return roles
 
 
 def _load_array(path):

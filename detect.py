@@ -30,7 +30,6 @@ from tqdm import tqdm
 
 from command_line import positive, rate
 from data_files import SIZE_LIMIT, DataError, bounded_memory, check_held, guarded_text, printable
-from data_prep import contamination_count, split_independent
 from data_sources import written_whole
 from saved_models import (
     EXPLAINED,
@@ -44,6 +43,7 @@ from saved_models import (
     rare_below,
     save_model,
 )  # fmt: skip
+from splits import contamination_count, split_independent
 
 CHUNK_ROWS, CHUNK_CELLS = 16_384, 2**22
 SEPARATORS = ",;\t|"

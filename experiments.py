@@ -21,13 +21,15 @@ from tqdm import tqdm
 import compare
 import provenance
 import theorem
+from code_identity import code_hash
 from command_line import add_data_arguments, data_set_names, l2_setting, make_finder, parse_names, positive, rate, setting
 from data_files import DataError
-from data_prep import PROTOCOLS, load_data, prepare_all
+from data_prep import load_data, prepare_all
 from data_registry import DEMO, how_to_get, source_of, with_all_others_seen
 from methods import METHODS, make_detector, method_group
 from paper_experiments import EXPERIMENTS
 from runner import Cell, ClusterError, run_cells
+from splits import PROTOCOLS
 from tables import (
     SET_UP,
     ResultsError,
@@ -109,6 +111,7 @@ def configurations(args, names):
                     "n_labeled": args.n_labeled, "contamination": args.contamination,
                     "data_status": data.status, "rows": data.size, "features": data.X.shape[1],
                     "data_sha256": data.fingerprint, "settings": describe_settings(detectors[method, point]),
+                    "code": code_hash(method),
                     "overrides": overrides(method, detectors[method, point]),
                 }  # fmt: skip
                 if point:
@@ -146,7 +149,8 @@ def plan(args, wanted, done):
         if missing:
             cells[Cell(**where, runs=missing, data_dir=args.data_dir, settings=common["overrides"])] = common
     if others.any():
-        print(f"{np.count_nonzero(others)} earlier runs were made from other data or with other settings: they are kept, but not used.")
+        count, why = np.count_nonzero(others), "from other data, with other settings or by other code"
+        print(f"{count} earlier runs were made {why}: they are kept, but not used.")
     n_missing, n_wanted = sum(len(cell.runs) for cell in cells), len(everything) * args.runs
     if n_missing < n_wanted:
         print(f"{n_wanted - n_missing} of {n_wanted} runs were made before and are kept.")
@@ -211,14 +215,18 @@ def report(args, label, wanted, names, runs):
     """Write and show the tables and figures of what was asked for."""
     asked_kinds = {common["data_status"] == "synthetic" for common in wanted}
     runs = runs[(runs["data_status"] == "synthetic").isin(asked_kinds)]
-    # methods of earlier starts are shown too, with the settings that they would have today
+    # methods of earlier starts are shown too, with the settings and the code that they would have today
     methods = [name for name in METHODS if name in set(runs["method"]) and not lacking(name, args)]
     by_point = {}
     for common in wanted:
         by_point.setdefault((common["parameter"], common["value"]) if "parameter" in common else (), []).append(common)
     chosen = repeat_without_labels(
         pd.concat([
-            select_runs(runs, current, {method: describe_settings(make_configured(args, method, point)) for method in methods})
+            select_runs(
+                runs, current,
+                settings={method: describe_settings(make_configured(args, method, point)) for method in methods},
+                codes={method: code_hash(method) for method in methods},
+            )
             for point, current in by_point.items()
         ]),
         names,

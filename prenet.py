@@ -109,8 +109,6 @@ class PReNet(KerasDetector):
     None or one of Table 4's ablations (item 5 above).
     """
 
-    not_in_graph = (*KerasDetector.not_in_graph, "margin", "ensemble_size", "pair_order", "epochs", "batches_per_epoch")
-
     def __init__(
         self,
         random_state=0,

@@ -10,11 +10,11 @@ before, and some are here because they came near the published numbers: they sho
 
 import numpy as np
 
-from data_prep import RELEASED_SEED
 from devnet import DevNet
 from fsnet import FSNet, draw_support_and_queries
 from prenet import PReNet
 from repen import REPEN
+from splits import RELEASED_SEED
 from training import Batches, RMSprop, _compiled_trainer, keras
 
 FEW_ROWS = 5  # of each class, for FSNetFiveRows

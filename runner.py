@@ -12,17 +12,15 @@ import os
 import signal
 import sys
 import threading
-import time
 from collections import Counter
 from concurrent import futures
 from dataclasses import dataclass
 from multiprocessing import resource_tracker
 
-import numpy as np
-from sklearn.metrics import average_precision_score, roc_auc_score
-
-from data_prep import NORMAL, load_data
+from code_identity import code_hash
+from data_prep import load_data
 from methods import make_detector
+from single_run import measure, rows_of_run
 
 CELLS_PER_PROCESS = 40
 ONE_THREAD = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "TF_NUM_INTRAOP_THREADS", "TF_NUM_INTEROP_THREADS")
@@ -51,27 +49,12 @@ class Cell:
 
 
 def run_once(cell, run):
-    """Fit and score one run of a cell, with seed = run; returns what was measured."""
-    seed = run
-    rows, split, X_test, y_test, weights = _training_data(cell, seed)
-    detector = make_detector(cell.method, random_state=seed, **dict(cell.settings))
-    start = time.perf_counter()
-    detector.fit_rows(rows, split.unlabeled, split.anomalies)
-    fitted = time.perf_counter()
-    scores = detector.decision_function(X_test)
-    scored = time.perf_counter()
-    return {
-        "run": run,
-        "seed": seed,
-        "auc_roc": roc_auc_score(y_test, scores),
-        "auc_pr": average_precision_score(y_test, scores),
-        "auc_pr_weighted": "" if weights is None else average_precision_score(y_test, scores, sample_weight=weights),
-        "mean_score_anomalies": scores[y_test].mean(),
-        "mean_score_normals": scores[~y_test].mean(),
-        "fit_seconds": fitted - start,
-        "score_seconds": scored - fitted,
-        "note": f"run {run}: all {len(scores):,} test scores are {scores[0]:g}" if np.ptp(scores) == 0 else None,
-    }
+    """Fit and score one run of a cell, with seed = run; returns what was measured, and by which code."""
+    rows = _rows_of_run(cell, seed=run)
+    detector = make_detector(cell.method, random_state=run, **dict(cell.settings))
+    measured = measure(detector, rows)
+    note = f"run {run}: {measured['note']}" if measured["note"] else None
+    return measured | {"run": run, "seed": run, "code": code_hash(cell.method), "note": note}
 
 
 def attempt(cell, run):
@@ -82,27 +65,18 @@ def attempt(cell, run):
         return None, f"run {run}: {type(error).__name__}: {error}"
 
 
-_kept = {}  # the training data of the last run, under its key
+_kept = {}  # the rows of the last run, under their key
 
 
-def _training_data(cell, seed):
-    """Rows, split, test set and test weights of a run; `released` has one split for all seeds, so it is made once and kept."""
+def _rows_of_run(cell, seed):
+    """The rows of a run; `released` has one split for all seeds, so it is made once and kept."""
     data = load_data(cell.dataset, cell.data_dir)  # quick, and a worker of a cluster may live longer than the data on disk
     seed = None if cell.protocol == "released" else seed
     key = (data.fingerprint, cell.data_dir, cell.dataset, cell.protocol, cell.n_labeled, cell.contamination, seed)
     if key not in _kept:
         _kept.clear()  # before the next is made, so that there is only ever one
-        split = data.split(cell.protocol, seed, cell.n_labeled, cell.contamination)
-        y_test = data.y[split.test] != NORMAL
-        _kept[key] = split.stack(data.X), split, data.X[split.test], y_test, _paper_weights(y_test, data.paper_odds())
+        _kept[key] = rows_of_run(data, cell.protocol, seed, cell.n_labeled, cell.contamination)
     return _kept[key]
-
-
-def _paper_weights(y_test, paper_odds):
-    """Weights (n,) that give the test set the paper's share of anomalies; None where it has that anyway."""
-    if paper_odds is None:
-        return None
-    return np.where(y_test, paper_odds * np.count_nonzero(~y_test) / np.count_nonzero(y_test), 1.0)
 
 
 # ---------------------------------------------------------------------------- handing out the runs

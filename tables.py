@@ -2,7 +2,7 @@
 
 results/seen_runs.csv keeps every run with all that its numbers depend on. results/seen.csv is computed from it and has
 Table 2's layout; an experiment that varies a parameter has such rows for each of its values. Runs of different
-configurations (protocol, labels, contamination, settings, data) are never averaged.
+configurations (protocol, labels, contamination, settings, data, code) are never averaged.
 """
 
 import csv
@@ -28,14 +28,15 @@ SWEEP = ["parameter", "value"]  # what an experiment varies, of tables only
 AVERAGE = "Average"  # how the names of average rows start
 DATA = ["data_sha256", "data_status"]  # of the prepared arrays, and whether they are the paper's
 # What identifies a run; two rows that agree in all of it are the same run made twice.
-IDENTITY = ["experiment", "method", "dataset", *SET_UP, "run", "seed", *DATA, "settings"]
+IDENTITY = ["experiment", "method", "dataset", *SET_UP, "run", "seed", *DATA, "settings", "code"]
 RUN_COLUMNS = (
     "experiment method dataset protocol run seed n_labeled contamination auc_roc auc_pr auc_pr_weighted mean_score_anomalies "
-    "mean_score_normals fit_seconds score_seconds data_status rows features data_sha256 settings"
+    "mean_score_normals fit_seconds score_seconds data_status rows features data_sha256 settings code"
 ).split()
+COLUMNS_BEFORE_CODE = RUN_COLUMNS[:-1]  # of an earlier version; the code of its runs reads as "", which is nobody's
 # auc_pr_weighted: test anomalies weighted to the paper's class ratio; empty where the data has that ratio anyway
 MAY_BE_EMPTY = ["auc_pr_weighted", "mean_score_anomalies", "mean_score_normals"]
-TEXTS = ["experiment", "method", "dataset", "protocol", "data_status", "data_sha256", "settings"]
+TEXTS = ["experiment", "method", "dataset", "protocol", "data_status", "data_sha256", "settings", "code"]
 FREE_BYTES = 2**24  # that the disk must have before work starts; a run takes some 400
 METRICS = {"auc_pr": "AUC-PR", "auc_pr_weighted": "AUC-PR, weighted", "auc_roc": "AUC-ROC"}
 
@@ -86,6 +87,7 @@ class RunsFile:
             return pd.DataFrame(columns=RUN_COLUMNS)
         try:
             runs = pd.read_csv(self.path, dtype=dict.fromkeys(TEXTS, str), keep_default_na=False, float_precision="round_trip")
+            runs = runs if "code" in runs else runs.assign(code="")
             if not set(IDENTITY) <= set(runs):
                 raise ValueError("it has not the columns of one")
             for name in (name for name in runs if name in RUN_COLUMNS and name not in TEXTS):
@@ -105,13 +107,23 @@ class RunsFile:
             content = self.path.read_bytes() if self.path.exists() else b""
             if header.encode().startswith(content):  # empty, or the header itself was cut off
                 self.path.write_bytes(header.encode())
-            elif content.splitlines()[0].decode(errors="replace").split(",") != RUN_COLUMNS:
+                return
+            columns = content.splitlines()[0].decode(errors="replace").split(",")
+            if columns not in (RUN_COLUMNS, COLUMNS_BEFORE_CODE):
                 raise ResultsError(f"{self.path} has other columns than this version writes; move it away or choose another --results-dir")
-            elif not content.endswith(b"\n"):
+            if not content.endswith(b"\n"):
                 print(f"{self.path}: the last line was cut off in writing and is dropped")
                 os.truncate(self.path, content.rfind(b"\n") + 1)
+            if columns == COLUMNS_BEFORE_CODE:
+                self._add_code_column(header)
         except OSError as error:
             raise ResultsError(f"{self.path} cannot be written: {error.strerror}") from None
+
+    def _add_code_column(self, header):
+        """Give the runs of an earlier version's file an empty `code`; all else stays as it is."""
+        _, *lines = self.path.read_bytes().splitlines()
+        with written_whole(self.path) as file:
+            file.write(header.encode() + b"".join(line + b",\r\n" for line in lines))
 
     def append(self, row):
         try:
@@ -141,36 +153,42 @@ def table_suffix(protocol, n_labeled, contamination):
 
 
 def same_configuration(runs, common):
-    """Which rows of runs have the method, data set, set-up, data and settings of `common`."""
-    columns = ["method", "dataset", *SET_UP, *DATA, "settings"]
+    """Which rows of runs have the method, data set, set-up, data, settings and code of `common`."""
+    columns = ["method", "dataset", *SET_UP, *DATA, "settings", "code"]
     return (runs[columns] == [common[name] for name in columns]).all(axis=1)
 
 
 def same_cells(runs, wanted):
-    """Which rows of runs have the method, data set and set-up of one of `wanted`, from whatever data and with whatever settings."""
+    """Which rows of runs have the method, data set and set-up of one of `wanted`, whatever else they were made with."""
     columns = ["method", "dataset", *SET_UP]
     cells = {tuple(common[name] for name in columns) for common in wanted}
     return np.array([cell in cells for cell in runs[columns].itertuples(index=False, name=None)], bool)
 
 
-def select_runs(runs, current, settings):
+def select_runs(runs, current, settings, codes):
     """The runs that belong into one table with `current`, the configurations just asked for, all of one set-up.
 
-    Earlier runs of that set-up are shown too, of methods with these settings ({method: description}). A data set that
-    was run in several versions is shown in that of `current`, else in the latest. For a sweep, the parameter and its value are
-    added as columns.
+    Earlier runs of that set-up are shown too, of methods with these settings ({method: description}) and this code
+    ({method: hash}). A data set that was run in several versions is shown in that of `current`, else in the latest. For
+    a sweep, the parameter and its value are added as columns.
     """
     set_up = pd.Series({name: current[0][name] for name in SET_UP})
     runs = runs[(runs[SET_UP] == set_up).all(axis=1) & (runs["settings"] == runs["method"].map(settings))]
+    runs = runs[runs["code"] == runs["method"].map(codes)]
     asked_for = np.any([same_configuration(runs, common) for common in current], axis=0)
     runs = latest_runs(pd.concat([runs[~asked_for], runs[asked_for]]))  # what was asked for counts as the latest
     return runs.assign(**{name: current[0][name] for name in SWEEP if name in current[0]})
 
 
 def latest_runs(runs):
-    """The runs on the latest version of every data set; those with unseen classes are one, because they share a matrix."""
+    """The runs on the latest version of every data set, and of those the ones by the latest code, never a mixture.
+
+    Data sets with unseen classes are one, because they share a matrix. The latest is what was written last.
+    """
     latest = runs.groupby(runs["dataset"].map(source_of))[DATA].transform("last")
-    return runs[(runs[DATA] == latest).all(axis=1)]
+    runs = runs[(runs[DATA] == latest).all(axis=1)]
+    cells = runs.groupby(["method", "dataset", *SET_UP, "settings"])
+    return runs[runs["code"] == cells["code"].transform("last")]
 
 
 def repeat_without_labels(runs, names):

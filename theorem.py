@@ -6,7 +6,7 @@ row's (c_2 + c_3 + epsilon (c_1 + c_2)) / 2, so that they meet at epsilon = (c_1
 
 import pandas as pd
 
-from data_prep import TEST_SHARE
+from splits import TEST_SHARE
 from tables import write_table
 
 RATES = (0.2, 0.3, 0.4, 0.5, 0.6, 0.66)  # beyond those of Fig. 4

@@ -284,12 +284,11 @@ class KerasDetector(Detector):
     and where the method needs it
       initial_model(X, unlabeled, anomalies, seed)               -> the model that training starts from (default: build's)
       loss_constants(X, unlabeled, anomalies, model, rng)        -> further arguments of loss, made once per fit (default: none)
-      not_in_graph                                               -> parameters that build, loss and optimizer do not read
+    build, loss and optimizer may read every parameter but random_state: one compiled graph serves all seeds.
     """
 
     takes_sparse = False
     slow_on_sparse = True  # every weight of a million columns changes in every step
-    not_in_graph: tuple[str, ...] = ("random_state",)
 
     def __init__(
         self, random_state=0, hidden_units=20, l2=0.01, learning_rate=1e-3, epochs=50, batches_per_epoch=20, batch_size=512
@@ -329,14 +328,22 @@ class KerasDetector(Detector):
         logger.info(message, type(self).__name__, self.epochs, losses[0], min(losses), np.argmin(losses) + 1)
 
     def _settings(self):
-        """All parameters but those not in the graph, hashable: what decides which compiled graph can be used."""
-        return tuple((name, value) for name, value in sorted(self.get_params().items()) if name not in self.not_in_graph)
+        """All parameters but the seed, hashable: what decides which compiled graph can be used."""
+        return tuple((name, value) for name, value in sorted(self.get_params().items()) if name != "random_state")
+
+    def __getattr__(self, name):
+        """Called for what is not there: of the detector behind a compiled graph, the seed."""
+        if name == "random_state":
+            user = f"build, loss and optimizer of {type(self).__name__}"
+            raise AttributeError(f"{user} must not read random_state: one compiled graph serves all seeds")
+        raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}")
 
 
 @functools.lru_cache(maxsize=8)
 def _compiled_trainer(detector_class, settings, n_features):
     """The trainer for this network, shared by all fits of a process: compilation is paid once; n_features None: for sparse rows."""
     detector = detector_class(**dict(settings))
+    del detector.random_state  # it would be that of no fit
     if n_features is None:
         from sparse_training import SparseTrainer  # which needs this module
 

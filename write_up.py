@@ -23,7 +23,7 @@ from data_sources import written_whole
 from methods import METHODS, method_group
 from paper_experiments import EXACT_SETS
 from provenance import read_sessions
-from tables import METRICS, ResultsError, with_comparable_auc
+from tables import METRICS, ResultsError, RunsFile, latest_runs, with_comparable_auc
 from verdicts import comparison, difference_table, gap_table, published_table, read_table
 
 ROOT = Path(__file__).resolve().parent
@@ -79,7 +79,7 @@ def protocols(methods=("prenet", "devnet")):
 
 def campaign_draws():
     """PReNet and DevNet on campaign: published, with the authors' seed on UCI's row order, and with ten other seeds."""
-    published, runs = published_table("seen").loc["campaign"], pd.read_csv(REFERENCE / "seen_runs.csv")
+    published, runs = published_table("seen").loc["campaign"], latest_runs(RunsFile(REFERENCE, "seen").read())
     runs = runs[(runs["dataset"] == "campaign") & runs["method"].isin(["prenet", "devnet"])]
     scores = {name: part.pivot(index="run", columns="method", values="auc_pr") for name, part in runs.groupby("protocol")}
     rows = {"published": {"prenet": published["auc_pr_prenet"], "devnet": published["auc_pr_devnet"]}}

@@ -143,7 +143,7 @@ def test_evaluate_on_a_raw_file_agrees_with_the_experiments(tmp_path, monkeypatc
 
 
 def test_evaluate_splits_as_the_independent_protocol():
-    from data_prep import split_independent
+    from splits import split_independent
 
     y = (np.arange(5_000) % 10 == 0).astype(int)
     split = split_independent(y, seed=3, n_labeled=60, contamination=0.02)

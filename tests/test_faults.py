@@ -324,7 +324,7 @@ def test_runs_of_other_data_or_settings_are_kept_but_never_averaged_with_new_one
     strange = strange.replace(f",{values[0]}", ",0.99").replace(f",{values[1]}", ",0.98")
     path.write_text(strange, newline="")
     out, _ = finish(start(data_dir, tmp_path, "--methods", "iforest", "--runs", 2))
-    assert "2 earlier runs were made from other data or with other settings: they are kept, but not used." in out
+    assert "2 earlier runs were made from other data, with other settings or by other code: they are kept, but not used." in out
     assert path.read_bytes().startswith(strange.encode()) and len(measured(path)) == 4
     table = pd.read_csv(tmp_path / "seen_synthetic.csv").iloc[0]
     assert table["auc_pr_iforest"] == pytest.approx(values.mean(), abs=1e-6) and table["runs"] == 2

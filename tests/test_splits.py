@@ -1,4 +1,4 @@
-"""Tests of the protocols in data_prep.py.
+"""Tests of the protocols in splits.py.
 
 The numbers for thyroid were computed apart from this project, from the description in words: scikit-learn's
 train_test_split on the matrix itself, with the row number as an additional column, and numpy's legacy generator.
@@ -11,9 +11,12 @@ import pytest
 from scipy import sparse
 from sklearn.model_selection import train_test_split
 
+from code_identity import hash_of_modules
 from data_encoders import read_class_csv
-from data_prep import PreparedData, load_data, released_contamination, save_data, split_independent, split_released
+from data_prep import PreparedData, load_data, save_data
+from splits import released_contamination, split_independent, split_released
 
+CONTAMINATION = f"contamination_{hash_of_modules('splits')}.npy"
 # Row numbers in annthyroid_21feat_normalised.csv of the 60 labelled anomalies, in the order of the training set.
 THYROID_LABELED = [
     908, 6668, 4740, 1986, 4873, 5584, 1508, 2945, 3625, 1513, 4863, 1790, 1633, 5073, 5257, 4999, 5321, 2812, 4997, 5320,
@@ -149,7 +152,7 @@ def test_redrawn_is_released_with_other_luck(stored):
     for first, second, third in zip(released, one, other):
         assert first.shape == second.shape == third.shape
         assert len({digest(part) for part in (first, second, third)}) == 3
-    assert files(stored) == ["X.npy", "contamination.npy", "meta.json", "y.npy"]  # the file is that of `released`
+    assert files(stored) == ["X.npy", CONTAMINATION, "meta.json", "y.npy"]  # the file is that of `released`
     np.testing.assert_array_equal(stored.split("released", 0, 10, 0.1).extra, released_contamination(stored.X, stored.y, 0.1))
 
 
@@ -246,7 +249,7 @@ def files(data):
 
 def test_contamination_is_drawn_once(stored, monkeypatch):
     first = stored.split("released", 0, 60, 0.02)
-    assert files(stored) == ["X.npy", "contamination.npy", "meta.json", "y.npy"]
+    assert files(stored) == ["X.npy", CONTAMINATION, "meta.json", "y.npy"]
     monkeypatch.setattr("data_prep.released_contamination", None)  # not called again
     second = stored.split("released", 1, 5, np.float64(0.02))
     np.testing.assert_array_equal(second.extra, first.extra)
@@ -268,7 +271,7 @@ def test_contamination_of_another_rate(stored, monkeypatch):
     np.array([[None] * 40] * 8),
 ], ids=["empty", "rubbish", "columns", "rows", "float64", "pickled"])  # fmt: skip
 def test_wrong_contamination_file_is_replaced(stored, content):
-    path = stored.folder / "contamination.npy"
+    path = stored.folder / CONTAMINATION
     if isinstance(content, bytes):
         path.write_bytes(content)
     else:
@@ -277,13 +280,13 @@ def test_wrong_contamination_file_is_replaced(stored, content):
     assert expected.shape == (8, 40)
     np.testing.assert_array_equal(stored.split("released", 0, 60, 0.02).extra, expected)
     np.testing.assert_array_equal(np.load(path, allow_pickle=False), expected)
-    assert files(stored) == ["X.npy", "contamination.npy", "meta.json", "y.npy"]
+    assert files(stored) == ["X.npy", CONTAMINATION, "meta.json", "y.npy"]
 
 
 def test_contamination_that_cannot_be_kept(stored):
-    (stored.folder / "contamination.npy").mkdir()  # in the way, also for root
+    (stored.folder / CONTAMINATION).mkdir()  # in the way, also for root
     np.testing.assert_array_equal(stored.split("released", 0, 60, 0.02).extra, released_contamination(stored.X, stored.y, 0.02))
-    assert files(stored) == ["X.npy", "contamination.npy", "meta.json", "y.npy"]
+    assert files(stored) == ["X.npy", CONTAMINATION, "meta.json", "y.npy"]
 
 
 def test_contamination_of_sparse_data_is_not_kept(tmp_path):

@@ -7,7 +7,17 @@ import pytest
 import compare
 import theorem
 from methods import Method, make_detector
-from tables import RUN_COLUMNS, ResultsError, RunsFile, describe_settings, paper_table, repeat_without_labels, table_suffix, write_tables
+from tables import (
+    RUN_COLUMNS,
+    ResultsError,
+    RunsFile,
+    describe_settings,
+    latest_runs,
+    paper_table,
+    repeat_without_labels,
+    table_suffix,
+    write_tables,
+)  # fmt: skip
 from tables import select_runs as select_runs_with
 from verdicts import PUBLISHED
 
@@ -16,7 +26,7 @@ def run_row(**changes):
     row = dict(
         experiment="seen", method="prenet", dataset="thyroid", protocol="released", run=0, seed=0, n_labeled=60, contamination=0.02,
         auc_roc=0.8, auc_pr=0.3, auc_pr_weighted="", mean_score_anomalies=6.0, mean_score_normals=2.0, fit_seconds=0.1,
-        score_seconds=0.01, data_status="exact", rows=7200, features=21, data_sha256="aa", settings="epochs=50",
+        score_seconds=0.01, data_status="exact", rows=7200, features=21, data_sha256="aa", settings="epochs=50", code="c1",
     )  # fmt: skip
     return row | changes
 
@@ -27,9 +37,10 @@ def runs_table(*rows):
 
 
 def select_runs(runs, current, **settings):
-    """select_runs for methods whose settings are those of run_row, or other ones by name."""
-    usual = {name: run_row()["settings"] for name in ("prenet", "devnet", "iforest")}
-    return select_runs_with(runs, current, usual | settings)
+    """select_runs for methods whose settings and code are those of run_row; other settings by name."""
+    methods = ("prenet", "devnet", "iforest")
+    usual, codes = (dict.fromkeys(methods, run_row()[column]) for column in ("settings", "code"))
+    return select_runs_with(runs, current, usual | settings, codes)
 
 
 def test_runs_survive_a_round_trip_at_full_precision(tmp_path):
@@ -139,6 +150,42 @@ def test_all_methods_of_a_row_were_run_on_the_same_data():
     assert chosen["method"].tolist() == ["devnet"]
     moved = runs_table(dict(auc_pr=0.9), dict(auc_pr=0.9, data_status="partial"))  # the same file, now in partial/
     assert select_runs(moved, [run_row(data_status="partial")])["data_status"].tolist() == ["partial"]
+
+
+def test_only_runs_by_the_code_of_today_are_shown():
+    other = dict(method="devnet", code="c0")
+    runs = runs_table(dict(auc_pr=0.1, code="c0"), dict(auc_pr=0.2), dict(run=1, auc_pr=0.3, code=""), other)
+    assert select_runs(runs, [run_row()])["auc_pr"].tolist() == [0.2]
+
+
+def test_runs_by_several_codes_are_never_mixed():
+    """The newest code is what was written last; each method, data set and set-up has its own."""
+    runs = runs_table(
+        dict(auc_pr=0.1, code="c2"), dict(run=1, auc_pr=0.2, code="c2"), dict(auc_pr=0.3, code="c1"),
+        dict(method="devnet", auc_pr=0.4, code="c3"), dict(auc_pr=0.5, code="c2", protocol="independent"),
+    )  # fmt: skip
+    assert latest_runs(runs)["auc_pr"].tolist() == [0.3, 0.4, 0.5]
+
+
+def test_a_file_without_codes_is_read_and_goes_on(tmp_path):
+    """As an earlier version wrote it: none of its runs is by the code of today, and none is lost."""
+    runs_file = RunsFile(tmp_path, "seen")
+    runs_file.open_for_append()
+    for run in range(3):
+        runs_file.append(run_row(run=run, settings="a=1 b=(2, 3)"))
+    lines = runs_file.path.read_bytes().splitlines()
+    earlier = b"".join(line.removesuffix(b",c1").removesuffix(b",code") + b"\r\n" for line in lines)
+    runs_file.path.write_bytes(earlier)
+    assert runs_file.read()["code"].tolist() == 3 * [""]
+    runs_file.path.write_bytes(earlier[:-5])  # the last line was cut off, too
+    runs_file.open_for_append()
+    runs_file.append(run_row(run=0, settings="a=1 b=(2, 3)"))
+    again = runs_file.read()
+    assert again["run"].tolist() == [0, 1, 0] and again["code"].tolist() == ["", "", "c1"]
+    assert set(again["settings"]) == {"a=1 b=(2, 3)"} and list(again) == RUN_COLUMNS
+    content = runs_file.path.read_bytes()
+    runs_file.open_for_append()
+    assert runs_file.path.read_bytes() == content and not list(tmp_path.glob(".*"))
 
 
 def test_other_set_ups_get_their_own_table():
@@ -291,9 +338,13 @@ def test_theorem_by_hand():
     assert row["predicted_anomalies"] == 6 and row["predicted_normals"] == pytest.approx(2 + 6 / 1.8)
 
 
-def test_reference_results_have_todays_settings():
-    """Or `--results-dir results/reference` would run everything again, and show next to nothing of what is there."""
-    runs = RunsFile(PUBLISHED.parent / "results" / "reference", "seen").read()
+def test_reference_results_have_todays_settings(tmp_path):
+    """Or gap_table would show next to nothing of what is there."""
+    reference = RunsFile(PUBLISHED.parent / "results" / "reference", "seen")
+    runs = reference.read()
     for method, settings in runs.groupby("method")["settings"]:
         assert set(settings) == {describe_settings(make_detector(method))}
-    RunsFile(PUBLISHED.parent / "results" / "reference", "seen").open_for_append()  # accepts its columns
+    copied = RunsFile(tmp_path, "seen")
+    copied.path.write_bytes(reference.path.read_bytes())
+    copied.open_for_append()  # accepts its columns
+    pd.testing.assert_frame_equal(copied.read(), runs, check_exact=True)

@@ -5,13 +5,13 @@ import pandas as pd
 import pytest
 
 import data_encoders as encoders
-import data_prep
 from command_line import data_set_names
 from data_files import DataError
-from data_prep import ANOMALY, HELD_OUT, NORMAL, load_data, prepare_all, save_data
+from data_prep import load_data, prepare_all, save_data
 from data_registry import CLASSES, DATA_SETS, SEEN_SETS, UNSEEN_DEMO_SETS, UNSEEN_SETS, parse_unseen, with_all_others_seen
 from data_sources import SourceFinder
 from runner import Cell, run_once
+from splits import ANOMALY, HELD_OUT, NORMAL, PROTOCOLS, Split
 
 # of the two raw halves: rows, and rows per class
 HALVES = {
@@ -33,7 +33,7 @@ def small_unsw(tmp_path_factory):
     return folder
 
 
-@pytest.mark.parametrize("protocol", data_prep.PROTOCOLS)
+@pytest.mark.parametrize("protocol", PROTOCOLS)
 @pytest.mark.parametrize("name", UNSEEN_SETS)
 def test_held_out_class_is_only_in_the_test_set(small_unsw, name, protocol):
     data = load_data(name, small_unsw)
@@ -73,7 +73,7 @@ def test_weights_give_the_papers_ratio(small_unsw, monkeypatch):
     split = data.split("released", 0, 60, 0.02)
     tripled = np.concatenate([split.test, *2 * [split.test[data.y[split.test] == HELD_OUT]]])  # weight 3: each anomaly three times
     monkeypatch.setattr("data_prep.PreparedData.paper_odds", lambda self: None)
-    other_split = data_prep.Split(split.unlabeled, split.anomalies, tripled, split.extra)
+    other_split = Split(split.unlabeled, split.anomalies, tripled, split.extra)
     monkeypatch.setattr("data_prep.PreparedData.split", lambda self, *args: other_split)
     monkeypatch.setattr("runner._kept", {})
     repeated = run_once(Cell("iforest", "dos->bac", "released", 60, 0.02, (0,), str(small_unsw)), 0)

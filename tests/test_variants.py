@@ -177,21 +177,43 @@ def test_dropout_is_off_in_scoring():
 # ---------------------------------------------------------------------------- compiled graphs
 
 
-def test_margins_share_one_compilation():
-    X, _, known = two_clusters()
-    training._compiled_trainer.cache_clear()
-    fresh = PReNet(epochs=3, margin=0.25).fit(X, known).decision_function(X)
-    training._compiled_trainer.cache_clear()
-    PReNet(epochs=3, margin=4).fit(X, known)
-    shared = PReNet(epochs=3, margin=0.25).fit(X, known).decision_function(X)
-    assert training._compiled_trainer.cache_info().misses == 1
-    np.testing.assert_array_equal(shared, fresh)
+class ReadsItsMargin(PReNet):
+    """A loss that is free to read any parameter."""
+
+    def loss(self, ordinal_labels, scores):
+        return super().loss(ordinal_labels, scores) + self.margin * training.tf.reduce_mean(scores**2)
 
 
-def test_fits_of_other_lengths_share_one_trainer():
-    """Epochs and batches change the shape of the batches' array: the same trainer, another graph."""
+class KnowsTheMargin(PReNet):
+    """The same loss, with the margin of one test written out."""
+
+    def loss(self, ordinal_labels, scores):
+        return super().loss(ordinal_labels, scores) + 0.25 * training.tf.reduce_mean(scores**2)
+
+
+def test_a_loss_may_read_any_parameter():
     X, _, known = two_clusters()
-    settings = [{"epochs": 2}, {"epochs": 3}, {"epochs": 2, "batches_per_epoch": 5}]
+    first = ReadsItsMargin(epochs=3, margin=4.0).fit(X, known)
+    second, expected = (kind(epochs=3, margin=0.25).fit(X, known) for kind in (ReadsItsMargin, KnowsTheMargin))
+    assert second.losses_ == expected.losses_ != first.losses_
+    np.testing.assert_array_equal(second.decision_function(X), expected.decision_function(X))
+
+
+class ReadsItsSeed(PReNet):
+    def loss(self, ordinal_labels, scores):
+        return super().loss(ordinal_labels, scores) + self.random_state
+
+
+def test_a_loss_may_not_read_the_seed():
+    """One graph serves all seeds, so it would have that of the first fit."""
+    X, _, known = two_clusters()
+    with pytest.raises(AttributeError, match="must not read random_state: one compiled graph serves all seeds"):
+        ReadsItsSeed(epochs=1, random_state=3).fit(X, known)
+
+
+def test_fits_are_the_same_whatever_was_fitted_before():
+    X, _, known = two_clusters()
+    settings = [{"epochs": 2}, {"epochs": 3}, {"epochs": 2, "batches_per_epoch": 5}, {"epochs": 3, "margin": 0.25}]
     fresh = []
     for setting in settings:
         training._compiled_trainer.cache_clear()
@@ -199,10 +221,10 @@ def test_fits_of_other_lengths_share_one_trainer():
     training._compiled_trainer.cache_clear()
     for setting, scores in zip(settings, fresh):
         np.testing.assert_array_equal(PReNet(**setting).fit(X, known).decision_function(X), scores)
-    assert training._compiled_trainer.cache_info().misses == 1
+    assert training._compiled_trainer.cache_info().misses == len(settings)
 
 
-def test_what_the_graph_reads_is_compiled_anew():
+def test_other_parameters_are_compiled_anew():
     X, _, known = two_clusters()
     training._compiled_trainer.cache_clear()
     settings = [{}, {"variant": "NPR"}, {"variant": "TRM"}, {"l2": 0.1}, {"learning_rate": 0.01}, {"hidden_units": 5}]
