@@ -110,7 +110,7 @@ def configurations(args, names):
                     "experiment": args.experiment, "method": method, "dataset": dataset, "protocol": args.protocol,
                     "n_labeled": args.n_labeled, "contamination": args.contamination,
                     "data_status": data.status, "rows": data.size, "features": data.X.shape[1],
-                    "data_sha256": data.fingerprint, "settings": describe_settings(detectors[method, point]),
+                    "data_sha256": data.fingerprint, "row_order": data.order, "settings": describe_settings(detectors[method, point]),
                     "code": code_hash(method),
                     "overrides": overrides(method, detectors[method, point]),
                 }  # fmt: skip
@@ -176,7 +176,8 @@ def run_experiment(args):
     (names, failures), notes = available_data_sets(args, EXPERIMENTS[args.experiment]), []
     wanted = configurations(args, names)
     cells = plan(args, wanted, done)
-    session = provenance.Session(args.results_dir, label, {common["dataset"]: common["data_sha256"] for common in wanted})
+    made_from = [{common["dataset"]: common[key] for common in wanted} for key in ("data_sha256", "row_order")]
+    session = provenance.Session(args.results_dir, label, *made_from)
     try:
         for cell, result, error in with_progress(run_cells(cells, args.jobs, args.cluster), cells):
             if error is None:

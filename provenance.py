@@ -42,8 +42,8 @@ def read_sessions(path):
 class Session:
     """The entry of the driver that runs now, added to the file with its first run and kept up to date."""
 
-    def __init__(self, results_dir, label, data):
-        """data is {data set: hash of its arrays}."""
+    def __init__(self, results_dir, label, data, row_orders):
+        """data is {data set: hash of its arrays}, row_orders {data set: how far the order of its rows is known}."""
         self._path, self._started, self._saved = provenance_path(results_dir, label), now(), None
         self._earlier = read_sessions(self._path)
         self.entry = {
@@ -57,6 +57,7 @@ class Session:
             "packages": {name: version(name) for name in PACKAGES if version(name)},
             "machine": machine(),
             "data": data,
+            "row_orders": row_orders,
         }
 
     def count_run(self):

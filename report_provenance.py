@@ -39,7 +39,8 @@ def provenance_section(results_dir):
 
 
 def data_table(results_dir, labels):
-    """The data that the runs were made on, with the hash of the prepared arrays."""
+    """The data that the runs were made on, how far the order of its rows is known, and the hash of the prepared arrays."""
+    orders = row_orders(results_dir, labels)
     runs = pd.concat([RunsFile(results_dir, label).read() for label in labels] or [pd.DataFrame(columns=["data_sha256"])])
     rows = []
     for sha, part in runs.groupby("data_sha256", sort=False):
@@ -47,8 +48,18 @@ def data_table(results_dir, labels):
         name = names[0] if len(names) == 1 else f"{len(names)} sets of Table 3" if all("->" in name for name in names) else ", ".join(names)
         rows.append({
             "data set": name, "status": part["data_status"].iloc[-1], "rows": part["rows"].max(), "features": part["features"].max(),
-            "SHA-256 of the prepared arrays": sha,
+            "row order": orders.get(sha, NOTHING), "SHA-256 of the prepared arrays": sha,
         })  # fmt: skip
     order = {name: position for position, name in enumerate(in_paper_order(row["data set"] for row in rows))}
     rows.sort(key=lambda row: order[row["data set"]])
     return frame_table("Data", pd.DataFrame(rows).set_index("data set"), "Data set", class_="scroll code") if rows else ""
+
+
+def row_orders(results_dir, labels):
+    """{hash of the prepared arrays: how far the order of the rows is known to be the authors'}, from the provenance files."""
+    orders = {}
+    for label in labels:
+        for session in read_sessions(Path(results_dir) / f"{label}_provenance.json"):
+            data, known = (session.get(name) if isinstance(session.get(name), dict) else {} for name in ("data", "row_orders"))
+            orders |= {sha: str(known[name]) for name, sha in data.items() if name in known}
+    return orders
