@@ -207,23 +207,15 @@ def print_rows(table):
         print(textwrap.indent(as_text(table).to_string(index=False), "  "))
 
 
-def too_far(tables, limit, methods, excepted=()):
-    """Cells on exact data that differ by more than `limit`, as text; excepted are (data set, method) pairs."""
+def too_far(tables, limit, methods):
+    """Cells on exact data that differ by more than `limit`, as text."""
     return [
         f"{TITLES[experiment]}, {row.dataset}, {METHODS[row.method].column}, {METRICS[row.metric]}: "
         f"{row.reproduced:.3f}, published {row.published:.3f}"
         for experiment, table in tables.items()
         for row in table[(table["data_status"] == "exact") & table["method"].isin(methods)].itertuples()
-        if abs(row.difference) > limit and (row.dataset, row.method) not in excepted
+        if abs(row.difference) > limit
     ]
-
-
-def excepted_cell(text):
-    """An argument DATASET/METHOD, such as campaign/devnet."""
-    dataset, _, method = text.rpartition("/")
-    if not dataset or method not in METHODS:
-        raise argparse.ArgumentTypeError(f"{text!r} is not a data set and a method, such as campaign/devnet")
-    return dataset, method
 
 
 def compare_all(results_dir, tables):
@@ -251,8 +243,6 @@ def main(argv=None):
     known = lambda text: parse_names(text, METHODS, "method")  # noqa: E731
     methods_help = "the methods that --fail-over is about (default: all)"
     parser.add_argument("--methods", type=known, default=list(METHODS), metavar="A,B", help=methods_help)
-    except_help = "a cell such as campaign/devnet that --fail-over leaves out, because its difference is explained; repeatable"
-    parser.add_argument("--except", dest="excepted", type=excepted_cell, action="append", default=[], metavar="CELL", help=except_help)
     args = parser.parse_args(argv)
     from report import build_report  # imports this file's neighbours, which takes a moment
 
@@ -267,7 +257,7 @@ def main(argv=None):
         print(f"Wrote {build_report(args.results_dir)}")
     except (ResultsError, DataError) as error:
         parser.error(str(error))
-    failing = [] if args.fail_over is None else too_far(tables, args.fail_over, args.methods, args.excepted)
+    failing = [] if args.fail_over is None else too_far(tables, args.fail_over, args.methods)
     for line in failing:
         print(f"MORE THAN {args.fail_over:g} OFF {line}", file=sys.stderr)
     return 1 if failing else 0
