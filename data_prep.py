@@ -162,10 +162,11 @@ def _parts(X):
     return {f"X_{part}": getattr(X, part) for part in CSR_PARTS} if sparse.issparse(X) else {"X": X}
 
 
-def save_data(folder, X, y, **meta):
+def save_data(folder, X, y, order=OWN_ORDER, fingerprint=None, **meta):
     """Write the arrays into a new folder and put it in place of the old one when it is whole."""
     parts = _parts(X)
-    meta.update(encoding=ENCODING, shape=X.shape, anomalies=int(np.count_nonzero(y)))
+    meta |= {"encoding": ENCODING, "shape": X.shape, "anomalies": int(np.count_nonzero(y)), "order": order}
+    meta["fingerprint"] = fingerprint or fingerprint_of(X, y)
     try:
         folder.parent.mkdir(parents=True, exist_ok=True)
         for left in folder.parent.glob(f".{folder.name}-*"):  # of a preparation that was killed
@@ -204,7 +205,7 @@ def prepare(name, finder, data_dir, log):
         if meta is None:
             X, _, classes = make_demo()
             origin = {"source": "generated", "sha256": hashlib.sha256(X.tobytes()).hexdigest(), "order": "generated"}
-            save_data(folder, X, classes, status="synthetic", fingerprint=fingerprint_of(X, classes), **origin)
+            save_data(folder, X, classes, status="synthetic", **origin)
         return "synthetic"
     found = find_local(name, finder)
     if meta and (found is None or (meta["status"] == "exact" and is_partial(*found))):

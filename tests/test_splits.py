@@ -220,7 +220,7 @@ def test_bad_rates(rate, tmp_path):
     with pytest.raises(ValueError, match="contamination rate"):
         split_independent(y, 0, contamination=rate)
     with pytest.raises(ValueError, match="contamination rate"):
-        PreparedData("x", X, y, "exact", "", tmp_path).split("released", 0, 60, rate)
+        PreparedData("x", X, y, "exact", "", "", tmp_path).split("released", 0, 60, rate)
     assert list(tmp_path.iterdir()) == []
 
 
