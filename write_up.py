@@ -23,7 +23,7 @@ from data_sources import written_whole
 from methods import METHODS, method_group
 from paper_experiments import EXACT_SETS
 from provenance import read_sessions
-from tables import METRICS, ResultsError, RunsFile, latest_runs
+from tables import METRICS, ResultsError, RunsFile, latest_runs, with_comparable_auc
 from verdicts import comparison, difference_table, gap_table, published_table, read_table
 
 ROOT = Path(__file__).resolve().parent
@@ -191,6 +191,14 @@ def readings(*bases):
     return pd.DataFrame.from_dict(rows, orient="index").rename_axis("AUC-PR")
 
 
+def xgbod_on_unsw():
+    """XGBOD on the sets whose anomalies come from files of their own; AUC-PR weighted to the paper's share of anomalies."""
+    table = with_comparable_auc(read_table(REFERENCE / "xgbod_on_unsw" / "seen.csv")).set_index("dataset")
+    sets = ("dos", "rec", "fuz")
+    rows = {"published": published_table("seen").loc[list(sets), "auc_pr_xgbod"], "ours": table.loc[list(sets), "auc_pr_xgbod"]}
+    return pd.DataFrame(rows).T.rename_axis("AUC-PR, weighted")
+
+
 # ---------------------------------------------------------------------------- time
 
 
@@ -229,7 +237,7 @@ def times():
 TABLES = {
     "headline": lambda: headline("table"),
     "ranking": ranking,
-    "appendix": lambda: headline("appendix"),
+    "xgbod": xgbod_on_unsw,
     "lambda": weights_of_unseen,
     "protocols": protocols,
     "bench": bench,
