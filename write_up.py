@@ -173,20 +173,24 @@ def claims():
 
 
 def readings(*bases):
-    """A method as published, as in its file, and in its other readings: AUC-PR per data set, mean |difference| of both metrics."""
+    """A method as published, as in its file, and in its other readings: AUC-PR per data set, mean |difference| of both metrics.
+
+    Over the data sets that the readings were run on.
+    """
     seen, others, rows = comparison(REFERENCE, "seen"), comparison(REFERENCE, "readings"), {}
+    sets = [name for name in EXACT_SETS if name in set(others["dataset"])]
     for base in bases:
         chosen = [base, *(name for name, method in METHODS.items() if method.reading_of == base)]
         for name in chosen:
             table = seen if name == base else others
-            cells = table[(table["method"] == name) & (table["data_status"] == "exact")]
+            cells = table[(table["method"] == name) & table["dataset"].isin(sets)]
             if cells.empty:
                 continue
             pr, roc = (cells[cells["metric"] == metric].set_index("dataset") for metric in ("auc_pr", "auc_roc"))
             if name == base:
-                rows[f"{column(base)}, published"] = {dataset: f"{pr['published'][dataset]:.3f}" for dataset in EXACT_SETS}
+                rows[f"{column(base)}, published"] = {dataset: f"{pr['published'][dataset]:.3f}" for dataset in sets}
             title = f"{column(base)}, as in its file" if name == base else column(name)
-            rows[title] = {dataset: f"{row['reproduced']:.3f} ± {row['std']:.3f}" for dataset, row in pr.loc[list(EXACT_SETS)].iterrows()}
+            rows[title] = {dataset: f"{row['reproduced']:.3f} ± {row['std']:.3f}" for dataset, row in pr.loc[sets].iterrows()}
             rows[title]["mean |difference| AUC-ROC / AUC-PR"] = " / ".join(f"{part['difference'].abs().mean():.3f}" for part in (roc, pr))
     return pd.DataFrame.from_dict(rows, orient="index").rename_axis("AUC-PR")
 
