@@ -6,25 +6,29 @@ Pang, Shen and van den Hengel, "Deep Anomaly Detection with Deviation Networks",
     DevNet(random_state=0).fit(X, y).decision_function(X_new)
 
 Differences from the paper
-  1. The 5,000 reference scores are drawn once per fit, as in DevNet's released code; only their mean and standard
-     deviation enter the loss.
-  2. What the l2 term covers, RMSprop's epsilon, the gradient clipping and the choice of the epoch are the released
-     code's: see training.py.
+  1. The 5,000 reference scores are drawn once per fit, as in DevNet's released code; only their mean and
+     standard deviation enter the loss.
+  2. What the l2 term covers, RMSprop's epsilon, the gradient clipping and the choice of the epoch are the
+     released code's: see training/loop.py.
 """
 
 import sys
 
 import numpy as np
 
-from detector import apply_in_chunks
-from training import Batches, KerasDetector, build_psi, encoder, keras, seed_generator, tf
+from training.detector import Rows, apply_in_chunks
+from training.keras_detector import PsiDetector
+from training.loop import Batches
+from training.network import build_psi, encoder, keras, seed_generator, tf
 
 CONFIDENCE_MARGIN = 5.0  # DevNet's a: anomalies should deviate by at least 5 sigma
 REFERENCE_SCORES = 5_000  # DevNet's l, draws of N(0, 1)
 
 
-def build_devnet(n_features, hidden_units=20, l2=0.01, seed=None):
-    """Anomaly scoring network eta(psi(x)): one hidden layer, one linear score (DevNet's anomaly scoring network)."""
+def build_devnet(
+    n_features: int, hidden_units: int = 20, l2: float = 0.01, seed: int | None = None
+) -> keras.Model:
+    """DevNet's anomaly scoring network eta(psi(x)): one hidden layer, one linear score."""
     seeds = seed_generator(seed)
     psi = build_psi(n_features, hidden_units, l2, seeds)
     code = keras.Input((hidden_units,))
@@ -39,16 +43,18 @@ def deviation_loss(labels, scores, reference_mean, reference_std):
     if labels.shape != scores.shape:
         raise ValueError(f"labels {labels.shape} and scores {scores.shape} must have the same shape")
     deviation = (scores - reference_mean) / reference_std
-    return tf.reduce_mean((1 - labels) * tf.abs(deviation) + labels * tf.maximum(CONFIDENCE_MARGIN - deviation, 0.0))
+    return tf.reduce_mean(
+        (1 - labels) * tf.abs(deviation) + labels * tf.maximum(CONFIDENCE_MARGIN - deviation, 0.0)
+    )
 
 
-def score_instances(model, X):
+def score_instances(model: keras.Model, X: Rows) -> np.ndarray:
     """eta(psi(x)) (n,) of the rows of X (n, D), dense or CSR."""
     psi, (weights, bias) = encoder(model.get_layer("psi")), model.get_layer("eta").get_weights()
     return apply_in_chunks(lambda rows: psi(rows) @ weights[:, 0] + bias, X).astype(np.float64)
 
 
-def sample_balanced(unlabeled, n_anomalies, n_batches, batch_size, rng):
+def sample_balanced(unlabeled: np.ndarray, n_anomalies: int, n_batches: int, batch_size: int, rng) -> Batches:
     """Batches half unlabelled (0), half labelled anomalies (1), both drawn with replacement."""
     n_positive = batch_size // 2
     n_negative = batch_size - n_positive
@@ -60,7 +66,7 @@ def sample_balanced(unlabeled, n_anomalies, n_batches, batch_size, rng):
     )
 
 
-class DevNet(KerasDetector):
+class DevNet(PsiDetector):
     """Deviation network with the settings that the PReNet paper gives all detectors (App. B.2.2)."""
 
     takes_sparse = True

@@ -1,35 +1,41 @@
 """DSAD: Deep SAD, deep semi-supervised anomaly detection.
 
-Ruff, Vandermeulen, Goernitz, Binder, Mueller, Mueller and Kloft, "Deep Semi-Supervised Anomaly Detection", ICLR 2020.
+Ruff, Vandermeulen, Goernitz, Binder, Mueller, Mueller and Kloft, "Deep Semi-Supervised Anomaly Detection",
+ICLR 2020.
 
     python dsad.py --datasets thyroid --runs 10     # this detector's column of Table 2
     DSAD(random_state=0).fit(X, y).decision_function(X_new)
 
 Differences from the paper
-  1. Deep SAD starts from a pre-trained autoencoder; the PReNet paper does not say. The default starts from random weights.
-     pretrain=True trains the bias-free encoder with a bias-free linear decoder first, on the unlabelled rows, with the same
-     loop, batches, optimiser and l2 term. Its loss is the mean of ||x - x_hat||^2 over the rows. Deep SAD's code averages
-     over the features too, beside a weight decay of 1e-6; beside the l2 of 0.01 here, that average would be too small on
-     wide data and the encoder would shrink to almost nothing (w7a: no kernel weight above 0.04).
-  2. The centre c is the mean initial code of all unlabelled rows; Deep SAD's code takes the labelled ones in, too.
-     Components with |c_i| < 0.1 become +-0.1, and so does one of exactly 0 (+0.1), which Deep SAD's code leaves: such a
-     unit is dead on all these rows, and zero weights would fit it.
-  3. Batches are half unlabelled rows, half labelled anomalies, and the loss is the mean over the batch: a class counts
-     half, whatever its size, where in Deep SAD every row counts the same. There are no labelled normals.
-  4. Network, optimiser, l2 and the choice of the epoch are those of all detectors of the PReNet paper: see training.py.
-     Deep SAD has more layers, batch normalisation, Adam and a falling learning rate.
-  5. distance="plain" (without the square) and anomaly_term="hinge" (max(0, 1 - d) in place of 1/d) are not Deep SAD. They
-     are there to see how far they explain the published numbers.
+  1. Deep SAD starts from a pre-trained autoencoder; the PReNet paper does not say. The default starts from
+     random weights. pretrain=True trains the bias-free encoder with a bias-free linear decoder first, on the
+     unlabelled rows, with the same loop, batches, optimiser and l2 term. Its loss is the mean of ||x -
+     x_hat||^2 over the rows. Deep SAD's code averages over the features too, beside a weight decay of 1e-6;
+     beside the l2 of 0.01 here, that average would be too small on wide data and the encoder would shrink to
+     almost nothing (w7a: no kernel weight above 0.04).
+  2. The centre c is the mean initial code of all unlabelled rows; Deep SAD's code takes the labelled ones in,
+     too. Components with |c_i| < 0.1 become +-0.1, and so does one of exactly 0 (+0.1), which Deep SAD's code
+     leaves: such a unit is dead on all these rows, and zero weights would fit it.
+  3. Batches are half unlabelled rows, half labelled anomalies, and the loss is the mean over the batch: a
+     class counts half, whatever its size, where in Deep SAD every row counts the same. There are no labelled
+     normals.
+  4. Network, optimiser, l2 and the choice of the epoch are those of all detectors of the PReNet paper: see
+     training/loop.py. Deep SAD has more layers, batch normalisation, Adam and a falling learning rate.
+  5. distance="plain" (without the square) and anomaly_term="hinge" (max(0, 1 - d) in place of 1/d) are not
+     Deep SAD. They are there to see how far they explain the published numbers.
 """
 
 import sys
 import warnings
+from dataclasses import dataclass
 
 import numpy as np
 
-from detector import apply_in_chunks
 from devnet import sample_balanced
-from training import Batches, KerasDetector, build_psi, codes_at, encoder, keras, seed_generator, tf
+from training.detector import apply_in_chunks
+from training.keras_detector import PsiDetector
+from training.loop import Batches
+from training.network import build_psi, codes_at, encoder, keras, seed_generator, tf
 
 DISTANCES = ("squared", "plain")
 ANOMALY_TERMS = ("inverse", "hinge")
@@ -37,36 +43,45 @@ SMALLEST_CENTRE = 0.1  # components of c nearer to 0 than this are pushed away f
 INVERSE_EPSILON = 1e-6  # keeps 1/d finite at the centre
 SMALLEST_SQUARE = 1e-12  # keeps the gradient of the square root finite at the centre
 COLLAPSE_ROWS = 1_000  # rows of U and of A, each, that are looked at for a collapse
-COLLAPSE_TOLERANCE = 1e-6  # codes that differ by less than this part of their size differ by float32 rounding only
+COLLAPSE_TOLERANCE = 1e-6  # codes that differ by less than this part of their size differ by rounding only
 
 
-def build_dsad(n_features, hidden_units=20, l2=0.01, seed=None):
-    """Encoder psi without bias (a bias could fit the centre by itself); "eta", the loop's name for a head, passes codes on."""
+def build_dsad(
+    n_features: int, hidden_units: int = 20, l2: float = 0.01, seed: int | None = None
+) -> keras.Model:
+    """Encoder psi without bias, which could fit the centre by itself; eta hands the codes on to the loss."""
     psi = build_psi(n_features, hidden_units, l2, seed_generator(seed), use_bias=False)
     instance = keras.Input((n_features,))
     return keras.Model(instance, keras.layers.Identity(name="eta")(psi(instance)))  # codes (b, hidden_units)
 
 
-def build_residual(n_features, hidden_units=20, l2=0.01, seed=None):
-    """Autoencoder of the pre-training, as a model of the residual x - x_hat; the encoder's kernel is its first weight."""
+def build_residual(
+    n_features: int, hidden_units: int = 20, l2: float = 0.01, seed: int | None = None
+) -> keras.Model:
+    """Autoencoder of the pre-training, as a model of x - x_hat (b, D); its first weight is psi's kernel."""
     seeds = seed_generator(seed)
     psi = build_psi(n_features, hidden_units, l2, seeds, use_bias=False)
     initializer = keras.initializers.GlorotUniform(seeds)
     decoder = keras.layers.Dense(n_features, use_bias=False, kernel_initializer=initializer, name="decoder")
-    # grown from psi's own tensors, so that no layer is named "psi": the residual needs the rows, not their codes alone
-    return keras.Model(psi.input, keras.layers.Subtract(name="residual")([psi.input, decoder(psi.output)]))  # residuals (b, D)
+    residual = keras.layers.Subtract(name="residual")([psi.input, decoder(psi.output)])
+    # grown from psi's own tensors, so that no layer is named "psi": the loop must hand over rows, not codes
+    return keras.Model(psi.input, residual)  # residuals (b, D)
 
 
 def centre_of(codes):
     """Centre c: the mean of the codes (n, h), its small components pushed to +-0.1 (a zero to +0.1)."""
     mean = np.mean(codes, axis=0, dtype=np.float64)
-    return np.where(np.abs(mean) < SMALLEST_CENTRE, np.where(mean < 0, -SMALLEST_CENTRE, SMALLEST_CENTRE), mean)
+    return np.where(
+        np.abs(mean) < SMALLEST_CENTRE, np.where(mean < 0, -SMALLEST_CENTRE, SMALLEST_CENTRE), mean
+    )
 
 
 def centre_distance(codes, centre, distance="squared"):
     """d = ||psi(x) - c||^2, or its root if distance is "plain"; codes (b, h), centre (h,), result (b,)."""
     if codes.shape[1:] != centre.shape:
-        raise ValueError(f"each of the codes {codes.shape} must have the same shape as the centre {centre.shape}")
+        raise ValueError(
+            f"each of the codes {codes.shape} must have the same shape as the centre {centre.shape}"
+        )
     squared = tf.reduce_sum(tf.square(codes - centre), axis=1)
     return squared if distance == "squared" else tf.sqrt(tf.maximum(squared, SMALLEST_SQUARE))
 
@@ -75,7 +90,9 @@ def deep_sad_loss(labels, distances, eta=1.0, anomaly_term="inverse"):
     """Mean of (1 - y) d + y eta / (d + 1e-6), or y eta max(0, 1 - d); labels and distances (b,)."""
     if labels.shape != distances.shape:
         raise ValueError(f"labels {labels.shape} and distances {distances.shape} must have the same shape")
-    anomalous = 1 / (distances + INVERSE_EPSILON) if anomaly_term == "inverse" else tf.maximum(1 - distances, 0.0)
+    anomalous = (
+        1 / (distances + INVERSE_EPSILON) if anomaly_term == "inverse" else tf.maximum(1 - distances, 0.0)
+    )
     return tf.reduce_mean((1 - labels) * distances + labels * eta * anomalous)
 
 
@@ -85,12 +102,12 @@ def reconstruction_loss(residuals):
 
 
 def is_collapsed(codes, centre):
-    """Whether all rows have the same code up to rounding, so that their scores say nothing; codes (n, h), centre (h,)."""
+    """Whether all codes (n, h) are the same up to rounding, so that scores say nothing; centre (h,)."""
     size = max(np.abs(codes).max(), np.abs(centre).max())
     return bool(np.ptp(codes, axis=0).max() <= COLLAPSE_TOLERANCE * size)
 
 
-class _Autoencoder(KerasDetector):
+class _Autoencoder(PsiDetector):
     """The pre-training of Deep SAD: it only trains, on unlabelled rows; nothing is scored with it."""
 
     def build(self, n_features, seed):
@@ -108,28 +125,17 @@ class _Autoencoder(KerasDetector):
         )
 
 
-class DSAD(KerasDetector):
-    """Deep SAD with the settings that the PReNet paper gives all detectors (App. B.2.2); eta weighs the labelled anomalies."""
+@dataclass(repr=False, eq=False)
+class DSAD(PsiDetector):
+    """Deep SAD with the settings that the PReNet paper gives all detectors (App. B.2.2).
 
-    def __init__(
-        self,
-        random_state=0,
-        hidden_units=20,
-        l2=0.01,
-        learning_rate=1e-3,
-        epochs=50,
-        batches_per_epoch=20,
-        batch_size=512,
-        eta=1.0,
-        pretrain=False,
-        distance="squared",
-        anomaly_term="inverse",
-    ):
-        super().__init__(random_state, hidden_units, l2, learning_rate, epochs, batches_per_epoch, batch_size)
-        self.eta = eta
-        self.pretrain = pretrain
-        self.distance = distance
-        self.anomaly_term = anomaly_term
+    eta weighs the labelled anomalies.
+    """
+
+    eta: float = 1.0
+    pretrain: bool = False
+    distance: str = "squared"
+    anomaly_term: str = "inverse"
 
     def build(self, n_features, seed):
         return build_dsad(n_features, self.hidden_units, self.l2, seed)
@@ -138,12 +144,16 @@ class DSAD(KerasDetector):
         model = self.build(X.shape[1], seed)
         if self.pretrain:
             names = ("hidden_units", "l2", "learning_rate", "epochs", "batches_per_epoch", "batch_size")
-            autoencoder = _Autoencoder(seed, **{name: getattr(self, name) for name in names}).fit_rows(X, unlabeled, anomalies)
+            autoencoder = _Autoencoder(seed, **{name: getattr(self, name) for name in names}).fit_rows(
+                X, unlabeled, anomalies
+            )
             model.set_weights(autoencoder.model_.get_weights()[:1])
         return model
 
     def loss(self, labels, codes, centre):
-        return deep_sad_loss(labels, centre_distance(codes, centre, self.distance), self.eta, self.anomaly_term)
+        return deep_sad_loss(
+            labels, centre_distance(codes, centre, self.distance), self.eta, self.anomaly_term
+        )
 
     def loss_constants(self, X, unlabeled, anomalies, model, rng):
         self.centre_ = centre_of(codes_at(model.get_layer("psi"), X, unlabeled))
@@ -157,16 +167,20 @@ class DSAD(KerasDetector):
             if getattr(self, name) not in choices:
                 raise ValueError(f"{name} must be one of {', '.join(choices)}, not {getattr(self, name)!r}")
         if self.batch_size < 2 or self.eta < 0:
-            raise ValueError(f"batch_size must be at least 2 and eta at least 0, not {self.batch_size} and {self.eta}")
+            raise ValueError(
+                f"batch_size must be at least 2 and eta at least 0, not {self.batch_size} and {self.eta}"
+            )
         super()._fit(X, unlabeled, anomalies, rng)
-        looked_at = [rng.choice(rows, min(len(rows), COLLAPSE_ROWS), replace=False) for rows in (unlabeled, anomalies)]
+        looked_at = [
+            rng.choice(rows, min(len(rows), COLLAPSE_ROWS), replace=False) for rows in (unlabeled, anomalies)
+        ]
         if is_collapsed(codes_at(self.model_.get_layer("psi"), X, np.concatenate(looked_at)), self.centre_):
             # no error: a run of an experiment should still be recorded, with the scores that the method gave
-            message = "Deep SAD collapsed: all training rows have the same code, so its scores do not tell rows apart"
-            warnings.warn(message, RuntimeWarning, stacklevel=2)
+            message = "all training rows have the same code, so its scores do not tell rows apart"
+            warnings.warn(f"Deep SAD collapsed: {message}", RuntimeWarning, stacklevel=2)
 
     def _score(self, X):
-        """The distance d, in float64: near the centre the square of a float32 difference would lose digits."""
+        """The distance d, in float64: near the centre the square of a float32 difference loses digits."""
         psi = encoder(self.model_.get_layer("psi"))
 
         def distances(rows):

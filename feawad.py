@@ -1,36 +1,44 @@
 """FEAWAD: feature encoding with autoencoders for weakly-supervised anomaly detection.
 
-Zhou, Song, Zhang, Liu, Zhu and Liu, "Feature Encoding with AutoEncoders for Weakly-supervised Anomaly Detection",
-TNNLS 2021 (arXiv 2105.10500).
+Zhou, Song, Zhang, Liu, Zhu and Liu, "Feature Encoding with AutoEncoders for Weakly-supervised Anomaly
+Detection", TNNLS 2021 (arXiv 2105.10500).
 
     python feawad.py --datasets thyroid --runs 10     # this detector's column of App. C.1
     FEAWAD(random_state=0).fit(X, y).decision_function(X_new)
 
 Dense rows only: a layer as wide as news20's 1.4 million columns is what runs out of memory in the paper, too.
 
-Differences from the paper (FEAWAD's own; the PReNet paper ran FEAWAD's released code and says nothing more about it)
-  1. The residual norm in the loss. The released code takes it of the residual that it has already divided by its norm:
-     a constant, whose gradient vanishes. We take the norm of the raw residual, so that the autoencoder learns to
-     reconstruct unlabelled rows and not to reconstruct anomalies; residual_term="released" gives the constant.
-  2. The norm is sqrt(|r|^2 + 1e-8), so that a row which is reconstructed exactly has finite gradients and a unit residual of 0.
+Differences from the paper (FEAWAD's own; the PReNet paper ran FEAWAD's released code and says nothing more
+about it)
+  1. The residual norm in the loss. The released code takes it of the residual that it has already divided by
+     its norm: a constant, whose gradient vanishes. We take the norm of the raw residual, so that the
+     autoencoder learns to reconstruct unlabelled rows and not to reconstruct anomalies;
+     residual_term="released" gives the constant.
+  2. The norm is sqrt(|r|^2 + 1e-8), so that a row which is reconstructed exactly has finite gradients and a
+     unit residual of 0.
   3. The autoencoder is D-128-64-128-D. The released one has one more ReLU layer, D to D, in front of it.
-  4. As released: ReLU in all layers but the score, Glorot-normal kernels, 30 epochs after 100 epochs of pre-training, both of
-     20 batches of 512. ReLU also in the reconstruction, so negative features cannot be reconstructed, and an output that is
-     0 for all rows may stay so: in two runs on thyroid 3 and 4 of 21 did, with 98% of the reconstruction error.
-  5. Adam at 1e-4 without an l2 term, as released, because App. C.1 says that the official implementation was used. The settings
-     of the other detectors are FEAWAD(optimizer_name="rmsprop", learning_rate=1e-3, l2=0.01); the l2 term is then on
-     the kernels of the score network's two hidden layers, not on the autoencoder's, where it would outweigh the squared
-     error by far: all rows would be reconstructed alike.
-  6. Of both trainings the weights of the epoch with the lowest mean loss are kept, as released: see training.py.
+  4. As released: ReLU in all layers but the score, Glorot-normal kernels, 30 epochs after 100 epochs of
+     pre-training, both of 20 batches of 512. ReLU also in the reconstruction, so negative features cannot be
+     reconstructed, and an output that is 0 for all rows may stay so: in two runs on thyroid 3 and 4 of 21
+     did, with 98% of the reconstruction error.
+  5. Adam at 1e-4 without an l2 term, as released, because App. C.1 says that the official implementation was
+     used. The settings of the other detectors are FEAWAD(optimizer_name="rmsprop", learning_rate=1e-3,
+     l2=0.01); the l2 term is then on the kernels of the score network's two hidden layers, not on the
+     autoencoder's, where it would outweigh the squared error by far: all rows would be reconstructed alike.
+  6. Of both trainings the weights of the epoch with the lowest mean loss are kept, as released: see
+     training/loop.py.
 """
 
 import sys
+from dataclasses import dataclass
 
 import numpy as np
 
-from detector import apply_in_chunks
 from devnet import sample_balanced
-from training import Batches, KerasDetector, keras, rmsprop, seed_generator, tf
+from training.detector import apply_in_chunks
+from training.keras_detector import KerasDetector
+from training.loop import Batches, rmsprop
+from training.network import keras, seed_generator, tf
 
 MARGIN = 5.0  # anomalies should have at least this score and this residual norm
 SQUARED_NORM_FLOOR = 1e-8  # keeps the gradient of a norm and the division by it finite at 0
@@ -39,10 +47,12 @@ OPTIMIZERS = {"rmsprop": rmsprop, "adam": keras.optimizers.Adam}
 
 
 def dense(units, seeds, name, activation="relu", l2=0.0):
-    """A layer of FEAWAD, with l2 on its kernel if there is any; named as training.seed_generator tells why."""
+    """A layer of FEAWAD, with l2 on its kernel if there is any; named for network.seed_generator's reason."""
     regularizer = keras.regularizers.L2(l2) if l2 else None
     initializer = keras.initializers.GlorotNormal(seeds)
-    return keras.layers.Dense(units, activation, kernel_initializer=initializer, kernel_regularizer=regularizer, name=name)
+    return keras.layers.Dense(
+        units, activation, kernel_initializer=initializer, kernel_regularizer=regularizer, name=name
+    )
 
 
 def row_norm(rows):
@@ -50,8 +60,8 @@ def row_norm(rows):
     return keras.ops.sqrt(keras.ops.sum(keras.ops.square(rows), axis=1, keepdims=True) + SQUARED_NORM_FLOOR)
 
 
-def build_autoencoder(n_features, encoder=(128, 64), seeds=None):
-    """Rows to their residuals x - x_hat (b, D) and their codes (b, encoder[-1]); the decoder mirrors the encoder."""
+def build_autoencoder(n_features: int, encoder: tuple[int, ...] = (128, 64), seeds=None) -> keras.Model:
+    """Rows to residuals x - x_hat (b, D) and codes (b, encoder[-1]); the decoder mirrors the encoder."""
     instance = keras.Input((n_features,))
     code = instance
     for number, units in enumerate(encoder):
@@ -62,8 +72,15 @@ def build_autoencoder(n_features, encoder=(128, 64), seeds=None):
     return keras.Model(instance, [instance - reconstruction, code], name="autoencoder")
 
 
-def build_feawad(n_features, encoder=(128, 64), scorer=(256, 32), l2=0.01, residual_term="paper", seed=None):
-    """Rows to (b, 2): the score, from [unit residual, code, residual norm], and the norm that enters the loss."""
+def build_feawad(
+    n_features: int,
+    encoder: tuple[int, ...] = (128, 64),
+    scorer: tuple[int, ...] = (256, 32),
+    l2: float = 0.01,
+    residual_term: str = "paper",
+    seed: int | None = None,
+) -> keras.Model:
+    """Rows to (b, 2): the score, from [unit residual, code, residual norm], and the norm for the loss."""
     seeds = seed_generator(seed)
     instance = keras.Input((n_features,))
     residual, code = build_autoencoder(n_features, encoder, seeds)(instance)
@@ -77,15 +94,20 @@ def build_feawad(n_features, encoder=(128, 64), scorer=(256, 32), l2=0.01, resid
     return keras.Model(instance, keras.ops.concatenate([score, loss_norm], axis=1))
 
 
-def reconstruction_loss(residuals):
+def mean_squared_error(residuals):
     """Mean squared error of the autoencoder alone; residuals (b, D)."""
     return tf.reduce_mean(tf.square(residuals))
 
 
 def encoding_loss(labels, outputs):
-    """Mean of (1 - y) (|s| + e) + y (max(0, a - s) + max(0, a - e)); labels (b,), outputs (b, 2) are scores s and norms e."""
+    """Mean of (1 - y) (|s| + e) + y (max(0, a - s) + max(0, a - e)).
+
+    labels y (b,); outputs (b, 2) are scores s and norms e.
+    """
     if outputs.shape != (*labels.shape, 2) or len(labels.shape) != 1:
-        raise ValueError(f"labels {labels.shape} and outputs {outputs.shape} must be of shapes (b,) and (b, 2)")
+        raise ValueError(
+            f"labels {labels.shape} and outputs {outputs.shape} must be of shapes (b,) and (b, 2)"
+        )
     score, norm = outputs[:, 0], outputs[:, 1]
     unlabeled = tf.abs(score) + norm
     anomalous = tf.maximum(MARGIN - score, 0.0) + tf.maximum(MARGIN - norm, 0.0)
@@ -102,26 +124,16 @@ def sample_unlabeled(unlabeled, n_batches, batch_size, rng):
     )
 
 
+@dataclass(repr=False, eq=False)
 class _Pretraining(KerasDetector):
-    """FEAWAD's first stage: the autoencoder alone, on unlabelled rows. It is not a detector of its own and cannot score."""
+    """FEAWAD's first stage: the autoencoder alone, on unlabelled rows. It is no detector and cannot score."""
 
-    def __init__(
-        self,
-        random_state=0,
-        encoder=(128, 64),
-        optimizer_name="adam",
-        learning_rate=1e-4,
-        epochs=100,
-        batches_per_epoch=20,
-        batch_size=512,
-    ):
-        self.random_state = random_state
-        self.encoder = encoder
-        self.optimizer_name = optimizer_name
-        self.learning_rate = learning_rate
-        self.epochs = epochs
-        self.batches_per_epoch = batches_per_epoch
-        self.batch_size = batch_size
+    encoder: tuple[int, ...] = (128, 64)
+    optimizer_name: str = "adam"
+    learning_rate: float = 1e-4
+    epochs: int = 100
+    batches_per_epoch: int = 20
+    batch_size: int = 512
 
     def build(self, n_features, seed):
         instance = keras.Input((n_features,))
@@ -132,48 +144,38 @@ class _Pretraining(KerasDetector):
         return OPTIMIZERS[self.optimizer_name](self.learning_rate)
 
     def loss(self, targets, residuals):
-        return reconstruction_loss(residuals)
+        return mean_squared_error(residuals)
 
     def sample_batches(self, X, unlabeled, anomalies, n_batches, rng):
         return sample_unlabeled(unlabeled, n_batches, self.batch_size, rng)
 
 
+@dataclass(repr=False, eq=False)
 class FEAWAD(KerasDetector):
     """Autoencoder and score network, trained jointly after the autoencoder's pre-training."""
 
-    def __init__(
-        self,
-        random_state=0,
-        encoder=(128, 64),
-        scorer=(256, 32),
-        l2=0.0,
-        optimizer_name="adam",
-        learning_rate=1e-4,
-        pretraining_epochs=100,
-        epochs=30,
-        batches_per_epoch=20,
-        batch_size=512,
-        residual_term="paper",
-    ):
-        self.random_state = random_state
-        self.encoder = encoder
-        self.scorer = scorer
-        self.l2 = l2
-        self.optimizer_name = optimizer_name
-        self.learning_rate = learning_rate
-        self.pretraining_epochs = pretraining_epochs
-        self.epochs = epochs
-        self.batches_per_epoch = batches_per_epoch
-        self.batch_size = batch_size
-        self.residual_term = residual_term
+    encoder: tuple[int, ...] = (128, 64)
+    scorer: tuple[int, ...] = (256, 32)
+    l2: float = 0.0
+    optimizer_name: str = "adam"
+    learning_rate: float = 1e-4
+    pretraining_epochs: int = 100
+    epochs: int = 30
+    batches_per_epoch: int = 20
+    batch_size: int = 512
+    residual_term: str = "paper"
 
     def build(self, n_features, seed):
         return build_feawad(n_features, self.encoder, self.scorer, self.l2, self.residual_term, seed)
 
     def initial_model(self, X, unlabeled, anomalies, seed):
         """A new score network on the pre-trained autoencoder."""
-        shared = {name: getattr(self, name) for name in ("encoder", "optimizer_name", "learning_rate", "batches_per_epoch", "batch_size")}
-        first = _Pretraining(random_state=seed, epochs=self.pretraining_epochs, **shared).fit_rows(X, unlabeled, anomalies)
+        shared = {
+            name: getattr(self, name)
+            for name in ("encoder", "optimizer_name", "learning_rate", "batches_per_epoch", "batch_size")
+        }
+        first = _Pretraining(random_state=seed, epochs=self.pretraining_epochs, **shared)
+        first.fit_rows(X, unlabeled, anomalies)
         model = self.build(X.shape[1], seed)
         model.get_layer("autoencoder").set_weights(first.model_.get_weights())
         return model
@@ -193,11 +195,13 @@ class FEAWAD(KerasDetector):
                 raise ValueError(f"{name} must be one of {', '.join(choices)}, not {getattr(self, name)!r}")
         for name in ("encoder", "scorer"):
             sizes = getattr(self, name)
-            if not (isinstance(sizes, tuple) and sizes and min(sizes) >= 1):  # a list could not name a compiled graph
+            # a list could not name a compiled graph
+            if not (isinstance(sizes, tuple) and sizes and min(sizes) >= 1):
                 raise ValueError(f"{name} must be a tuple of layer sizes of at least 1, not {sizes!r}")
         if self.pretraining_epochs < 1 or self.batch_size < 2:
             raise ValueError(
-                f"pretraining_epochs must be at least 1 and batch_size at least 2, not {self.pretraining_epochs} and {self.batch_size}"
+                "pretraining_epochs must be at least 1 and batch_size at least 2, "
+                f"not {self.pretraining_epochs} and {self.batch_size}"
             )
         super()._fit(X, unlabeled, anomalies, rng)
 

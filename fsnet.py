@@ -5,59 +5,75 @@ Snell, Swersky and Zemel, "Prototypical Networks for Few-shot Learning", NeurIPS
     python fsnet.py --datasets thyroid --runs 10     # these two detectors' columns of Table 2
     FSNet(random_state=0).fit(X, y).decision_function(X_new)
 
-Neither detector has public code, and the PReNet paper names them without describing them (Sec. 5.2, App. B.2.2).
+Neither detector has public code, and the PReNet paper names them without describing them (Sec. 5.2,
+App. B.2.2).
 
 Differences from the paper (where it is silent, the most literal reading of Snell et al.)
-  1. One batch is one episode: a quarter each of unlabelled support, anomalous support, unlabelled queries and anomalous
-     queries, 64 rows each with a batch size of 256. The loss is averaged over the 128 queries.
-  2. Support and queries of an episode have no row in common. A class of at least 128 rows fills its 128 places without
-     replacement. A smaller one (A, with 60 labelled anomalies) is split at random into halves for every episode, and 64
-     rows are drawn from either half with replacement: the oversampling of App. B.2.2. A single labelled anomaly is
-     its own support and query.
-  3. The prototypes that score are the mean codes of all of A and of all of U; the score is d_u - d_a, the logit of the
-     anomaly class. U's contamination is taken as it is, in training too.
-  4. cFSNet. "Cost-sensitive variant" is all that the paper says. We weight the cross-entropy of a query by its class's cost,
-     inversely proportional to the class's share of the training set: the anomalies' cost is |U|/|A| times the unlabelled
-     rows'. The episodes are balanced already, so this comes on top of the oversampling; costs by the shares within an
-     episode would be one each, and cFSNet would be FSNet. The two costs are scaled to a mean of one, so that the l2 term
-     keeps its weight: 2|A| / (|U| + |A|) and 2|U| / (|U| + |A|). Prototypes and scores are not weighted.
-  5. What the l2 term covers, RMSprop's epsilon, the gradient clipping and the choice of the epoch are as in all detectors:
-     see training.py.
+  1. One batch is one episode: a quarter each of unlabelled support, anomalous support, unlabelled queries and
+     anomalous queries, 64 rows each with a batch size of 256. The loss is averaged over the 128 queries.
+  2. Support and queries of an episode have no row in common. A class of at least 128 rows fills its 128
+     places without replacement. A smaller one (A, with 60 labelled anomalies) is split at random into halves
+     for every episode, and 64 rows are drawn from either half with replacement: the oversampling of App.
+     B.2.2. A single labelled anomaly is its own support and query.
+  3. The prototypes that score are the mean codes of all of A and of all of U; the score is d_u - d_a, the
+     logit of the anomaly class. U's contamination is taken as it is, in training too.
+  4. cFSNet. "Cost-sensitive variant" is all that the paper says. We weight the cross-entropy of a query by
+     its class's cost, inversely proportional to the class's share of the training set: the anomalies' cost is
+     |U|/|A| times the unlabelled rows'. The episodes are balanced already, so this comes on top of the
+     oversampling; costs by the shares within an episode would be one each, and cFSNet would be FSNet. The two
+     costs are scaled to a mean of one, so that the l2 term keeps its weight: 2|A| / (|U| + |A|) and 2|U| /
+     (|U| + |A|). Prototypes and scores are not weighted.
+  5. What the l2 term covers, RMSprop's epsilon, the gradient clipping and the choice of the epoch are as in
+     all detectors: see training/loop.py.
 """
 
 import sys
+from dataclasses import dataclass
 
 import numpy as np
 
-from detector import apply_in_chunks, draw_batches
-from training import Batches, KerasDetector, build_psi, codes_at, encoder, keras, seed_generator, tf
+from training.detector import apply_in_chunks, draw_batches
+from training.keras_detector import PsiDetector
+from training.loop import Batches, numbered_groups
+from training.network import build_psi, codes_at, encoder, keras, seed_generator, tf
 
 
-def build_fsnet(n_features, hidden_units=20, l2=0.01, seed=None):
-    """Embedding network psi(x), the f_phi of Snell et al.; eta hands the codes (b, hidden_units) on to the loss."""
+def build_fsnet(
+    n_features: int, hidden_units: int = 20, l2: float = 0.01, seed: int | None = None
+) -> keras.Model:
+    """Embedding network psi, Snell et al.'s f_phi; eta hands the codes (b, hidden_units) on to the loss."""
     psi = build_psi(n_features, hidden_units, l2, seed_generator(seed))
     instance = keras.Input((n_features,))
     return keras.Model(instance, keras.layers.Identity(name="eta")(psi(instance)))
 
 
 def prototypical_loss(classes, codes, class_costs):
-    """Mean over the queries of cost * -log softmax(-d)_class, d the squared distances to both prototypes (Snell et al., Eq. 1-2).
+    """Mean over the queries of cost * -log softmax(-d)_class (Snell et al., Eq. 1-2).
 
-    classes (b,): 0 unlabelled, 1 anomaly; codes (b, M); the first half is support, the second queries; class_costs (2,).
+    d are the squared distances to both prototypes. classes (b,): 0 unlabelled, 1 anomaly; codes (b, M); the
+    first half is support, the second queries; class_costs (2,).
     """
-    if classes.shape.rank != 1 or codes.shape.rank != 2 or classes.shape[0] != codes.shape[0] or classes.shape[0] % 2:
-        raise ValueError(f"classes {classes.shape} and codes {codes.shape} must have the shapes (b,) and (b, M) with an even b")
+    ranks = classes.shape.rank, codes.shape.rank
+    if ranks != (1, 2) or classes.shape[0] != codes.shape[0] or classes.shape[0] % 2:
+        raise ValueError(
+            f"classes {classes.shape} and codes {codes.shape} must have the shapes (b,) and (b, M) "
+            "with an even b"
+        )
     if class_costs.shape != (2,):
         raise ValueError(f"class_costs must have the shape (2,), not {class_costs.shape}")
     support, queries = tf.split(codes, 2)
-    support_members, query_members = tf.split(tf.stack([1 - classes, classes], axis=1), 2)  # (b/2, 2) each, one-hot
-    prototypes = tf.matmul(support_members, support, transpose_a=True) / tf.reduce_sum(support_members, axis=0)[:, tf.newaxis]
+    one_hot = tf.stack([1 - classes, classes], axis=1)
+    support_members, query_members = tf.split(one_hot, 2)  # (b/2, 2) each
+    prototypes = (
+        tf.matmul(support_members, support, transpose_a=True)
+        / tf.reduce_sum(support_members, axis=0)[:, tf.newaxis]
+    )
     distances = tf.reduce_sum(tf.square(queries[:, tf.newaxis] - prototypes), axis=2)  # (b/2, 2)
     return -tf.reduce_mean(tf.reduce_sum(class_costs * query_members * tf.nn.log_softmax(-distances), axis=1))
 
 
-def balanced_costs(anomaly_cost):
-    """Costs (2,) of an unlabelled and of an anomalous query, in the ratio 1 : anomaly_cost and with a mean of one."""
+def balanced_costs(anomaly_cost: float) -> np.ndarray:
+    """Costs (2,) of an unlabelled and an anomalous query, in the ratio 1 : anomaly_cost, of mean one."""
     if not 0 < anomaly_cost < np.inf:
         raise ValueError(f"anomaly_cost must be a positive number, not {anomaly_cost}")
     share = 1 / (1 + anomaly_cost)
@@ -65,9 +81,10 @@ def balanced_costs(anomaly_cost):
 
 
 def draw_support_and_queries(rows, n_batches, shots, rng):
-    """Rows of one class (n_batches, 2 * shots): each batch first has its support, then its queries, without a common row.
+    """Rows of one class (n_batches, 2 * shots): in each batch support, then queries, without a common row.
 
-    Too few rows are split in halves anew for each batch and drawn with replacement; a single one serves as both.
+    Too few rows are split in halves anew for each batch and drawn with replacement; a single one serves as
+    both.
     """
     if len(rows) >= 2 * shots:
         return draw_batches(rows, n_batches, 2 * shots, rng)
@@ -78,10 +95,10 @@ def draw_support_and_queries(rows, n_batches, shots, rng):
     return np.take_along_axis(shuffled, np.hstack([support_places, query_places]), axis=1)
 
 
-def sample_episodes(unlabeled, n_anomalies, n_batches, batch_size, rng):
-    """Episodes in the order [support_u, support_a, query_u, query_a], a quarter of the batch each; targets are the classes."""
+def sample_episodes(unlabeled: np.ndarray, n_anomalies: int, n_batches: int, batch_size: int, rng) -> Batches:
+    """Episodes in the order [support_u, support_a, query_u, query_a], a quarter each; targets: classes."""
     shots = batch_size // 4
-    support_u, query_u, support_a, query_a = np.arange(4 * shots).reshape(4, shots)
+    support_u, query_u, support_a, query_a = numbered_groups(*4 * [shots])
     return Batches(
         unlabeled=draw_support_and_queries(unlabeled, n_batches, shots, rng),
         anomalies=draw_support_and_queries(np.arange(n_anomalies), n_batches, shots, rng),
@@ -90,13 +107,11 @@ def sample_episodes(unlabeled, n_anomalies, n_batches, batch_size, rng):
     )
 
 
-class FSNet(KerasDetector):
+@dataclass(repr=False, eq=False)
+class FSNet(PsiDetector):
     """Prototypical network with the settings that the PReNet paper gives all detectors (App. B.2.2)."""
 
-    def __init__(
-        self, random_state=0, hidden_units=20, l2=0.01, learning_rate=1e-3, epochs=50, batches_per_epoch=20, batch_size=256
-    ):
-        super().__init__(random_state, hidden_units, l2, learning_rate, epochs, batches_per_epoch, batch_size)
+    batch_size: int = 256
 
     def build(self, n_features, seed):
         return build_fsnet(n_features, self.hidden_units, self.l2, seed)
@@ -112,10 +127,14 @@ class FSNet(KerasDetector):
 
     def _fit(self, X, unlabeled, anomalies, rng):
         if self.batch_size < 4 or self.batch_size % 4:
-            raise ValueError(f"batch_size must be a positive multiple of 4 (support and queries of two classes), not {self.batch_size}")
+            raise ValueError(
+                "batch_size must be a positive multiple of 4 (support and queries of two classes), "
+                f"not {self.batch_size}"
+            )
         super()._fit(X, unlabeled, anomalies, rng)
         self.unlabeled_prototype_, self.anomaly_prototype_ = (
-            codes_at(self.model_.get_layer("psi"), X, members).mean(axis=0, dtype=np.float64) for members in (unlabeled, anomalies)
+            codes_at(self.model_.get_layer("psi"), X, members).mean(axis=0, dtype=np.float64)
+            for members in (unlabeled, anomalies)
         )
 
     def _score(self, X):
@@ -123,30 +142,23 @@ class FSNet(KerasDetector):
         return apply_in_chunks(lambda rows: self._score_codes(psi(rows).astype(np.float64)), X)
 
     def _score_codes(self, codes):
-        """d_u - d_a of codes (n, M): how much closer a code is to the anomalies' prototype than to the unlabelled rows'."""
-        return np.square(codes - self.unlabeled_prototype_).sum(axis=1) - np.square(codes - self.anomaly_prototype_).sum(axis=1)
+        """d_u - d_a of codes (n, M): how much nearer the prototype of the anomalies is than the other."""
+        from_unlabeled = np.square(codes - self.unlabeled_prototype_).sum(axis=1)
+        return from_unlabeled - np.square(codes - self.anomaly_prototype_).sum(axis=1)
 
 
+@dataclass(repr=False, eq=False)
 class CFSNet(FSNet):
-    """FSNet with class costs: anomaly_cost is an anomaly's cost relative to an unlabelled row's (None: |U|/|A|)."""
+    """FSNet with class costs.
 
-    # scikit-learn reads the parameters off this signature, so the inherited ones are listed again
-    def __init__(
-        self,
-        random_state=0,
-        hidden_units=20,
-        l2=0.01,
-        learning_rate=1e-3,
-        epochs=50,
-        batches_per_epoch=20,
-        batch_size=256,
-        anomaly_cost=None,
-    ):
-        super().__init__(random_state, hidden_units, l2, learning_rate, epochs, batches_per_epoch, batch_size)
-        self.anomaly_cost = anomaly_cost
+    anomaly_cost is an anomaly's cost relative to an unlabelled row's (None: |U|/|A|).
+    """
+
+    anomaly_cost: float | None = None
 
     def loss_constants(self, X, unlabeled, anomalies, model, rng):
-        return (balanced_costs(len(unlabeled) / len(anomalies) if self.anomaly_cost is None else self.anomaly_cost),)
+        cost = len(unlabeled) / len(anomalies) if self.anomaly_cost is None else self.anomaly_cost
+        return (balanced_costs(cost),)
 
 
 if __name__ == "__main__":

@@ -6,30 +6,33 @@ Liu, Ting and Zhou, "Isolation-Based Anomaly Detection", TKDD 2012; scikit-learn
     IForest(random_state=0).fit(X, y).decision_function(X_new)
 
 Differences from the paper
-  1. The forest is fitted on the unlabelled rows U alone (the paper does not say). Labelled anomalies are not used.
+  1. The forest is fitted on the unlabelled rows U alone (the paper does not say). Labelled anomalies are not
+     used.
 """
 
 import sys
+from dataclasses import dataclass
 
 from sklearn.ensemble import IsolationForest
 
-from detector import Detector
+from training.detector import Detector
 
 
+@dataclass(repr=False, eq=False)
 class IForest(Detector):
     """Isolation forest with the recommended 100 trees on 256 rows each (App. B.2.2)."""
 
-    def __init__(self, random_state=0, n_trees=100, subsample=256):
-        self.random_state = random_state
-        self.n_trees = n_trees
-        self.subsample = subsample
+    n_trees: int = 100
+    subsample: int = 256
 
     def _fit(self, X, unlabeled, anomalies, rng):
-        self.forest_ = IsolationForest(
+        forest = IsolationForest(
             n_estimators=self.n_trees,
             max_samples=min(self.subsample, len(unlabeled)),
             random_state=int(rng.integers(2**31)),
-        ).fit(X[unlabeled])  # scikit-learn takes a matrix, not positions: the one place where rows are copied per run
+        )
+        # scikit-learn takes a matrix, not positions: the one place where rows are copied per run
+        self.forest_ = forest.fit(X[unlabeled])
 
     def _score(self, X):
         return -self.forest_.score_samples(X)

@@ -9,7 +9,8 @@ class Method:
     column: str  # its name in the paper's tables; of a reading, what it changes too
     module: str
     class_name: str
-    group: str = "table"  # where it is compared: Tables 2 and 3, `appendix` C.1, the `ablation` of Table 4, or as a `reading`
+    # where it is compared: Tables 2 and 3, `appendix` C.1, the `ablation` of Table 4, or as a `reading`
+    group: str = "table"
     settings: tuple = ()  # (parameter, value) pairs other than its class's defaults
     uses_labels: bool = True
     reading_of: str = ""  # the method that a reading is held against
@@ -38,10 +39,12 @@ def reading(base, difference, class_name=None, **settings):
     """One change to a method's set-up: other settings of its own class, or a class of readings.py."""
     of = METHODS[base]
     module, class_name = ("readings", class_name) if class_name else (of.module, of.class_name)
-    return Method(f"{of.column}, {difference}", module, class_name, "reading", tuple(settings.items()), reading_of=base)
+    return Method(
+        f"{of.column}, {difference}", module, class_name, "reading", tuple(settings.items()), reading_of=base
+    )
 
 
-# What the text leaves open, read in another way. No underscore in a name: columns of tables are split at their last one.
+# What the text leaves open, read in another way.
 METHODS |= {
     "dsad-plain": reading("dsad", "plain distance", distance="plain"),
     "dsad-autoencoder": reading("dsad", "autoencoder", pretrain=True),
@@ -51,7 +54,8 @@ METHODS |= {
     "fsnet-anomalies": reading("fsnet", "score -d_a", "FSNetAnomalyDistance"),
     "fsnet-unlabelled": reading("fsnet", "score d_u", "FSNetUnlabelledDistance"),
     "fsnet-natural": reading("fsnet", "natural queries, -d_a", "FSNetNaturalQueries"),
-    "fsnet-20-updates": reading("fsnet", "20 updates, -d_a", "FSNetAnomalyDistance", epochs=1),  # of 20 batches
+    # 1 epoch of 20 batches
+    "fsnet-20-updates": reading("fsnet", "20 updates, -d_a", "FSNetAnomalyDistance", epochs=1),
     "fsnet-5-rows": reading("fsnet", "5 rows per class", "FSNetFiveRows"),
     "cfsnet-cost-tenth": reading("cfsnet", "cost 0.1", anomaly_cost=0.1),
     "cfsnet-cost-10": reading("cfsnet", "cost 10", anomaly_cost=10.0),
@@ -80,12 +84,13 @@ METHODS |= {
 }
 
 
-def method_group(*groups):
+def method_group(*groups: str) -> list[str]:
     """Names of the methods of some groups, in the order of the table."""
     return [name for name, method in METHODS.items() if method.group in groups]
 
 
-def make_detector(name, **settings):
+def make_detector(name: str, **settings):
     """A new detector of this method; its module, and with it TensorFlow, is imported only now."""
     method = METHODS[name]
-    return getattr(importlib.import_module(method.module), method.class_name)(**dict(method.settings) | settings)
+    detector_class = getattr(importlib.import_module(method.module), method.class_name)
+    return detector_class(**dict(method.settings) | settings)

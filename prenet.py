@@ -6,38 +6,45 @@ Pang, Shen, Jin and van den Hengel, "Deep Weakly-supervised Anomaly Detection", 
     PReNet(random_state=0).fit(X, y).decision_function(X_new)
 
 Differences from the paper
-  1. Order inside a pair. Eq. 6 scores the pairs (a_i, x) and (x, u_j); the released code trains on (u, a) pairs and
-     scores (u_j, x) and (x, a_i). We train and score in the released order; pair_order="paper" gives Eq. 6 with (a, u)
-     training pairs. One is the mirror image of the other (left and right exchanged throughout, and the initial weights
-     are as likely either way), so their scores have the same distribution.
-  2. The E partners of Eq. 6 are drawn once and serve every test instance, as in the released code. The relation layer
-     is linear, so the score is an affine function of psi(x) and is computed in one pass over the test data
-     (`_score`) instead of 2E passes (`score_by_pairs`, the definition). E only adds a constant.
-  3. What the l2 term covers, RMSprop's epsilon, the gradient clipping and the choice of the epoch are the released
-     code's: see training.py.
+  1. Order inside a pair. Eq. 6 scores the pairs (a_i, x) and (x, u_j); the released code trains on (u, a)
+     pairs and scores (u_j, x) and (x, a_i). We train and score in the released order; pair_order="paper"
+     gives Eq. 6 with (a, u) training pairs. One is the mirror image of the other (left and right exchanged
+     throughout, and the initial weights are as likely either way), so their scores have the same
+     distribution.
+  2. The E partners of Eq. 6 are drawn once and serve every test instance, as in the released code. The
+     relation layer is linear, so the score is an affine function of psi(x) and is computed in one pass over
+     the test data (`_score`) instead of 2E passes (`score_by_pairs`, the definition). E only adds a constant.
+  3. What the l2 term covers, RMSprop's epsilon, the gradient clipping and the choice of the epoch are the
+     released code's: see training/loop.py.
   4. Each run draws its own batches; in the released code only the initial weights differ between runs.
-  5. variant gives the ablations of Table 4. Sec. 5.6 has a sentence on each, and their code is not public. Where two readings
-     are equally natural, we looked at the printed column; the figures are mean |differences| to it in AUC-PR over thyroid,
-     campaign, w7a, bac, celeba and census, 10 runs.
+  5. variant gives the ablations of Table 4. Sec. 5.6 has a sentence on each, and their code is not public.
+     Where two readings are equally natural, we looked at the printed column; the figures are mean
+     |differences| to it in AUC-PR over thyroid, campaign, w7a, bac, celeba and census, 10 runs.
        TRM      {a,a} and {a,u} share the label m, against 0 (.012; a label of 2m, which is margin=8: .013).
-       iPReNet  psi and a linear score of one instance, trained with Eq. 4 on batches half unlabelled (label 0), half
-                labelled anomalies (label m; .013; with 2m: .014). There are no partners, and pair_order has no effect.
-       LDM      psi is the identity, so the score is linear in the pair. There is no hidden kernel, so l2 has no effect.
-       A2H      psi has three layers of hidden_units units, all with l2. The first two are the added ones, with dropout: every
-                instance of a pair has masks of its own. (.029 in 20 runs; with the last two as the added ones .027, but further off
-                on four of the six sets. 1000-250-20 takes 40 s to fit on bac, and on thyroid it is further off.)
-       NPR      a layer of hidden_units ReLU units, with l2, between the concatenated codes and the score. So the relation is
-                not linear, and scoring takes 2E passes, over codes computed once.
+       iPReNet  psi and a linear score of one instance, trained with Eq. 4 on batches half unlabelled (label
+                0), half labelled anomalies (label m; .013; with 2m: .014). There are no partners, and
+                pair_order has no effect.
+       LDM      psi is the identity, so the score is linear in the pair. There is no hidden kernel, so l2 has
+                no effect.
+       A2H      psi has three layers of hidden_units units, all with l2. The first two are the added ones,
+                with dropout: every instance of a pair has masks of its own. (.029 in 20 runs; with the last
+                two as the added ones .027, but further off on four of the six sets. 1000-250-20 takes 40 s to
+                fit on bac, and on thyroid it is further off.)
+       NPR      a layer of hidden_units ReLU units, with l2, between the concatenated codes and the score. So
+                the relation is not linear, and scoring takes 2E passes, over codes computed once.
 """
 
 import sys
+from dataclasses import dataclass
 
 import numpy as np
 from scipy import sparse
 
-from detector import apply_in_chunks, draw_batches, draw_different_pairs
 from devnet import build_devnet, sample_balanced, score_instances
-from training import Batches, KerasDetector, build_psi, encoder, hidden_layer, keras, seed_generator, tf
+from training.detector import Rows, apply_in_chunks, draw_batches, draw_different_pairs
+from training.keras_detector import PsiDetector
+from training.loop import Batches, numbered_groups
+from training.network import build_psi, encoder, hidden_layer, keras, seed_generator, tf
 
 PAIR_ORDERS = ("released", "paper")
 VARIANTS = ("TRM", "iPReNet", "LDM", "A2H", "NPR")
@@ -55,8 +62,14 @@ def build_deep_psi(n_features, hidden_units, l2, seeds):
     return keras.Model(instance, hidden_layer(hidden_units, l2, seeds)(code), name="psi")
 
 
-def build_prenet(n_features, hidden_units=20, l2=0.01, seed=None, variant=None):
-    """Two-stream network phi(x_i, x_j) = eta(psi(x_i), psi(x_j)) (Eq. 3), or the network of a pairwise variant of it."""
+def build_prenet(
+    n_features: int,
+    hidden_units: int = 20,
+    l2: float = 0.01,
+    seed: int | None = None,
+    variant: str | None = None,
+) -> keras.Model:
+    """Two-stream network phi(x_i, x_j) = eta(psi(x_i), psi(x_j)) (Eq. 3), or that of a pairwise variant."""
     seeds = seed_generator(seed)
     n_codes = hidden_units
     if variant == "LDM":
@@ -69,7 +82,9 @@ def build_prenet(n_features, hidden_units=20, l2=0.01, seed=None, variant=None):
     pair = keras.layers.Concatenate(name="pair")([z_i, z_j])
     if variant == "NPR":
         pair = hidden_layer(hidden_units, l2, seeds)(pair)
-    relation = keras.layers.Dense(1, kernel_initializer=keras.initializers.GlorotUniform(seeds), name="relation")
+    relation = keras.layers.Dense(
+        1, kernel_initializer=keras.initializers.GlorotUniform(seeds), name="relation"
+    )
     eta = keras.Model([z_i, z_j], relation(pair)[:, 0], name="eta")  # linear (Eq. 2), except NPR's
 
     x_i, x_j = keras.Input((n_features,)), keras.Input((n_features,))
@@ -77,57 +92,58 @@ def build_prenet(n_features, hidden_units=20, l2=0.01, seed=None, variant=None):
 
 
 def relation_loss(ordinal_labels, scores):
-    """Mean absolute error between the pairs' ordinal labels and their scores, both (b,) (Eq. 4, averaged as in Eq. 5)."""
+    """Mean absolute error between ordinal labels and scores of pairs, both (b,) (Eq. 4, mean as in Eq. 5)."""
     if ordinal_labels.shape != scores.shape:
         raise ValueError(f"labels {ordinal_labels.shape} and scores {scores.shape} must have the same shape")
     return tf.reduce_mean(tf.abs(ordinal_labels - scores))
 
 
-def sample_pairs(unlabeled, n_anomalies, n_batches, batch_size, margin, pair_order, rng):
+def sample_pairs(
+    unlabeled: np.ndarray,
+    n_anomalies: int,
+    n_batches: int,
+    batch_size: int,
+    margin: float,
+    pair_order: str,
+    rng: np.random.Generator,
+) -> Batches:
     """Batches of 1/2 {u,u}, 1/4 {a,u} and 1/4 {a,a} pairs (Sec. 3.2.2), labelled 0, m and 2m.
 
-    In a batch the unlabelled rows of the {u,u} pairs are all different, and so are those of the {a,u} pairs, if there
-    are enough of them; the two anomalies of an {a,a} pair are different.
+    In a batch the unlabelled rows of the {u,u} pairs are all different, and so are those of the {a,u} pairs,
+    if there are enough of them; the two anomalies of an {a,a} pair are different.
     """
     quarter = batch_size // 4
     half = batch_size - 2 * quarter
-    u = np.hstack([draw_batches(unlabeled, n_batches, 2 * half, rng), draw_batches(unlabeled, n_batches, quarter, rng)])
-    mixed_a = rng.integers(n_anomalies, size=(n_batches, quarter))
-    a = np.hstack([mixed_a, *draw_different_pairs(n_anomalies, (n_batches, quarter), rng)])
+    u_of_uu = draw_batches(unlabeled, n_batches, 2 * half, rng)
+    u_of_au = draw_batches(unlabeled, n_batches, quarter, rng)
+    a_of_au = rng.integers(n_anomalies, size=(n_batches, quarter))
+    a_of_aa = draw_different_pairs(n_anomalies, (n_batches, quarter), rng)
 
-    numbers = np.arange(u.shape[1] + a.shape[1])
-    u_left, u_right, mixed_u, mixed_a, a_left, a_right = np.split(numbers, np.cumsum([half, half, quarter, quarter, quarter]))
-    mixed = (mixed_u, mixed_a) if pair_order == "released" else (mixed_a, mixed_u)
-    layout = np.array([np.concatenate([u_left, mixed[0], a_left]), np.concatenate([u_right, mixed[1], a_right])])
-    return Batches(u, a, layout, np.repeat([0, margin, 2 * margin], [half, quarter, quarter]))
+    # the same groups, side by side in each batch, by their numbers there
+    uu_left, uu_right, au_u, au_a, aa_left, aa_right = numbered_groups(half, half, *4 * [quarter])
+    au_left, au_right = (au_u, au_a) if pair_order == "released" else (au_a, au_u)
+    return Batches(
+        unlabeled=np.hstack([u_of_uu, u_of_au]),
+        anomalies=np.hstack([a_of_au, *a_of_aa]),
+        layout=np.array(
+            [np.concatenate([uu_left, au_left, aa_left]), np.concatenate([uu_right, au_right, aa_right])]
+        ),
+        targets=np.repeat([0, margin, 2 * margin], [half, quarter, quarter]),
+    )
 
 
-class PReNet(KerasDetector):
+@dataclass(repr=False, eq=False)
+class PReNet(PsiDetector):
     """Pairwise relation prediction with the paper's settings (App. B.2.2) as defaults.
 
-    margin is m = c_1 - c_2 = c_2 - c_3 with c_3 = 0 (Sec. 5.6): labels 8, 4 and 0; l2 is the paper's lambda; variant is
-    None or one of Table 4's ablations (item 5 above).
+    margin is m = c_1 - c_2 = c_2 - c_3 with c_3 = 0 (Sec. 5.6): labels 8, 4 and 0; l2 is the paper's lambda;
+    variant is None or one of Table 4's ablations (item 5 above).
     """
 
-    def __init__(
-        self,
-        random_state=0,
-        hidden_units=20,
-        l2=0.01,
-        learning_rate=1e-3,
-        epochs=50,
-        batches_per_epoch=20,
-        batch_size=512,
-        margin=4.0,
-        ensemble_size=30,
-        pair_order="released",
-        variant=None,
-    ):
-        super().__init__(random_state, hidden_units, l2, learning_rate, epochs, batches_per_epoch, batch_size)
-        self.margin = margin
-        self.ensemble_size = ensemble_size
-        self.pair_order = pair_order
-        self.variant = variant
+    margin: float = 4.0
+    ensemble_size: int = 30
+    pair_order: str = "released"
+    variant: str | None = None
 
     @property
     def takes_sparse(self):
@@ -145,7 +161,9 @@ class PReNet(KerasDetector):
         if self.variant == "iPReNet":
             batches = sample_balanced(unlabeled, len(anomalies), n_batches, self.batch_size, rng)
             return batches._replace(targets=self.margin * batches.targets)
-        batches = sample_pairs(unlabeled, len(anomalies), n_batches, self.batch_size, self.margin, self.pair_order, rng)
+        batches = sample_pairs(
+            unlabeled, len(anomalies), n_batches, self.batch_size, self.margin, self.pair_order, rng
+        )
         if self.variant == "TRM":
             return batches._replace(targets=np.minimum(batches.targets, self.margin))
         return batches
@@ -156,7 +174,10 @@ class PReNet(KerasDetector):
         if self.variant not in (None, *VARIANTS):
             raise ValueError(f"variant must be None or one of {', '.join(VARIANTS)}, not {self.variant!r}")
         if self.batch_size < 4 or self.ensemble_size < 1:
-            raise ValueError(f"batch_size must be at least 4 and ensemble_size at least 1, not {self.batch_size} and {self.ensemble_size}")
+            raise ValueError(
+                f"batch_size must be at least 4 and ensemble_size at least 1, "
+                f"not {self.batch_size} and {self.ensemble_size}"
+            )
         super()._fit(X, unlabeled, anomalies, rng)
         if self.variant == "iPReNet":
             return
@@ -187,20 +208,25 @@ class PReNet(KerasDetector):
             return self.anomaly_partners_, self.unlabeled_partners_
         return self.unlabeled_partners_, self.anomaly_partners_
 
-    def score_by_pairs(self, X):
+    def score_by_pairs(self, X: Rows) -> np.ndarray:
         """Eq. 6 as it is written, in 2E passes over X: the definition that `_score` must equal."""
-        if sparse.issparse(X) or sparse.issparse(self.anomaly_partners_):  # pairs of codes instead: pairs of rows would be dense
+        # sparse: pairs of codes instead, since pairs of rows would be dense
+        if sparse.issparse(X) or sparse.issparse(self.anomaly_partners_):
             psi, eta = encoder(self.model_.get_layer("psi")), self.model_.get_layer("eta")
             return self._mean_relation(eta, *(apply_in_chunks(psi, rows) for rows in (X, *self._partners())))
         return self._mean_relation(self.model_, X, *self._partners())
 
     def _mean_relation(self, relation, X, before, after):
-        """Mean of relation(partner, x) and relation(x, partner) over the 2E partners, all of them rows or all of them codes."""
+        """Mean of relation(partner, x) and relation(x, partner) over 2E partners, all rows or all codes."""
         total = np.zeros(X.shape[0])
         for partner in before:
-            total += apply_in_chunks(lambda rows, partner=partner: relation([np.broadcast_to(partner, rows.shape), rows]), X)
+            total += apply_in_chunks(
+                lambda rows, partner=partner: relation([np.broadcast_to(partner, rows.shape), rows]), X
+            )
         for partner in after:
-            total += apply_in_chunks(lambda rows, partner=partner: relation([rows, np.broadcast_to(partner, rows.shape)]), X)
+            total += apply_in_chunks(
+                lambda rows, partner=partner: relation([rows, np.broadcast_to(partner, rows.shape)]), X
+            )
         return total / (2 * self.ensemble_size)
 
 

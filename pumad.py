@@ -1,109 +1,117 @@
 """PUMAD: positive-unlabelled metric learning.
 
-Ju, Lee, Hwang, Namkung and Yu, "PUMAD: PU Metric Learning for Anomaly Detection", Information Sciences 523, 2020.
+Ju, Lee, Hwang, Namkung and Yu, "PUMAD: PU Metric Learning for Anomaly Detection", Information Sciences 523,
+2020.
 
     python pumad.py --datasets thyroid --runs 10     # this detector's column of the table in App. C.1
     PUMAD(random_state=0).fit(X, y).decision_function(X_new)
 
 Differences from the paper
-  PUMAD's code is not public, nor is the one that the PReNet authors wrote for their table ("a metric learning similar
-  to REPEN", App. C.1), and we had PUMAD's abstract only, which names deep metric learning and hashing-based filtering.
-  So this is a reading, not a port. It comes out above the table, by far on donors, bac and w7a.
-  1. Filtering. Random-hyperplane hashing of the rows, centred on the mean of U: 20 tables of 16 bits. An unlabelled row that shares
-     its bucket with a labelled anomaly in at least half of the tables is a potential anomaly; the other rows are the
-     reliable normals. With 16 bits, 60 anomalies occupy less than a thousandth of a table's buckets, so that chance filters nobody:
-     half of the tables agree for rows about 8 degrees apart, as seen from the mean. 8 bits would mean 15 degrees, and up to a quarter
-     of the buckets.
-  2. Filtering leaves at least half of U. Where anomalies resemble everything (thyroid), the half that collides least stays.
+  PUMAD's code is not public, nor is the one that the PReNet authors wrote for their table ("a metric learning
+  similar to REPEN", App. C.1), and we had PUMAD's abstract only, which names deep metric learning and
+  hashing-based filtering. So this is a reading, not a port. It comes out above the table, by far on donors,
+  bac and w7a.
+  1. Filtering. Random-hyperplane hashing of the rows, centred on the mean of U: 20 tables of 16 bits. An
+     unlabelled row that shares its bucket with a labelled anomaly in at least half of the tables is a
+     potential anomaly; the other rows are the reliable normals. With 16 bits, 60 anomalies occupy less than a
+     thousandth of a table's buckets, so that chance filters nobody: half of the tables agree for rows about 8
+     degrees apart, as seen from the mean. 8 bits would mean 15 degrees, and up to a quarter of the buckets.
+  2. Filtering leaves at least half of U. Where anomalies resemble everything (thyroid), the half that
+     collides least stays.
   3. Potential anomalies are left out of training altogether; they do not serve as anomalies.
-  4. Triplets. Half of a batch are (normal, normal, anomaly), half (anomaly, anomaly, normal), drawn uniformly, without mining
-     of hard ones; REPEN's network and loss, max(0, margin - (d_neg - d_pos)) on squared Euclidean distances, with margin 1.
-  5. Score. Mean squared distance to the reliable normals minus that to the labelled anomalies. The mean squared distance to
-     a set is the squared distance to its mean plus the set's spread, a constant, so the two means are all that is kept, and
-     sampling references could only add noise.
-  6. Batch of 256 triplets, the paper's for REPEN; network, l2, optimiser and number of batches are shared by all deep
-     detectors, see training.py.
+  4. Triplets. Half of a batch are (normal, normal, anomaly), half (anomaly, anomaly, normal), drawn
+     uniformly, without mining of hard ones; REPEN's network and loss, max(0, margin - (d_neg - d_pos)) on
+     squared Euclidean distances, with margin 1.
+  5. Score. Mean squared distance to the reliable normals minus that to the labelled anomalies. The mean
+     squared distance to a set is the squared distance to its mean plus the set's spread, a constant, so the
+     two means are all that is kept, and sampling references could only add noise.
+  6. Batch of 256 triplets, the paper's for REPEN; network, l2, optimiser and number of batches are shared by
+     all deep detectors, see training/loop.py.
 """
 
 import sys
+from dataclasses import dataclass
 
 import numpy as np
 
-from detector import apply_in_chunks, draw_batches, draw_different_pairs
 from repen import build_repen, triplet_loss
-from training import Batches, KerasDetector, codes_at, encoder
+from training.detector import apply_in_chunks, draw_batches, draw_different_pairs
+from training.keras_detector import PsiDetector
+from training.loop import Batches, numbered_groups
+from training.network import codes_at, encoder
 
 FILTERED_FROM = 0.5  # share of the hash tables in which a potential anomaly collides with a labelled one
 LEAST_KEPT = 0.5  # share of U that remains, whatever collides
 
 
 def hash_codes(rows, centre, hyperplanes):
-    """Buckets (n, n_tables) of the rows: in each table, on which side of its hyperplanes (D, n_tables, n_bits) they lie."""
+    """Buckets (n, n_tables) of the rows: on which sides of the hyperplanes (D, n_tables, n_bits) they lie."""
     n_features, n_tables, n_bits = hyperplanes.shape
     sides = (rows - centre) @ hyperplanes.reshape(n_features, -1) > 0
-    bit_values = 2.0 ** np.arange(n_bits, dtype=np.float32)  # float32 is exact up to 24 bits, and its product is the fast one
+    # float32 is exact up to 24 bits, and its product is the fast one
+    bit_values = 2.0 ** np.arange(n_bits, dtype=np.float32)
     return (sides.reshape(-1, n_tables, n_bits).astype(np.float32) @ bit_values).astype(np.int32)
 
 
 def collision_shares(X, unlabeled, anomalies, n_tables, n_bits, rng):
-    """For each unlabelled row the share of hash tables in which a labelled anomaly lies in the same bucket, (n_unlabeled,)."""
+    """Shares (n_unlabeled,) of the hash tables in which an unlabelled row shares an anomaly's bucket."""
     sums = apply_in_chunks(lambda rows: rows.sum(axis=0, keepdims=True, dtype=np.float64), X, unlabeled)
     centre = (sums.sum(axis=0) / len(unlabeled)).astype(np.float32)
     hyperplanes = rng.standard_normal((X.shape[1], n_tables, n_bits), dtype=np.float32)
     tables = np.arange(n_tables)
     occupied = np.zeros((n_tables, 2**n_bits), bool)
     occupied[tables, apply_in_chunks(lambda rows: hash_codes(rows, centre, hyperplanes), X, anomalies)] = True
-    return apply_in_chunks(lambda rows: occupied[tables, hash_codes(rows, centre, hyperplanes)].mean(axis=1), X, unlabeled)
+    return apply_in_chunks(
+        lambda rows: occupied[tables, hash_codes(rows, centre, hyperplanes)].mean(axis=1), X, unlabeled
+    )
 
 
 def reliable_normals(unlabeled, shares, rng):
-    """The unlabelled rows that rarely collide with a labelled anomaly; if they are too few, those that collide least."""
+    """The unlabelled rows that rarely collide with labelled anomalies; if too few, those that do least."""
     kept = shares < FILTERED_FROM
     least = int(np.ceil(LEAST_KEPT * len(unlabeled)))
     if kept.sum() >= least:
         return unlabeled[kept]
-    by_share = np.lexsort((rng.random(len(unlabeled)), shares))  # equal shares in random order, lest the order of rows decide
+    # equal shares in random order, lest the order of rows decide
+    by_share = np.lexsort((rng.random(len(unlabeled)), shares))
     return unlabeled[np.sort(by_share[:least])]
 
 
-def sample_triplets(normals, n_anomalies, n_batches, batch_size, margin, rng):
-    """Batches of half (normal, normal, anomaly), half (anomaly, anomaly, normal) triplets: anchor, positive, negative.
+def sample_pu_triplets(
+    normals: np.ndarray, n_anomalies: int, n_batches: int, batch_size: int, margin: float, rng
+) -> Batches:
+    """Batches of (anchor, positive, negative), half (normal, normal, anomaly), half the other way round.
 
-    In a batch all normals are different if there are enough of them; anchor and positive are different anomalies.
+    In a batch all normals are different if there are enough of them; anchor and positive are different
+    anomalies.
     """
-    by_anomaly = batch_size // 2
+    by_anomaly = batch_size // 2  # how many triplets have an anomaly as their anchor
     by_normal = batch_size - by_anomaly
-    u = draw_batches(normals, n_batches, 2 * by_normal + by_anomaly, rng)
+    drawn_normals = draw_batches(normals, n_batches, 2 * by_normal + by_anomaly, rng)
     anomaly_pairs = draw_different_pairs(n_anomalies, (n_batches, by_anomaly), rng)
-    a = np.hstack([rng.integers(n_anomalies, size=(n_batches, by_normal)), *anomaly_pairs])
+    drawn_negatives = rng.integers(n_anomalies, size=(n_batches, by_normal))
 
-    numbers = np.arange(u.shape[1] + a.shape[1])
-    sizes = [by_normal, by_normal, by_anomaly, by_normal, by_anomaly]
-    u_anchor, u_positive, u_negative, a_negative, a_anchor, a_positive = np.split(numbers, np.cumsum(sizes))
-    layout = np.array([np.hstack([u_anchor, a_anchor]), np.hstack([u_positive, a_positive]), np.hstack([a_negative, u_negative])])
-    return Batches(u, a, layout, np.full(batch_size, margin))
+    # the same groups, side by side in each batch, by their numbers there
+    u_anchor, u_positive, u_negative, a_negative, a_anchor, a_positive = numbered_groups(
+        by_normal, by_normal, by_anomaly, by_normal, by_anomaly, by_anomaly
+    )
+    inputs = ((u_anchor, a_anchor), (u_positive, a_positive), (a_negative, u_negative))
+    return Batches(
+        unlabeled=drawn_normals,
+        anomalies=np.hstack([drawn_negatives, *anomaly_pairs]),
+        layout=np.array([np.hstack(groups) for groups in inputs]),
+        targets=np.full(batch_size, margin),
+    )
 
 
-class PUMAD(KerasDetector):
-    """Positive-unlabelled metric learning with the settings that the PReNet paper gives all detectors (App. B.2.2)."""
+@dataclass(repr=False, eq=False)
+class PUMAD(PsiDetector):
+    """Positive-unlabelled metric learning with the PReNet paper's settings for all detectors (App. B.2.2)."""
 
-    def __init__(
-        self,
-        random_state=0,
-        hidden_units=20,
-        l2=0.01,
-        learning_rate=1e-3,
-        epochs=50,
-        batches_per_epoch=20,
-        batch_size=256,
-        margin=1.0,
-        hash_tables=20,
-        hash_bits=16,
-    ):
-        super().__init__(random_state, hidden_units, l2, learning_rate, epochs, batches_per_epoch, batch_size)
-        self.margin = margin
-        self.hash_tables = hash_tables
-        self.hash_bits = hash_bits
+    batch_size: int = 256
+    margin: float = 1.0
+    hash_tables: int = 20
+    hash_bits: int = 16
 
     def build(self, n_features, seed):
         return build_repen(n_features, self.hidden_units, self.l2, seed)
@@ -113,18 +121,24 @@ class PUMAD(KerasDetector):
 
     def sample_batches(self, X, unlabeled, anomalies, n_batches, rng):
         """Triplets of these rows; `_fit` passes the reliable normals as the unlabelled ones."""
-        return sample_triplets(unlabeled, len(anomalies), n_batches, self.batch_size, self.margin, rng)
+        return sample_pu_triplets(unlabeled, len(anomalies), n_batches, self.batch_size, self.margin, rng)
 
     def _fit(self, X, unlabeled, anomalies, rng):
         if self.batch_size < 2 or self.margin <= 0:
-            raise ValueError(f"batch_size must be at least 2 and margin above 0, not {self.batch_size} and {self.margin}")
+            raise ValueError(
+                f"batch_size must be at least 2 and margin above 0, not {self.batch_size} and {self.margin}"
+            )
         if self.hash_tables < 1 or not 1 <= self.hash_bits <= 20:
-            raise ValueError(f"hash_tables must be at least 1 and hash_bits 1 to 20, not {self.hash_tables} and {self.hash_bits}")
+            raise ValueError(
+                f"hash_tables must be at least 1 and hash_bits 1 to 20, "
+                f"not {self.hash_tables} and {self.hash_bits}"
+            )
         shares = collision_shares(X, unlabeled, anomalies, self.hash_tables, self.hash_bits, rng)
         normals = reliable_normals(unlabeled, shares, rng)
         super()._fit(X, normals, anomalies, rng)
         self.normal_mean_, self.anomaly_mean_ = (
-            codes_at(self.model_.get_layer("psi"), X, members).mean(axis=0, dtype=np.float64) for members in (normals, anomalies)
+            codes_at(self.model_.get_layer("psi"), X, members).mean(axis=0, dtype=np.float64)
+            for members in (normals, anomalies)
         )
         self.reliable_share_ = len(normals) / len(unlabeled)
 
@@ -134,7 +148,8 @@ class PUMAD(KerasDetector):
 
         def scores(rows):
             codes = psi(rows).astype(np.float64)
-            return np.sum((codes - self.normal_mean_) ** 2, axis=1) - np.sum((codes - self.anomaly_mean_) ** 2, axis=1)
+            from_normals = np.sum((codes - self.normal_mean_) ** 2, axis=1)
+            return from_normals - np.sum((codes - self.anomaly_mean_) ** 2, axis=1)
 
         return apply_in_chunks(scores, X)
 

@@ -3,19 +3,21 @@
     python experiments.py readings                           # all of them; ./run_readings.sh does the same
     python experiments.py readings --methods fsnet-natural,devnet-natural --datasets thyroid
 
-A reading is a method of its own, with a line in methods.py; its numbers are held against the published ones of the method that it is a
-reading of. What takes only another value of a parameter has no class here. Those of DSAD, FSNet, cFSNet and REPEN were tried in prototypes
-before, and some are here because they came near the published numbers: they show what may lie behind these. None is a default.
+A reading is a method of its own, with a line in methods.py; its numbers are held against the published ones
+of the method that it is a reading of. What takes only another value of a parameter has no class here. Those
+of DSAD, FSNet, cFSNet and REPEN were tried in prototypes before, and some are here because they came near the
+published numbers: they show what may lie behind these. None is a default.
 """
 
 import numpy as np
 
 from devnet import DevNet
 from fsnet import FSNet, draw_support_and_queries
+from loading.splits import RELEASED_SEED
 from prenet import PReNet
 from repen import REPEN
-from splits import RELEASED_SEED
-from training import Batches, RMSprop, _compiled_trainer, keras
+from training.loop import Batches, RMSprop
+from training.network import keras
 
 FEW_ROWS = 5  # of each class, for FSNetFiveRows
 
@@ -23,23 +25,23 @@ FEW_ROWS = 5  # of each class, for FSNetFiveRows
 
 
 class FSNetAnomalyDistance(FSNet):
-    """FSNet with the score -d_a: how near a code is to the anomalies' prototype, wherever the other one is."""
+    """FSNet with the score -d_a: how near a code is to the anomalies' prototype, whatever d_u."""
 
     def _score_codes(self, codes):
         return -np.square(codes - self.anomaly_prototype_).sum(axis=1)
 
 
 class FSNetUnlabelledDistance(FSNet):
-    """FSNet with the score d_u: how far a code is from the unlabelled rows' prototype, wherever the other one is."""
+    """FSNet with the score d_u: how far a code is from the unlabelled rows' prototype, whatever d_a."""
 
     def _score_codes(self, codes):
         return np.square(codes - self.unlabeled_prototype_).sum(axis=1)
 
 
 def sample_natural_episodes(unlabeled, anomalies, n_batches, batch_size, rng):
-    """Episodes with balanced support, in whose queries every row of U and A is equally likely; targets (n_batches, batch_size).
+    """Episodes with balanced support, in whose queries every row of U and A is equally likely.
 
-    As in sample_episodes, support and queries have no row in common.
+    As in sample_episodes, support and queries have no row in common. Targets are (n_batches, batch_size).
     """
     shots, n_queries = batch_size // 4, batch_size // 2
     u, a = (draw_support_and_queries(rows, n_batches, n_queries, rng) for rows in (unlabeled, anomalies))
@@ -47,24 +49,27 @@ def sample_natural_episodes(unlabeled, anomalies, n_batches, batch_size, rng):
     queries = np.where(is_anomaly, a[:, n_queries:], u[:, n_queries:])
     return Batches(
         unlabeled=np.hstack([u[:, :shots], a[:, :shots], queries]),
-        anomalies=np.zeros((n_batches, 0), int),  # they stand among the others, in other places in every batch
+        # they stand among the others, in other places in every batch
+        anomalies=np.zeros((n_batches, 0), int),
         layout=np.arange(batch_size)[np.newaxis],
         targets=np.hstack([np.tile(np.repeat([0, 1], shots), (n_batches, 1)), is_anomaly]),
     )
 
 
 class FSNetNaturalQueries(FSNetAnomalyDistance):
-    """FSNet with the score -d_a, the queries of an episode being anomalies as often as rows of the training set are."""
+    """FSNet with the score -d_a, where a query is an anomaly as often as a row of the training set is."""
 
     def sample_batches(self, X, unlabeled, anomalies, n_batches, rng):
         return sample_natural_episodes(unlabeled, anomalies, n_batches, self.batch_size, rng)
 
 
 class FSNetFiveRows(FSNet):
-    """FSNet that learns from 5 rows of U and 5 of A, drawn once per fit: support, queries and prototypes are of these only."""
+    """FSNet that learns from 5 rows of U and 5 of A only, drawn once per fit, prototypes included."""
 
     def _fit(self, X, unlabeled, anomalies, rng):
-        unlabeled, anomalies = (rng.choice(rows, min(FEW_ROWS, len(rows)), replace=False) for rows in (unlabeled, anomalies))
+        unlabeled, anomalies = (
+            rng.choice(rows, min(FEW_ROWS, len(rows)), replace=False) for rows in (unlabeled, anomalies)
+        )
         super()._fit(X, unlabeled, anomalies, rng)
 
 
@@ -78,7 +83,7 @@ class REPENAllKnown(REPEN):
 
 
 class REPENNoneKnown(REPEN):
-    """REPEN with outlier candidates out of U as all negatives: without labels, as REPEN itself can be used."""
+    """REPEN with outlier candidates out of U as all negatives: without labels, as REPEN can be used."""
 
     known_share = 0.0
 
@@ -87,7 +92,7 @@ class REPENNoneKnown(REPEN):
 
 
 class DenseRows:
-    """What these readings have in common: training on sparse rows has an RMSprop and a choice of the epoch of its own."""
+    """Dense rows only: training on sparse rows has an RMSprop and a choice of the epoch of its own."""
 
     takes_sparse = False
 
@@ -118,14 +123,15 @@ class LastEpoch(DenseRows):
 
     def _fit(self, X, unlabeled, anomalies, rng):
         super()._fit(X, unlabeled, anomalies, rng)
-        self.model_.set_weights(_compiled_trainer(type(self), self._settings(), X.shape[1]).model.get_weights())
+        self.model_.set_weights(self._trainer(X).model.get_weights())
 
 
 class SameBatches(DenseRows):
     """The same batches in every run, as in the authors' scripts: only the initial weights differ."""
 
     def sample_batches(self, X, unlabeled, anomalies, n_batches, rng):
-        return super().sample_batches(X, unlabeled, anomalies, n_batches, np.random.default_rng(RELEASED_SEED))
+        rng = np.random.default_rng(RELEASED_SEED)
+        return super().sample_batches(X, unlabeled, anomalies, n_batches, rng)
 
 
 class PReNetKerasStep(KerasStep, PReNet):
@@ -183,7 +189,8 @@ class DevNetNaturalLabels(DenseRows, DevNet):
         drawn = rng.integers(len(unlabeled) + len(anomalies), size=(n_batches, self.batch_size))
         return Batches(
             unlabeled=np.concatenate([unlabeled, anomalies])[drawn],
-            anomalies=np.zeros((n_batches, 0), int),  # they stand among the others, in other places in every batch
+            # they stand among the others, in other places in every batch
+            anomalies=np.zeros((n_batches, 0), int),
             layout=np.arange(self.batch_size)[np.newaxis],
             targets=(drawn >= len(unlabeled)).astype(int),
         )

@@ -1,45 +1,56 @@
 """REPEN: representations for random nearest-neighbour distances, learned from triplets.
 
-Pang, Cao, Chen and Liu, "Learning Representations of Ultrahigh-dimensional Data for Random Distance-based Outlier
-Detection", KDD 2018; its detector LeSiNN: Pang, Ting and Albrecht, "LeSiNN: Detecting Anomalies by Identifying Least
-Similar Nearest Neighbours", ICDM Workshops 2015.
+Pang, Cao, Chen and Liu, "Learning Representations of Ultrahigh-dimensional Data for Random Distance-based
+Outlier Detection", KDD 2018; its detector LeSiNN: Pang, Ting and Albrecht, "LeSiNN: Detecting Anomalies by
+Identifying Least Similar Nearest Neighbours", ICDM Workshops 2015.
 
     python repen.py --datasets thyroid --runs 10     # this detector's column of Table 2
     REPEN(random_state=0).fit(X, y).decision_function(X_new)
 
 Differences from the paper (1-3: the PReNet paper, 4-7: REPEN's own)
-  1. The PReNet paper says RMSprop for all detectors; REPEN's public script has Adadelta (learning rate 1.0, rho 0.95, Keras'
-     epsilon 1e-7), without gradient clipping. That is our default. optimizer_name="rmsprop" gives RMSprop as all others
-     have it: learning rate 1e-3, gradients clipped. (`optimizer` is the base class' method, hence the longer name.)
-  2. Known anomalies are the negatives in half of the triplets, drawn uniformly with replacement (which is the oversampling
-     of A); in the other half the negatives are outlier candidates out of U. The papers do not give the share.
-  3. The l2 term of 0.01 on the hidden kernel, which REPEN's public script does not have, is there as in all detectors; the
-     epoch that is kept is chosen as in training.py. The loss is the mean over a batch, as in the script.
-  4. LeSiNN's nearest-neighbour distance is the plain Euclidean one; only the loss has squared distances. A row of U that is
-     itself in a subsample has distance 0 there. If U has fewer than 8 rows, a subsample repeats some.
-  5. Sampling as in REPEN's public script: anchors with probability proportional to Z - r, where r is the row's LeSiNN score
-     and Z the sum of all inliers' scores (nearly uniform if there are many); positives uniformly among the other inliers;
-     candidates with probability proportional to r. All with replacement.
-  6. Candidates are the rows of U whose score is strictly above the threshold; if there is none, the one row with the highest
-     score is the only candidate. Inliers are all other rows of U.
-  7. Scores of new rows: LeSiNN in the embedding, its 50 subsamples of 8 drawn from U alone, once, at the end of the fit. The
-     script has no new rows: it scores the data that it was trained on, with subsamples of the same.
+  1. The PReNet paper says RMSprop for all detectors; REPEN's public script has Adadelta (learning rate 1.0,
+     rho 0.95, Keras' epsilon 1e-7), without gradient clipping. That is our default. optimizer_name="rmsprop"
+     gives RMSprop as all others have it: learning rate 1e-3, gradients clipped. (`optimizer` is the base
+     class' method, hence the longer name.)
+  2. Known anomalies are the negatives in half of the triplets, drawn uniformly with replacement (which is the
+     oversampling of A); in the other half the negatives are outlier candidates out of U. The papers do not
+     give the share.
+  3. The l2 term of 0.01 on the hidden kernel, which REPEN's public script does not have, is there as in all
+     detectors; the epoch that is kept is chosen as in training/loop.py. The loss is the mean over a batch, as
+     in the script.
+  4. LeSiNN's nearest-neighbour distance is the plain Euclidean one; only the loss has squared distances. A
+     row of U that is itself in a subsample has distance 0 there. If U has fewer than 8 rows, a subsample
+     repeats some.
+  5. Sampling as in REPEN's public script: anchors with probability proportional to Z - r, where r is the
+     row's LeSiNN score and Z the sum of all inliers' scores (nearly uniform if there are many); positives
+     uniformly among the other inliers; candidates with probability proportional to r. All with replacement.
+  6. Candidates are the rows of U whose score is strictly above the threshold; if there is none, the one row
+     with the highest score is the only candidate. Inliers are all other rows of U.
+  7. Scores of new rows: LeSiNN in the embedding, its 50 subsamples of 8 drawn from U alone, once, at the end
+     of the fit. The script has no new rows: it scores the data that it was trained on, with subsamples of the
+     same.
 """
 
 import sys
+from dataclasses import dataclass
 
 import numpy as np
 
-from detector import apply_in_chunks, draw_batches
-from training import Batches, KerasDetector, build_psi, encoder, keras, rmsprop, seed_generator, tf
+from training.detector import apply_in_chunks, draw_batches
+from training.keras_detector import PsiDetector
+from training.loop import Batches, rmsprop
+from training.network import build_psi, encoder, keras, seed_generator, tf
 
 SUBSAMPLES, SUBSAMPLE_ROWS = 50, 8  # LeSiNN's ensemble
-CANTELLI_FACTOR = 1.7321  # sqrt(3): at most 1 / (1 + 3) of any distribution lies this many standard deviations above the mean
+# sqrt(3): at most 1 / (1 + 3) of any distribution lies this many standard deviations above the mean
+CANTELLI_FACTOR = 1.7321
 LEARNING_RATES = {"adadelta": 1.0, "rmsprop": 1e-3}
 
 
-def build_repen(n_features, hidden_units=20, l2=0.01, seed=None):
-    """Embeds anchor, positive and negative with one psi; outputs their squared distances d_pos and d_neg, each (b,)."""
+def build_repen(
+    n_features: int, hidden_units: int = 20, l2: float = 0.01, seed: int | None = None
+) -> keras.Model:
+    """Embeds anchor, positive and negative with one psi; outputs squared distances d_pos, d_neg (b,)."""
     psi = build_psi(n_features, hidden_units, l2, seed_generator(seed))
     anchor, positive, negative = (keras.Input((hidden_units,)) for _ in range(3))
     distances = [keras.ops.sum(keras.ops.square(anchor - other), axis=1) for other in (positive, negative)]
@@ -64,39 +75,53 @@ def draw_references(unlabeled, rng):
 
 
 def lesinn(rows, references):
-    """LeSiNN scores (n,) of rows (n, D): distance to the nearest row of a subsample, averaged over references (t, s, D).
+    """LeSiNN scores (n,) of rows (n, D): mean distance to the nearest row of each of references (t, s, D).
 
     Memory is n * t * s numbers: hand large data over in chunks.
     """
     n_subsamples, n_members, n_features = references.shape
-    centre = references.mean(axis=(0, 1))  # keeps |x|^2 small beside the distances, which are differences of such terms
+    # a centre keeps |x|^2 small beside the distances, which are differences of such terms
+    centre = references.mean(axis=(0, 1))
     rows = rows - centre
-    members = (references - centre).swapaxes(0, 1).reshape(-1, n_features)  # the minimum over a first axis is the fast one
+    # by member first: the minimum over a first axis is the fast one
+    members = (references - centre).swapaxes(0, 1).reshape(-1, n_features)
     squared = rows @ (-2 * members.T)
     squared += np.einsum("ij,ij->i", members, members)
-    nearest = squared.reshape(-1, n_members, n_subsamples).min(axis=1) + np.einsum("ij,ij->i", rows, rows)[:, np.newaxis]
+    lowest = squared.reshape(-1, n_members, n_subsamples).min(axis=1)
+    nearest = lowest + np.einsum("ij,ij->i", rows, rows)[:, np.newaxis]
     return np.sqrt(np.maximum(nearest, 0)).mean(axis=1)
 
 
 def split_candidates(scores):
-    """Positions of inliers and of outlier candidates, which score above mean + 1.7321 std (Cantelli's inequality)."""
+    """Positions of inliers and of outlier candidates: scores above mean + 1.7321 std (Cantelli)."""
     candidates = scores > scores.mean() + CANTELLI_FACTOR * scores.std()
     if not 0 < candidates.sum() < len(scores):  # all equal, but for rounding
         candidates = np.arange(len(scores)) == scores.argmax()
     return np.flatnonzero(~candidates), np.flatnonzero(candidates)
 
 
-def sample_triplets(unlabeled, scores, n_anomalies, n_batches, batch_size, margin, rng, known_share=0.5):
-    """Batches of (anchor, positive, negative): the first half with candidates out of U as negatives, the rest with anomalies.
+def sample_triplets(
+    unlabeled: np.ndarray,
+    scores: np.ndarray,
+    n_anomalies: int,
+    n_batches: int,
+    batch_size: int,
+    margin: float,
+    rng: np.random.Generator,
+    known_share: float = 0.5,
+) -> Batches:
+    """Batches of (anchor, positive, negative): the negatives are first candidates out of U, then anomalies.
 
-    scores: initial outlier scores of the unlabelled rows, not negative; known_share: that of the anomalies, if not a half.
+    scores: initial outlier scores of the unlabelled rows, not negative; known_share: that of the anomalies.
     """
     inliers, candidates = split_candidates(scores)
     n_known = int(batch_size * known_share)
-    anchors = rng.choice(len(inliers), (n_batches, batch_size), p=_probabilities(scores[inliers].sum() - scores[inliers]))
+    chances = _probabilities(scores[inliers].sum() - scores[inliers])
+    anchors = rng.choice(len(inliers), (n_batches, batch_size), p=chances)
     steps = rng.integers(1, len(inliers), size=anchors.shape) if len(inliers) > 1 else 0
     positives = (anchors + steps) % len(inliers)  # uniform among the inliers other than the anchor
-    negatives = rng.choice(candidates, (n_batches, batch_size - n_known), p=_probabilities(scores[candidates]))
+    chances = _probabilities(scores[candidates])
+    negatives = rng.choice(candidates, (n_batches, batch_size - n_known), p=chances)
     return Batches(
         unlabeled=unlabeled[np.hstack([inliers[anchors], inliers[positives], negatives])],
         anomalies=rng.integers(n_anomalies, size=(n_batches, n_known)),
@@ -111,29 +136,19 @@ def _probabilities(weights):
     return weights / total if total > 0 else np.full(len(weights), 1 / len(weights))
 
 
-class REPEN(KerasDetector):
-    """REPEN with known anomalies, with the settings that the PReNet paper gives all detectors (App. B.2.2) but Adadelta.
+@dataclass(repr=False, eq=False)
+class REPEN(PsiDetector):
+    """REPEN with known anomalies, with the PReNet paper's settings for all (App. B.2.2) but Adadelta.
 
     learning_rate None is the optimiser's usual one: 1.0 for "adadelta", 1e-3 for "rmsprop".
     """
 
-    known_share = 0.5  # of the negatives (item 2 above)
+    learning_rate: float | None = None  # type: ignore[assignment]
+    batch_size: int = 256
+    margin: float = 1000.0
+    optimizer_name: str = "adadelta"
 
-    def __init__(
-        self,
-        random_state=0,
-        hidden_units=20,
-        l2=0.01,
-        learning_rate=None,
-        epochs=50,
-        batches_per_epoch=20,
-        batch_size=256,
-        margin=1000.0,
-        optimizer_name="adadelta",
-    ):
-        super().__init__(random_state, hidden_units, l2, learning_rate, epochs, batches_per_epoch, batch_size)
-        self.margin = margin
-        self.optimizer_name = optimizer_name
+    known_share = 0.5  # of the negatives (item 2 above)
 
     def build(self, n_features, seed):
         return build_repen(n_features, self.hidden_units, self.l2, seed)
@@ -143,27 +158,39 @@ class REPEN(KerasDetector):
 
     def optimizer(self):
         rate = LEARNING_RATES[self.optimizer_name] if self.learning_rate is None else self.learning_rate
-        return rmsprop(rate) if self.optimizer_name == "rmsprop" else keras.optimizers.Adadelta(rate, rho=0.95, epsilon=1e-7)
+        if self.optimizer_name == "rmsprop":
+            return rmsprop(rate)
+        return keras.optimizers.Adadelta(rate, rho=0.95, epsilon=1e-7)
 
     def sample_batches(self, X, unlabeled, anomalies, n_batches, rng):
         references = X[draw_references(unlabeled, rng)]
         scores = apply_in_chunks(lambda rows: lesinn(rows, references), X, unlabeled).astype(np.float64)
         if not np.isfinite(scores).all():  # else they would be taken for equal
-            raise ValueError("the distances between unlabelled rows, where REPEN starts, overflow: are the features scaled (to about 0-1)?")
-        return sample_triplets(unlabeled, scores, len(anomalies), n_batches, self.batch_size, self.margin, rng, self.known_share)
+            raise ValueError(
+                "the distances between unlabelled rows, where REPEN starts, overflow: "
+                "are the features scaled (to about 0-1)?"
+            )
+        return sample_triplets(
+            unlabeled, scores, len(anomalies), n_batches, self.batch_size, self.margin, rng, self.known_share
+        )
 
     def _fit(self, X, unlabeled, anomalies, rng):
         if self.optimizer_name not in LEARNING_RATES:
-            raise ValueError(f"optimizer_name must be one of {', '.join(LEARNING_RATES)}, not {self.optimizer_name!r}")
+            raise ValueError(
+                f"optimizer_name must be one of {', '.join(LEARNING_RATES)}, not {self.optimizer_name!r}"
+            )
         if self.batch_size < 2 or len(unlabeled) < 2:
-            raise ValueError(f"REPEN needs batches and unlabelled data of at least 2 rows, not {self.batch_size} and {len(unlabeled)}")
+            raise ValueError(
+                "REPEN needs batches and unlabelled data of at least 2 rows, "
+                f"not {self.batch_size} and {len(unlabeled)}"
+            )
         super()._fit(X, unlabeled, anomalies, rng)
         positions = draw_references(unlabeled, rng)
         codes = encoder(self.model_.get_layer("psi"))(X[positions.ravel()])
         self.references_ = codes.reshape(*positions.shape, -1).astype(np.float64)  # (50, 8, hidden_units)
 
     def _score(self, X):
-        """LeSiNN of the codes, in double precision: distances between them are differences of large squares."""
+        """LeSiNN of the codes, in float64: distances between them are differences of large squares."""
         psi = encoder(self.model_.get_layer("psi"))
         return apply_in_chunks(lambda rows: lesinn(psi(rows).astype(np.float64), self.references_), X)
 

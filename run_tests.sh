@@ -1,8 +1,15 @@
 #!/usr/bin/env bash
-# All tests, a few minutes. With PRENET_DATA=DIR also those that need the real data sets.
+# All tests, a few minutes; with --quick first, those that one runs while working, about a minute.
+# With PRENET_DATA=DIR also those that need the real data sets.
 set -euo pipefail
 cd "$(dirname "$0")"
+REQUIREMENTS=requirements-dev.txt
 source ./setup_env.sh
 
+chosen=()
+if [ "${1:-}" = --quick ]; then
+  chosen=(-m "not slow")
+  shift
+fi
 # two processes, a file at a time, in order: the last files are short, so that both end together
-"$python" -m pytest tests -q -rs -n 2 --dist loadfile --no-loadscope-reorder "$@"
+"$python" -m pytest tests -q -rs -n 2 --dist loadfile --no-loadscope-reorder ${chosen[@]+"${chosen[@]}"} "$@"

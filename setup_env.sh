@@ -1,7 +1,9 @@
 # shellcheck shell=bash
 # Sourced by the drivers: makes .venv with the pinned requirements if that has not been done, and sets $python to its
 # interpreter. Quick when nothing changed. PYTHON=/path/to/python3.12 chooses the interpreter to start from.
+# REQUIREMENTS=requirements-dev.txt, as in run_tests.sh, adds what the tests need.
 python=.venv/bin/python
+wanted=${REQUIREMENTS:-requirements.txt}
 if ! cmp -s requirements.txt .venv/requirements.installed || ! "$python" -c '' 2>/dev/null; then
   for base in ${PYTHON:-python3 python3.13 python3.12 python3.11 python3.10}; do
     "$base" -c 'import sys; sys.exit(not (3, 10) <= sys.version_info < (3, 14))' 2>/dev/null && break || base=
@@ -14,4 +16,9 @@ if ! cmp -s requirements.txt .venv/requirements.installed || ! "$python" -c '' 2
   "$base" -m venv --clear .venv
   "$python" -m pip install --quiet --disable-pip-version-check -r requirements.txt >&2
   cp requirements.txt .venv/requirements.installed
+fi
+if [ "$wanted" != requirements.txt ] && ! cmp -s "$wanted" ".venv/$wanted.installed"; then
+  echo "Installing what the tests need into .venv (once)..." >&2
+  "$python" -m pip install --quiet --disable-pip-version-check -r "$wanted" >&2
+  cp "$wanted" ".venv/$wanted.installed"
 fi

@@ -1,4 +1,4 @@
-"""What the tests share: the project's modules on the path, the real data sets, and one folder of prepared ones."""
+"""What the tests share: our modules on the path, the real data sets, one folder of prepared ones."""
 
 import os
 import sys
@@ -7,6 +7,24 @@ from pathlib import Path
 import pytest
 
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
+# What ./run_tests.sh --quick leaves out: files that start drivers, workers, servers or browsers or fit for
+# long, tests on real data, and all detectors but three.
+SLOW_FILES = """test_experiments test_faults test_cluster test_code_identity test_bench test_untrusted
+    test_data_prep test_fetching test_download_chain test_reference test_sklearn test_feawad test_readings
+    test_variants test_numbers test_sparse test_training test_report test_detect test_compare
+    test_readings_compared test_dsad test_fsnet test_repen test_pumad test_xgbod""".split()
+SLOW_DETECTORS = ("dsad", "fsnet", "cfsnet", "repen", "xgbod", "pumad", "feawad")
+
+
+def pytest_collection_modifyitems(items):
+    for item in items:
+        parameters = item.callspec.params.values() if hasattr(item, "callspec") else ()
+        if (
+            item.path.stem in SLOW_FILES
+            or "real_data" in item.fixturenames
+            or any(value in SLOW_DETECTORS for value in parameters if isinstance(value, str))
+        ):
+            item.add_marker(pytest.mark.slow)
 
 
 @pytest.fixture(scope="session")
@@ -19,14 +37,14 @@ def real_data():
 
 @pytest.fixture(scope="session")
 def prepared_dir(tmp_path_factory):
-    """A data folder for the whole session: a set that one test has prepared there is at hand for the others."""
+    """A data folder for the whole session: what one test has prepared there is at hand for the others."""
     return tmp_path_factory.mktemp("dataset")
 
 
 @pytest.fixture
 def double_precision():
-    """Keras in float64 for one test: RMSprop magnifies rounding, so that only this shows whether two loops are the same."""
-    from training import keras  # TensorFlow, which most tests do without
+    """Keras in float64: RMSprop magnifies rounding, so only this shows whether two loops are the same."""
+    from training.network import keras  # TensorFlow, which most tests do without
 
     for precision in ("float64", "float32"):
         keras.config.set_floatx(precision)

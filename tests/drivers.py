@@ -10,13 +10,22 @@ ROOT = Path(__file__).resolve().parent.parent
 ENVIRONMENT = {name: value for name, value in os.environ.items() if name != "PRENET_DATA"}
 
 
-def start(data_dir, results_dir, *options, script="experiments.py", experiment="seen", datasets="demo", **how):
+def start(
+    data_dir, results_dir, *options, script="experiments.py", experiment="seen", datasets="demo", **how
+):
     """A driver that has been started on a synthetic data set, in a process group of its own."""
-    command = [sys.executable, ROOT / script, *([experiment] if script == "experiments.py" else []), "--datasets", datasets, "--offline"]
+    command = [
+        sys.executable,
+        ROOT / script,
+        *([experiment] if script == "experiments.py" else []),
+        "--datasets",
+        datasets,
+        "--offline",
+    ]
     command += ["--data-dir", data_dir, "--results-dir", results_dir, *options]
     return subprocess.Popen(
-        list(map(str, command)), cwd=ROOT, env=ENVIRONMENT, text=True, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
-        start_new_session=True, **how,
+        list(map(str, command)), cwd=ROOT, env=ENVIRONMENT, text=True, start_new_session=True,
+        stdout=subprocess.PIPE, stderr=subprocess.PIPE, **how,
     )  # fmt: skip
 
 

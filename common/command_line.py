@@ -1,0 +1,68 @@
+"""What the command lines have in common: argument types, and how an error ends a command."""
+
+import argparse
+import ast
+import re
+from contextlib import contextmanager
+
+from common.errors import UserError
+
+
+@contextmanager
+def user_errors_end(parser):
+    """Turn a UserError into its sentence and exit code 2, as argparse does for wrong arguments."""
+    try:
+        yield
+    except UserError as error:
+        parser.error(str(error))
+
+
+def parse_names(text, known, what):
+    """A comma-separated list as names, each of them known."""
+    names = [name.strip() for name in text.split(",") if name.strip()]
+    for name in names:
+        if name not in known:
+            raise argparse.ArgumentTypeError(f"unknown {what} {name!r}; known: {', '.join(known)}")
+    if not names:
+        raise argparse.ArgumentTypeError(f"no {what} given")
+    return list(dict.fromkeys(names))
+
+
+def positive(text):
+    """A command-line argument as a whole number of at least 1."""
+    if not text.isdecimal() or int(text) < 1:
+        raise argparse.ArgumentTypeError(f"must be a whole number of at least 1, not {text!r}")
+    return int(text)
+
+
+def setting(text):
+    """A command-line argument NAME=VALUE as (name, value): a number, True, False, None or a word."""
+    name, equals, value = text.partition("=")
+    if not (equals and name.isidentifier() and re.fullmatch(r"[\w.+-]+", value)):
+        raise argparse.ArgumentTypeError(f"must be NAME=VALUE, such as margin=2, not {text!r}")
+    try:
+        return name, ast.literal_eval(value)
+    except (ValueError, SyntaxError):
+        return name, value
+
+
+def l2_setting(text):
+    """The value of --lambda as the setting l2."""
+    try:
+        value = float(text)
+    except ValueError:
+        value = -1.0
+    if not 0 <= value < float("inf"):
+        raise argparse.ArgumentTypeError(f"must be a number of at least 0, not {text!r}")
+    return "l2", value
+
+
+def rate(text):
+    """A command-line argument as a share from 0 to below 1."""
+    try:
+        value = float(text)
+    except ValueError:
+        value = -1
+    if not 0 <= value < 1:
+        raise argparse.ArgumentTypeError(f"must be a number of at least 0 and below 1, not {text!r}")
+    return value

@@ -1,0 +1,90 @@
+"""The text of our own code, without what does not decide what it does, and hashes of it."""
+
+import ast
+import functools
+import hashlib
+
+from common.paths import ROOT
+
+
+def module_name(path):
+    """The name under which a file of ours is imported, such as training.loop."""
+    return ".".join(path.relative_to(ROOT).with_suffix("").parts)
+
+
+# as they were when this process began, which is what it runs: a later change counts from the next start on
+SOURCES = {
+    module_name(path): path.read_text("utf-8", "replace")
+    for folder in (ROOT, *(package.parent for package in ROOT.glob("*/__init__.py")))
+    for path in folder.glob("*.py")
+    if path.is_file()
+}
+
+
+def hash_of_modules(*names, title=""):
+    """The hash of some modules of ours and of all that they import."""
+    reached = modules_reached(names)
+    texts = [title, *(f"{name}: {reached[name]}" for name in sorted(reached))]
+    return hashlib.sha256("\n".join(texts).encode()).hexdigest()[:16]
+
+
+def is_followed(name):
+    """Whether a module can change the numbers of a run.
+
+    methods.py cannot, whose settings have a column of their own, and neither can what prepares data, which
+    has a hash of its own (data_sha256).
+    """
+    return name == "loading.splits" or not name.startswith(("common", "loading", "methods"))
+
+
+def modules_reached(names):
+    """These modules of ours and all that they import, directly or not, as {name: canonical text}."""
+    waiting, reached = list(names), {}
+    while waiting:
+        name = waiting.pop()
+        if name in SOURCES and name not in reached and is_followed(name):
+            reached[name], further = digested(SOURCES[name])
+            waiting += further
+    return reached
+
+
+@functools.cache
+def digested(source):
+    """The canonical text of a file without its part as a script, and the names of what it imports."""
+    tree = ast.parse(source)
+    tree.body = [statement for statement in tree.body if not is_script_part(statement)]
+    return canonical(tree), tuple(imported(tree))
+
+
+def is_script_part(statement):
+    """Whether a statement is `if __name__ == "__main__":`."""
+    return isinstance(statement, ast.If) and ast.unparse(statement.test) == "__name__ == '__main__'"
+
+
+def imported(tree):
+    """The names of the modules that a file imports, anywhere in it."""
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Import):
+            yield from (alias.name for alias in node.names)
+        elif isinstance(node, ast.ImportFrom) and node.module:
+            yield node.module
+            yield from (f"{node.module}.{alias.name}" for alias in node.names)  # from training import loop
+
+
+def canonical(value):
+    """A syntax tree as text, without docstrings and positions, and the same in all versions of Python.
+
+    ast.dump is not: newer versions have more fields, and leave others out. Here empty fields are left out.
+    """
+    if isinstance(value, list):
+        return f"[{', '.join(canonical(item) for item in value if not is_docstring(item))}]"
+    if not isinstance(value, ast.AST):
+        return repr(value)
+    fields = ((name, field) for name, field in ast.iter_fields(value) if field is not None and field != [])
+    return f"{type(value).__name__}({', '.join(f'{name}={canonical(field)}' for name, field in fields)})"
+
+
+def is_docstring(item):
+    """Whether a statement is a mere text, which does nothing."""
+    value = getattr(item, "value", None) if isinstance(item, ast.Expr) else None
+    return isinstance(value, ast.Constant) and isinstance(value.value, str)

@@ -1,0 +1,1 @@
+"""From runs to verdicts: tables, cells, statistics, claims. Never imports TensorFlow."""

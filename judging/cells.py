@@ -1,0 +1,149 @@
+"""How near our numbers come to the published ones, and what new draws leave of PReNet's lead."""
+
+from pathlib import Path
+
+import pandas as pd
+
+from common.paths import PUBLISHED
+from judging.tables import (
+    METRICS,
+    averaged_sets,
+    by_method,
+    counted_status,
+    from_paper_layout,
+    paper_runs,
+    read_frame,
+    read_table,
+)
+from methods import METHODS
+
+# the experiments of which the paper prints the numbers: where, and what about
+PRINTED = {
+    "seen": ("Table 2", "seen anomalies"),
+    "unseen": ("Table 3", "unseen anomalies"),
+    "ablation": ("Table 4", "ablation"),
+}
+TITLES = {experiment: f"{place}, {about}" for experiment, (place, about) in PRINTED.items()}
+PUBLISHED_IN = {"readings": "seen"}  # the table that another experiment is held against
+PUBLISHED_METRIC = {"auc_pr_weighted": "auc_pr"}  # what a metric is held against, where not itself
+SUMMARY_ROWS = ("Average", "P-value")
+REPRODUCED_WITHIN, CLOSE_WITHIN = 0.01, 0.03
+VERDICTS = {
+    "reproduced": f"within 2 standard deviations of our runs, or {REPRODUCED_WITHIN}",
+    "close": f"within {CLOSE_WITHIN}",
+    "differs": f"by more than {CLOSE_WITHIN}",
+}
+CELL_COLUMNS = "dataset method metric published reproduced std difference data_status verdict".split()
+
+
+def printed_table(experiment):
+    """The paper's table with its Average and P-value rows, whose numbers are in `mean`, too."""
+    path = PUBLISHED / f"{PUBLISHED_IN.get(experiment, experiment)}.csv"
+    return from_paper_layout(read_frame(path, ["dataset"]))
+
+
+def published_table(experiment):
+    """The paper's table without its Average and P-value rows."""
+    table = printed_table(experiment)
+    return table[~table["dataset"].isin(SUMMARY_ROWS)]
+
+
+def verdict(difference, std):
+    """How near a reproduced mean is to the published one; std is that of our runs, NaN for averages."""
+    size = abs(difference)
+    if size <= max(REPRODUCED_WITHIN, 0 if pd.isna(std) else 2 * std):
+        return "reproduced"
+    return "close" if size <= CLOSE_WITHIN else "differs"
+
+
+def difference_table(reproduced, published):
+    """A row of CELL_COLUMNS per data set, method and metric that both tables have.
+
+    A reading is held against the published values of the method that it is a reading of.
+    """
+    expected = published.pivot(index="dataset", columns=["metric", "method"], values="mean")
+    # the paper's Average is over all its sets; ours is held against the published values of its own sets
+    expected.loc["Average"] = expected.loc[averaged_sets(reproduced)[0].index].mean()
+    rows, is_unseen = [], reproduced["dataset"].str.contains("->").any()
+    for cell in reproduced[reproduced["dataset"].isin(expected.index)].itertuples():
+        method = METHODS[cell.method]
+        if is_unseen and cell.metric != "auc_roc" and not method.uses_labels:
+            continue  # the paper repeats iForest's seen results, with another share of test anomalies
+        held_against = PUBLISHED_METRIC.get(cell.metric, cell.metric), method.reading_of or cell.method
+        value = expected.get(held_against, {}).get(cell.dataset)
+        if pd.notna(value) and pd.notna(cell.mean):
+            difference = cell.mean - value
+            numbers = value, cell.mean, cell.std, difference
+            judged = cell.status, verdict(difference, cell.std)
+            rows.append((cell.dataset, cell.method, cell.metric, *numbers, *judged))
+    return pd.DataFrame(rows, columns=CELL_COLUMNS)
+
+
+def comparisons(results_dir):
+    """{experiment: its difference_table}, for those of PRINTED that were run on real data."""
+    tables = {experiment: comparison(results_dir, experiment) for experiment in PRINTED}
+    return {experiment: table for experiment, table in tables.items() if len(table)}
+
+
+def comparison(results_dir, experiment, suffix=""):
+    """The difference_table of one experiment, empty if there is nothing to compare."""
+    path = Path(results_dir) / f"{experiment}{suffix}.csv"
+    if not path.exists():
+        return pd.DataFrame()
+    return difference_table(read_table(path), published_table(experiment))
+
+
+def verdict_counts(table):
+    """Cells by verdict, one row per metric and method, over the exact data sets."""
+    exact = table[table["data_status"] == "exact"]
+    counts = exact.groupby(["metric", "method", "verdict"]).size().unstack(fill_value=0)
+    counts = counts.reindex(columns=list(VERDICTS), fill_value=0)
+    return counts.loc[
+        [key for metric in METRICS for method in METHODS if (key := (metric, method)) in counts.index]
+    ]
+
+
+# ---------------------------------------------------------------------------- PReNet's lead
+
+
+def gap_table(results_dir, experiment):
+    """PReNet's mean AUC-PR minus each method's: published, with the authors' draws, with new draws.
+
+    Over the data sets that both have under both protocols. The spread of `independent` is over runs, each of
+    which has its own split and labels; ahead and behind count the sets where the mean difference is more than
+    twice its spread. Empty without runs of both protocols.
+    """
+    runs = paper_runs(results_dir, experiment, "released", "independent")
+    status = counted_status(runs["data_status"])
+    scores = {
+        protocol: part.pivot_table("score", ["dataset", "run"], "method")
+        for protocol, part in runs[runs["data_status"] == status].groupby("protocol")
+    }
+    if len(scores) < 2 or any("prenet" not in table for table in scores.values()):
+        return pd.DataFrame()
+    published = by_method(published_table(experiment))
+    methods = [
+        name for name in published if name != "prenet" and all(name in table for table in scores.values())
+    ]
+    rows = {METHODS[name].column: gap_row(name, published, **scores) for name in methods}
+    rows = {name: row for name, row in rows.items() if row["data sets"]}
+    return pd.DataFrame.from_dict(rows, orient="index").rename_axis("method") if rows else pd.DataFrame()
+
+
+def gap_row(method, published, released, independent):
+    """PReNet's lead over one method; ours is by data set and run, the published by data set."""
+    of_run, drawn = (
+        (table["prenet"] - table[method]).dropna().unstack("run") for table in (released, independent)
+    )
+    sets = of_run.index.intersection(drawn.index).intersection(published.index)
+    drawn = drawn.loc[sets]
+    mean, spread = drawn.mean(axis=1), drawn.std(axis=1, ddof=0)
+    return {
+        "data sets": len(sets),
+        "published": (published["prenet"] - published[method]).loc[sets].mean(),
+        "released": of_run.loc[sets].mean(axis=1).mean(),
+        "independent": mean.mean(),
+        "spread over splits": drawn.mean().std(ddof=0),
+        "ahead": int((mean > 2 * spread).sum()),
+        "behind": int((mean < -2 * spread).sum()),
+    }

@@ -1,0 +1,318 @@
+"""The paper's statistics on our tables and the published ones: averages, improvements, tests, ranks.
+
+    from judging.statistics import statistics_tables
+    tables = statistics_tables("results/reference")      # {title: DataFrame}
+
+`compare.py` prints them. A statistic is over the data sets that the compared methods have in common; with
+fewer than MIN_SETS it is NaN. Data sets of status `exact` count; where an experiment has none, its `partial`
+ones do, and the title says so.
+"""
+
+from functools import lru_cache
+
+import numpy as np
+import pandas as pd
+from scipy.stats import friedmanchisquare, wilcoxon
+
+from common.paths import PUBLISHED
+from judging.cells import PRINTED, printed_table, published_table
+from judging.tables import METRICS, PAPER_METRICS, by_method, comparable, counted_status, find_table
+from methods import METHODS
+
+MIN_SETS = 6  # with five pairs, the two-sided Wilcoxon test cannot fall below 0.05
+LEVEL = 0.05
+# The paper names no adjustment. Unadjusted, its own values make DSAD significant on seen anomalies, against
+# App. C.2; with Holm's they give its statement if FEAWAD's missing cell is ranked last, and without that data
+# set FEAWAD is not significant.
+P_ADJUST = "holm"
+EXPLANATION = (
+    "Improvement: by how many per cent PReNet's mean is above the method's. p-value: paired Wilcoxon "
+    "signed-rank test of PReNet against the method, two-sided, data sets without a difference left out "
+    "(zero_method='wilcox'). Ranks: 1 is best, ties averaged, a missing cell not ranked; percentile: "
+    "1 - (rank - 1) / methods ranked. Conover p: post-hoc test after Friedman's, on the data sets that all "
+    f"methods have, {P_ADJUST.capitalize()}-adjusted over all pairs. Empty: fewer than {MIN_SETS} data "
+    "sets in common. The 28 unseen sets are made of four anomaly classes and the same normal rows, so that "
+    "their p-values come out too small."
+)
+
+
+# ---------------------------------------------------------------------------- scores: data sets by methods
+
+
+def scores(table, metric="auc_pr", statuses=("exact",)):
+    """What can be compared on data sets of some statuses; a published table has none and counts in full."""
+    if "status" in table:
+        table = comparable(table[table["status"].isin(statuses)])
+    return by_method(table, metric).dropna(axis=1, how="all").dropna(how="all")
+
+
+def counted_scores(table, metric="auc_pr"):
+    """The scores that count and their status: `exact`, or `partial` if there are no others."""
+    status = counted_status(table["status"][(table["metric"] == metric) & table["mean"].notna()])
+    return scores(table, metric, (status,)), status
+
+
+def published_scores(experiment, metric="auc_pr", datasets=None):
+    """The same from published/, of all data sets or of the named ones."""
+    values = scores(published_table(experiment), metric)
+    return values if datasets is None else values[values.index.isin(datasets)]
+
+
+def quoted(experiment, metric="auc_pr", per_set=False):
+    """What the paper's text quotes, on average or per data set: method, dataset, kind, value."""
+    table = pd.read_csv(PUBLISHED / "quoted.csv")
+    chosen = (
+        (table["experiment"] == experiment)
+        & (table["metric"] == metric)
+        & (table["dataset"].notna() == per_set)
+    )
+    return table[chosen].drop(columns=["experiment", "metric"]).reset_index(drop=True)
+
+
+def as_quoted(kind, improvement):
+    """An improvement in the terms of a quoted figure: a loss is in per cent of PReNet's mean."""
+    return 100 - 100 / (1 + improvement / 100) if kind.startswith("loss") else improvement
+
+
+def agrees(kind, quoted_value, recomputed):
+    """Whether the text agrees with the table: to within a point, or at least the figure if it says so."""
+    return bool(
+        recomputed >= quoted_value if kind.endswith("at least") else abs(recomputed - quoted_value) <= 1
+    )
+
+
+# ---------------------------------------------------------------------------- statistics
+
+
+def _others(values):
+    return [name for name in values if name != "prenet"] if "prenet" in values else []
+
+
+def _pairs(values, method):
+    return values[["prenet", method]].dropna()
+
+
+def wilcoxon_p_values(values):
+    """Per method the p-value of PReNet against it: paired Wilcoxon signed-rank test, two-sided (Sec. 5.3)."""
+    p_values = {}
+    for method in _others(values):
+        pairs = _pairs(values, method)
+        # tables have six decimals; the noise beyond them would break ties
+        differences = (pairs["prenet"] - pairs[method]).round(6)
+        p_values[method] = _signed_rank_p(tuple(differences)) if len(differences) >= MIN_SETS else np.nan
+    return pd.Series(p_values, dtype=float)
+
+
+@lru_cache  # with ties scipy goes through all permutations, and several tables ask for the same columns
+def _signed_rank_p(differences):
+    if not any(differences):
+        return 1.0
+    return wilcoxon(differences, zero_method="wilcox", alternative="two-sided", method="auto").pvalue
+
+
+def improvements(values):
+    """Per method by how many per cent PReNet's mean is above its mean, over the data sets that both have."""
+    means = [_pairs(values, method).mean().to_numpy() for method in _others(values)]
+    means = pd.DataFrame(means, index=_others(values), columns=["prenet", "method"], dtype=float)
+    return 100 * (means["prenet"] / means["method"] - 1)
+
+
+def average_ranks(values):
+    """Average ordinal and percentile rank per method (App. C.2): ties averaged, a missing cell not ranked."""
+    return pd.DataFrame(
+        {
+            "ordinal": values.rank(axis=1, ascending=False).mean(),
+            "percentile": values.rank(axis=1, pct=True).mean(),
+        }
+    )
+
+
+def _complete(values):
+    """The data sets that all methods with enough sets have; None if too little is left."""
+    values = values.loc[:, values.notna().sum() >= MIN_SETS].dropna()
+    return values if "prenet" in values and values.shape[0] >= MIN_SETS and values.shape[1] >= 3 else None
+
+
+def friedman(values):
+    """Statistic and p-value of the Friedman test: do the methods differ at all?"""
+    complete = _complete(values)
+    if complete is None or (complete.nunique(axis=1) == 1).all():
+        return np.nan, np.nan
+    return tuple(float(value) for value in friedmanchisquare(*complete.T.to_numpy()))
+
+
+def conover(values):
+    """Per method PReNet's p-value in Conover's test (App. C.2), Holm-adjusted over all pairs."""
+    p_values, complete = pd.Series(np.nan, index=_others(values), dtype=float), _complete(values)
+    if complete is None:
+        return p_values
+    ranks = complete.rank(axis=1)
+    if (ranks.nunique() == 1).all():  # the same order on all data sets leaves no variance to test against
+        others = [name for name in p_values.index if name in ranks]
+        p_values[others] = [float(ranks[name].iloc[0] == ranks["prenet"].iloc[0]) for name in others]
+        return p_values
+    from scikit_posthocs import posthoc_conover_friedman  # slow to import
+
+    found = posthoc_conover_friedman(complete.to_numpy(), p_adjust=P_ADJUST)
+    return p_values.fillna(
+        pd.Series(found.to_numpy()[complete.columns.get_loc("prenet")], index=complete.columns)
+    )
+
+
+def statistics(values):
+    """All of the above, one row per method."""
+    ranks = average_ranks(values)
+    shared = values[values["prenet"].notna()] if "prenet" in values else values
+    table = {
+        "average": values.mean(),
+        "improvement %": improvements(values),
+        "p-value": wilcoxon_p_values(values),
+        "ordinal rank": ranks["ordinal"],
+        "percentile": ranks["percentile"],
+        "Conover p": conover(values),
+        "sets": shared.notna().sum(),
+    }
+    return pd.DataFrame(table).reindex(values.columns).astype({"sets": "Int64"})
+
+
+# ---------------------------------------------------------------------------- tables to print or to render
+
+
+def readable(table):
+    """Display names as index; three decimals, per cents with one, p-values in full."""
+    table = table.rename(index=lambda name: METHODS[name].column if name in METHODS else name)
+    for column in table.select_dtypes("number"):
+        name = column[-1] if isinstance(column, tuple) else column
+        if not name.endswith(("p", "p-value")):
+            table[column] = table[column].round(1 if name.endswith("%") else 3)
+    return table
+
+
+def heading(experiment):
+    place, about = PRINTED[experiment]
+    return f"{about.capitalize()} ({place})"
+
+
+def _described(values, status):
+    return f"{len(values)} {status} sets"
+
+
+def experiment_tables(results_dir, experiment):
+    """{title: table} per metric: methods by published (all sets, ours) and ours (both protocols)."""
+    tables = {}
+    ours, independent = (find_table(results_dir, experiment, suffix) for suffix in ("", "_independent"))
+    for metric in PAPER_METRICS:
+        published = published_scores(experiment, metric)
+        if ours is None or published.empty:
+            continue
+        values, status = counted_scores(ours, metric)
+        if values.empty:
+            continue
+        alike = published.loc[published.index.isin(values.index), published.columns.isin(values.columns)]
+        groups = {
+            f"published, all {len(published)} sets": published,
+            f"published, our {len(alike)} sets": alike,
+        }
+        groups[f"ours, {_described(values, status)}"] = values
+        if independent is not None:
+            again = counted_scores(independent, metric)
+            groups[f"ours, independent, {_described(*again)}"] = again[0]
+        columns = {name: statistics(group) for name, group in groups.items() if len(group)}
+        table = pd.concat(columns, axis=1)
+        order = [name for name in METHODS if name in table.index]
+        tables[f"{heading(experiment)}: {METRICS[metric]}"] = readable(table.loc[order])
+    return tables
+
+
+def p_value_table(results_dir):
+    """The printed p-values, the same recomputed from the printed AUCs, and ours."""
+    rows = []
+    for experiment in PRINTED:
+        printed = (
+            printed_table(experiment).query("dataset == 'P-value'").set_index(["metric", "method"])["mean"]
+        )
+        ours = find_table(results_dir, experiment)
+        for metric in PAPER_METRICS:
+            own = wilcoxon_p_values(counted_scores(ours, metric)[0]) if ours is not None else {}
+            for method, recomputed in wilcoxon_p_values(published_scores(experiment, metric)).items():
+                expected = printed[metric, method]
+                if pd.isna(expected):
+                    continue
+                # printed to three decimals, it seems after rounding to four
+                agree = "yes" if abs(expected - recomputed) <= 0.00055 + 1e-9 else "no"
+                p_values = {"printed p-value": expected, "recomputed p-value": recomputed, "agree": agree}
+                p_values["our p-value"] = own.get(method, np.nan)
+                rows.append(
+                    {"method": method, "experiment": experiment, "metric": METRICS[metric]} | p_values
+                )
+    return readable(pd.DataFrame(rows).set_index("method"))
+
+
+def rank_table(results_dir):
+    """App. C.2: the printed average ranks, the same recomputed from the printed AUC-PR, and ours."""
+    printed, columns = pd.read_csv(PUBLISHED / "ranks.csv", index_col="method"), {}
+    for experiment in ("seen", "unseen"):
+        recomputed, ours = average_ranks(published_scores(experiment)), find_table(results_dir, experiment)
+        own = (
+            average_ranks(counted_scores(ours)[0])
+            if ours is not None
+            else pd.DataFrame(columns=recomputed.columns, dtype=float)
+        )
+        for kind in recomputed:
+            columns[f"{experiment}, {kind}", "printed"] = printed[f"{kind}_{experiment}"]
+            columns[f"{experiment}, {kind}", "recomputed"] = recomputed[kind]
+            columns[f"{experiment}, {kind}", "ours"] = own[kind]
+    return readable(pd.DataFrame(columns).loc[printed.index])
+
+
+def improvement_table(results_dir):
+    """Secs. 5.4 to 5.6: the average improvements that the text quotes, the published table's, and ours."""
+    rows = []
+    for experiment in PRINTED:
+        ours = find_table(results_dir, experiment)
+        for metric in PAPER_METRICS:
+            recomputed = improvements(published_scores(experiment, metric))
+            own = improvements(counted_scores(ours, metric)[0]) if ours is not None else {}
+            for row in quoted(experiment, metric).itertuples():
+                value = as_quoted(row.kind, recomputed[row.method])
+                cells = {
+                    "method": row.method,
+                    "experiment": experiment,
+                    "metric": METRICS[metric],
+                    "quoted": f"{row.kind} {row.value:g}%",
+                }
+                cells |= {
+                    "published table %": value,
+                    "agree": "yes" if agrees(row.kind, row.value, value) else "no",
+                }
+                rows.append(cells | {"ours %": as_quoted(row.kind, own.get(row.method, np.nan))})
+    return readable(pd.DataFrame(rows).set_index("method"))
+
+
+def friedman_table(results_dir):
+    """The Friedman test over all methods, per experiment, on the published AUC-PR and on ours."""
+    rows = {}
+    for experiment in PRINTED:
+        ours = find_table(results_dir, experiment)
+        values = {"published": published_scores(experiment)} | (
+            {"ours": counted_scores(ours)[0]} if ours is not None else {}
+        )
+        tests = {name: friedman(value) for name, value in values.items()}
+        rows[heading(experiment)] = {
+            (name, label): number
+            for name, test in tests.items()
+            for label, number in zip(("statistic", "p-value"), test)
+        }
+    return readable(pd.DataFrame.from_dict(rows, orient="index"))
+
+
+def statistics_tables(results_dir):
+    """{title: table} of all statistics, ready to be shown; EXPLANATION says what the columns are."""
+    tables = {}
+    for experiment in PRINTED:
+        tables |= experiment_tables(results_dir, experiment)
+    tables["P-values: printed, recomputed from the printed AUCs, and ours"] = p_value_table(results_dir)
+    tables["Average ranks by AUC-PR (App. C.2)"] = rank_table(results_dir)
+    tables["Improvements quoted in the text (Secs. 5.4 to 5.6)"] = improvement_table(results_dir)
+    tables["Friedman test on AUC-PR"] = friedman_table(results_dir)
+    return tables

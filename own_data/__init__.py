@@ -1,0 +1,1 @@
+"""Tables of one's own, and models that are saved and loaded."""

@@ -1,0 +1,125 @@
+"""What the columns of a user's table are: numbers, truth values, categories, or nothing to learn from."""
+
+import re
+
+import numpy as np
+import pandas as pd
+
+from common.errors import DataError, printable
+
+MISSING = ("", "na", "n/a", "nan", "null", "none", "?")  # in a column of numbers, in upper or lower case
+TRUTH = {"true": 1.0, "false": 0.0, "1": 1.0, "0": 0.0}
+DATE = (
+    r"\d{1,4}([-/.])\d{1,2}\1\d{1,4}([ T].*)?"
+    r"|\d{1,2}[ -][A-Z][a-z]{2,8}[ -]\d{2,4}([ T].*)?"
+    r"|\d{1,2}:\d{2}(:\d{2}(\.\d+)?)?"
+)
+NUMBER_WITH_COMMAS = r"[+-]?[\d.' ]*,[\d.,' ]*"
+ID_NAME = r"(^|[\W_])(id|ID|Id|uuid|UUID)$|[a-z]I[dD]$"
+MANY_LEVELS = 20  # a column with fewer different texts is always a category
+
+
+def is_missing(texts):
+    """Whether each text of a column of numbers or of truth values stands for no value."""
+    return texts.str.strip().str.casefold().isin(MISSING)
+
+
+def rare_below(n_rows):
+    """In how many of the training rows a level must occur for a feature of its own."""
+    return min(10, max(2, n_rows // 100))
+
+
+def column_kind(name, texts):
+    """(kind of the column, None), or (None, why it is dropped)."""
+    filled = texts[~is_missing(texts)]
+    levels = pd.Series(filled.unique(), dtype=object).str.strip()
+    if len(levels) < 2 and (len(levels) == 0 or len(filled) == len(texts)):
+        return None, "constant"
+    if set(levels.str.casefold()) == {"true", "false"}:
+        return "boolean", None
+    numbers = pd.to_numeric(levels, errors="coerce")
+    mostly_different = len(levels) >= MANY_LEVELS and len(levels) > 0.5 * len(filled)
+    if numbers.notna().all():
+        counts = len(levels) == len(texts) and np.ptp(numbers) < 10 * len(texts)
+        if (
+            mostly_different
+            and len(levels) == len(filled)
+            and (numbers % 1 == 0).all()
+            and (counts or re.search(ID_NAME, name))
+        ):
+            return None, "an id"
+        return (None, "constant") if numbers.nunique() == 1 else ("number", None)
+    if levels.str.fullmatch(DATE).all():
+        return None, "a date or time"
+    refuse_unclear(name, levels, numbers, mostly_different)
+    if mostly_different:
+        return None, "an id"
+    if filled.value_counts().iloc[0] < rare_below(len(texts)):
+        return None, "without a frequent value"
+    return "category", None
+
+
+def refuse_unclear(name, levels, numbers, mostly_different):
+    """Refuse a column whose levels look like badly written numbers, or like free text."""
+    unclear = levels[numbers.isna()].iloc[0]
+    if levels.str.fullmatch(NUMBER_WITH_COMMAS + r"|[+-]?\d+").all():
+        raise DataError(
+            f"Column {name!r} holds numbers like {unclear!r}: "
+            f"write them as 1234.5, or leave them out with --drop {name}."
+        )
+    if len(levels) >= MANY_LEVELS and numbers.notna().mean() > 0.5:
+        raise DataError(
+            f"Column {name!r} holds numbers, but also {unclear[:40]!r}: "
+            f"correct it, or leave it out with --drop {name}."
+        )
+    if mostly_different and levels.str.count(r"\s+").median() >= 2:
+        raise DataError(
+            f"Column {name!r} is free text, such as {levels[0][:40]!r}, "
+            f"which cannot be used: leave it out with --drop {name}."
+        )
+
+
+def choose_columns(texts, path):
+    """{column: kind} of the columns that are used; says which ones are not, and why."""
+    kinds, dropped = {}, {}
+    for name in texts.columns:
+        kind, why = column_kind(name, texts[name])
+        if kind:
+            kinds[name] = kind
+        else:
+            dropped.setdefault(why, []).append(name)
+    reasons = "; ".join(f"{', '.join(names)} ({why})" for why, names in dropped.items())
+    if not kinds:
+        raise DataError(f"{path} has no column to learn from: {reasons or 'there is only the label'}.")
+    counts = [
+        f"{list(kinds.values()).count(kind)} {kind}"
+        for kind in ("number", "boolean", "category")
+        if kind in kinds.values()
+    ]
+    print(f"Columns: {', '.join(counts)}." + (f" Dropped: {printable(reasons)}." if reasons else ""))
+    return kinds
+
+
+def typed_columns(texts, kinds):
+    """The columns of a table of strings as their kinds say.
+
+    Numbers and truth values become floats (NaN: missing), categories stay as they are. Messages number the
+    rows by the table's index, from 1 on.
+    """
+    columns = texts[list(kinds)].copy()
+    for name, kind in kinds.items():
+        if kind == "category":
+            continue
+        cells = texts[name]
+        values = (
+            pd.to_numeric(cells, errors="coerce")
+            if kind == "number"
+            else cells.str.strip().str.casefold().map(TRUTH)
+        )
+        columns[name] = values.astype(np.float64)
+        unclear = np.flatnonzero(~np.isfinite(columns[name]))
+        wrong = unclear[~is_missing(cells.iloc[unclear]).to_numpy()] if len(unclear) else unclear
+        if len(wrong):
+            row, cell = texts.index[wrong[0]] + 1, cells.iloc[wrong[0]]
+            raise DataError(f"Row {row:,}: column {name!r} holds {cell!r}, where a {kind} belongs.")
+    return columns

@@ -1,0 +1,1 @@
+"""What a person looks at: figures, the report page, the tables of REPRODUCTION.md."""

@@ -1,0 +1,207 @@
+"""Pieces of HTML for the page: elements, numbers, sortable tables. What comes from a file is escaped here.
+
+Jinja2 with autoescape was tried on the tables and not taken: about as long, two languages in one line, and
+other entities (&#39; for &#x27;), so that the same results would no longer give the same page.
+"""
+
+import re
+from html import escape
+from itertools import groupby
+
+import pandas as pd
+
+from judging.tables import comparable
+from methods import METHODS
+
+MARKS = {  # every verdict has a sign of its own, so that none is told by colour alone
+    "reproduced": "✓", "close": "≈", "differs": "✕",
+    "holds": "✓", "holds in part": "≈", "does not hold": "✕", "not tested": "?",
+}  # fmt: skip
+EMPTY_ELEMENTS = ("img", "input", "meta")  # which have no end tag
+TINTS = (0.01, 0.03, 0.1)  # above which a difference gets a stronger colour
+
+
+def tag(name, content="", /, **attributes):
+    """An element. content is HTML; attributes are escaped, left out if None; _ in a name is a hyphen."""
+    texts = [
+        f' {key.rstrip("_").replace("_", "-")}="{escape(str(value))}"'
+        for key, value in attributes.items()
+        if value is not None
+    ]
+    return f"<{name}{''.join(texts)}>" + ("" if name in EMPTY_ELEMENTS else f"{content}</{name}>")
+
+
+def missing(what, command):
+    made_by = f"{tag('code', escape(command))} makes it."
+    return tag("p", f"{escape(what)}: not run yet. {made_by}", class_="missing")
+
+
+def number(value):
+    return "–" if pd.isna(value) else f"{value:.3f}"
+
+
+def signed(value):
+    """A difference with its sign, as typography wants the minus; what rounds to nothing has none."""
+    text = f"{value:+.3f}".replace("-", "−")
+    return text if float(f"{value:.3f}") else text[1:]
+
+
+def with_spread(mean, std):
+    return number(mean) if pd.isna(std) else f"{number(mean)} ± {number(std)}"
+
+
+def dataset_name(name):
+    """A data set's name as text, `rec,fuz->dos` with spaces and an arrow."""
+    return str(name).replace("->", " → ").replace(",", ", ")
+
+
+def verdict_mark(verdict):
+    """The sign of a verdict, and the word for those who do not see it."""
+    sign = tag("span", MARKS[verdict], class_="mark", aria_hidden="true")
+    return sign + tag("span", verdict, class_="away")
+
+
+def badge(verdict):
+    sign = tag("span", MARKS.get(verdict, "?"), aria_hidden="true")
+    return tag("span", f"{sign} {escape(verdict)}", class_=f"badge {verdict.replace(' ', '-')}")
+
+
+def tint(difference):
+    """The class of a cell: above or below the published value, and by how much."""
+    strength = sum(abs(difference) > limit for limit in TINTS)
+    return f"{'above' if difference > 0 else 'below'}{strength}" if strength else None
+
+
+def row_header(name, status):
+    """The name of a data set at the head of its row, marked if its data is not the paper's."""
+    note = tag("span", escape(status), class_="tag") if status != "exact" else ""
+    return tag("th", f"{escape(dataset_name(name))} {note}", scope="row", data_sort=dataset_name(name))
+
+
+def table(caption, head, rows, foot=(), groups=None, **attributes):
+    """A table that scrolls sideways by itself; every column can be sorted by the button at its head.
+
+    head: (text, attributes) per column; rows and foot: complete <tr> elements; groups: (text, columns) above
+    the head.
+    """
+    cells = "".join(
+        tag("th", tag("button", escape(text), type="button"), scope="col", **more) for text, more in head
+    )
+    above = "".join(
+        tag("th", escape(text), scope="colgroup", colspan=n) if text else tag("td", colspan=n)
+        for text, n in groups or ()
+    )
+    above = tag("tr", above) if above else ""
+    content = tag("caption", tag("span", escape(caption))) + tag("thead", above + tag("tr", cells))
+    content += tag("tbody", "".join(rows)) + (tag("tfoot", "".join(foot)) if foot else "")
+    attributes = {"class_": "scroll"} | attributes
+    return tag("div", tag("table", content), **attributes, tabindex=0, role="group", aria_label=caption)
+
+
+def value_line(mean, std):
+    return tag("div", tag("b", number(mean)) + ("" if pd.isna(std) else tag("small", f"±{number(std)}")))
+
+
+def difference_cell(cell):
+    """Ours above, published and difference below; verdict and colour only where the data is the paper's."""
+    counted = cell.data_status == "exact"
+    colour = tint(cell.difference) if cell.data_status.startswith("exact") else "partial"
+    mark = verdict_mark(cell.verdict) if counted else ""
+    difference = tag("span", mark + signed(cell.difference), class_="difference")
+    below = tag("div", tag("span", number(cell.published)) + difference)
+    return tag(
+        "td",
+        tag("div", value_line(cell.reproduced, cell.std) + below, class_="cell"),
+        class_=colour,
+        data_method=cell.method,
+        data_verdict=cell.verdict if counted else "none",
+        data_reproduced=number(cell.reproduced),
+        data_published=number(cell.published),
+        data_difference=f"{cell.difference:.6f}",
+    )
+
+
+def matrix(caption, statuses, cells, **attributes):
+    """The layout of the paper's tables: a row per data set of {name: status}, a column per method.
+
+    cells: {(data set, method): complete <td> element}
+    """
+    there = {method for dataset, method in cells if dataset != "Average"}
+    methods = [name for name in METHODS if name in there]
+    rows = {"body": [], "foot": []}
+    for dataset, status in statuses.items():
+        content = row_header(dataset, status)
+        for method in methods:
+            content += cells.get((dataset, method)) or tag("td", "–", data_method=method, class_="empty")
+        if dataset == "Average":
+            rows["foot"].append(tag("tr", content))
+        else:
+            rows["body"].append(tag("tr", content, data_set=dataset_name(dataset), data_status=status))
+    head = [("Data set", {})] + [(METHODS[name].column, {"data_method": name}) for name in methods]
+    return table(caption, head, rows["body"], rows["foot"], **attributes)
+
+
+def difference_matrix(caption, part, **attributes):
+    """One metric of one experiment, ours against published."""
+    cells = {(cell.dataset, cell.method): difference_cell(cell) for cell in part.itertuples()}
+    return matrix(caption, dict(zip(part["dataset"], part["data_status"])), cells, **attributes)
+
+
+def protocol_table(caption, released, independent, metric, **attributes):
+    """Mean and spread with the authors' draws, over initial weights; below it with new draws, over splits."""
+    both = comparable(released).merge(
+        comparable(independent), on=["dataset", "metric", "method"], suffixes=("", "_drawn")
+    )
+    both = both[(both["metric"] == metric) & both["mean"].notna() & both["mean_drawn"].notna()]
+    cells = {}
+    for cell in both.itertuples():
+        lines = value_line(cell.mean, cell.std) + value_line(cell.mean_drawn, cell.std_drawn)
+        cells[cell.dataset, cell.method] = tag(
+            "td",
+            tag("div", lines, class_="cell"),
+            data_method=cell.method,
+            class_=None if cell.status.startswith("exact") else "partial",
+            data_sort=number(cell.mean_drawn),
+        )
+    return matrix(caption, dict(zip(both["dataset"], both["status"])), cells, **attributes) if cells else ""
+
+
+def frame_table(caption, frame, name="", **attributes):
+    """Any table of numbers and texts; two levels of columns are two rows of heads; methods filter."""
+    columns = [column if isinstance(column, tuple) else ("", column) for column in frame.columns]
+    head = [(name or str(frame.index.name or "Method").capitalize(), {})]
+    for (_, column), dtype in zip(columns, frame.dtypes):
+        head.append((str(column), {"class_": "number"} if pd.api.types.is_numeric_dtype(dtype) else {}))
+    groups = [(group, len(list(members))) for group, members in groupby(group for group, _ in columns)]
+    rows = [
+        frame_row(METHODS[label].column if label in METHODS else str(label), columns, values)
+        for label, values in zip(frame.index, frame.itertuples(index=False, name=None))
+    ]
+    has_groups = any(group for group, _ in groups)
+    return table(caption, head, rows, groups=[("", 1), *groups] if has_groups else None, **attributes)
+
+
+def frame_row(label, columns, values):
+    """One row of a frame_table, of the columns (group, name)."""
+    cells = [tag("th", escape(label), scope="row", data_sort=label)]
+    for (group, column), value in zip(columns, values):
+        text = escape(formatted(f"{group} {column}".strip(), value))
+        kind = None if isinstance(value, str) else "number"
+        cells.append(tag("td", text, class_=kind, data_sort=value if pd.notna(value) else ""))
+    keys = {method.column: key for key, method in METHODS.items()}
+    return tag("tr", "".join(cells), data_method=keys.get(label))
+
+
+def formatted(what, value):
+    """A value as its column's name wants it: p-values with three digits, per cents one, ranks two."""
+    if isinstance(value, str):
+        return value
+    if pd.isna(value):
+        return "–"
+    if isinstance(value, int) or re.match("(data )?sets", what):
+        return f"{value:,.0f}"
+    if re.search(r"\bp\b|p-value", what):
+        return "< 0.001" if value < 0.001 else f"{value:.3f}"
+    if "%" in what:
+        return f"{value:+.1f}".replace("-", "−")
+    return f"{value:.2f}" if "ordinal" in what else number(value).replace("-", "−")

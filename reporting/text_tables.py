@@ -1,0 +1,62 @@
+"""Tables as text, as compare.py prints and writes them and write_up.py fills them into the pages.
+
+pandas' to_string prints them; its to_markdown needs tabulate, which is more to install than as_markdown's
+five lines.
+"""
+
+import pandas as pd
+
+from judging.cells import TITLES, verdict_counts
+from judging.tables import METRICS, by_method
+from methods import METHODS
+
+
+def counts_table(tables):
+    """Cells by verdict per experiment, metric and method, as a table to show."""
+    rows = []
+    for experiment, table in tables.items():
+        for (metric, method), counts in verdict_counts(table).iterrows():
+            names = {"metric": METRICS[metric], "method": METHODS[method].column}
+            rows.append({"table": TITLES[experiment], **names, **counts})
+    return pd.DataFrame(rows).set_index(["table", "metric", "method"]) if rows else pd.DataFrame()
+
+
+def side_by_side(table, metric):
+    """Ours against published in the paper's layout: `mean ± std / published` per data set and method."""
+    part = table[table["metric"] == metric]
+    spreads = ["" if pd.isna(std) else f" ± {std:.3f}" for std in part["std"]]
+    cells = [
+        f"{ours:.3f}{spread} / {paper:.3f}"
+        for ours, spread, paper in zip(part["reproduced"], spreads, part["published"])
+    ]
+    shown = by_method(part.assign(cell=cells), metric, "cell")
+    partial = set(part["dataset"][part["data_status"] == "partial"])
+    shown = shown.rename(index=lambda name: name + " (partial)" * (name in partial))
+    return shown.rename(columns=lambda name: METHODS[name].column)
+
+
+def as_text(table):
+    """A table with all cells as text, its index as first columns."""
+    shown = table.reset_index()
+    shown.columns = [
+        ", ".join(filter(None, map(str, name))) if isinstance(name, tuple) else str(name)
+        for name in shown.columns
+    ]
+    for name in shown.columns:
+        shown[name] = [cell_text(cell, name) for cell in shown[name]]
+    return shown.rename(columns={"index": ""})
+
+
+def cell_text(cell, column):
+    if pd.isna(cell) or not isinstance(cell, float):
+        return "" if pd.isna(cell) else str(cell)
+    if cell < 0.001 and ("p-value" in column or column.endswith("Conover p")):
+        return "<0.001"
+    return f"{cell:.1f}" if "%" in column else f"{cell:.3f}"
+
+
+def as_markdown(table):
+    shown = as_text(table)
+    lines = [shown.columns, ["---"] * shown.shape[1], *shown.values.tolist()]
+    texts = [" | ".join(str(cell).replace("|", "\\|") for cell in line) for line in lines]
+    return "\n".join(f"| {text} |" for text in texts)

@@ -1,0 +1,363 @@
+"""Fill the tables of README.md and REPRODUCTION.md from results/reference/, and draw the README's picture.
+
+    python -m reporting.write_up      # after new results; a test checks that it would change nothing
+
+A table stands between the lines `<!-- NAME -->` and `<!-- end -->`, and TABLES says what it is made of. The
+text around it is written by hand.
+"""
+
+import argparse
+import re
+import sys
+
+import matplotlib.style
+import pandas as pd
+from matplotlib.figure import Figure
+
+from common.command_line import user_errors_end
+from common.errors import UserError
+from common.paths import ROOT
+from common.writing import written_whole
+from judging import statistics
+from judging.cells import comparison, gap_table, published_table
+from judging.claims import check_claims
+from judging.tables import (
+    METRICS,
+    by_method,
+    comparable,
+    counted_status,
+    find_table,
+    is_replaced,
+    paper_runs,
+    read_frame,
+    read_table,
+)
+from methods import METHODS, method_group
+from reporting import figures
+from reporting.text_tables import as_markdown, counts_table, side_by_side
+from running.paper_experiments import EXACT_SETS
+from running.provenance import read_sessions
+from running.runs_file import RunsFile
+
+REFERENCE = ROOT / "results" / "reference"
+PAGES = ("README.md", "REPRODUCTION.md")
+MARKED = re.compile(r"(<!-- (?!end)(\S+) -->\n).*?(<!-- end -->)", re.DOTALL)
+
+
+def column(name):
+    return METHODS[name].column
+
+
+# ---------------------------------------------------------------------------- Tables 2 to 4
+
+
+def on_exact_data(metric, *groups):
+    """The comparison of Table 2 on the exact data sets, and their average, for some groups of methods."""
+    table = comparison(REFERENCE, "seen")
+    return table[
+        (table["metric"] == metric)
+        & table["method"].isin(method_group(*groups))
+        & table["data_status"].str.startswith("exact")
+    ]
+
+
+def headline(group, metric="auc_pr"):
+    """Ours against published on the exact data sets, with the mean |difference| of each method."""
+    table = on_exact_data(metric, group)
+    cells = [f"{ours:.3f} / {paper:.3f}" for ours, paper in zip(table["reproduced"], table["published"])]
+    shown = by_method(table.assign(cell=cells), metric, "cell")
+    exact = table[table["data_status"] == "exact"]
+    shown.loc["mean |difference|"] = exact.groupby("method")["difference"].agg(
+        lambda values: f"{values.abs().mean():.4f}"
+    )
+    return shown.rename_axis(f"{METRICS[metric]}, ours / published").rename(columns=column)
+
+
+def protocols(methods=("prenet", "devnet")):
+    """AUC-PR on the exact sets: the authors' draws, new draws by their procedure, and as the text reads."""
+    shown = {}
+    for name, suffix in {"released": "", "redrawn": "_redrawn", "independent": "_independent"}.items():
+        table = find_table(REFERENCE, "seen", suffix)
+        spreads = ["" if pd.isna(std) else f" ± {std:.3f}" for std in table["std"]]
+        cells = [f"{mean:.3f}{spread}" for mean, spread in zip(table["mean"], spreads)]
+        shown[name] = by_method(table.assign(cell=cells), values="cell")
+    columns = {f"{column(method)}, {name}": shown[name][method] for method in methods for name in shown}
+    return pd.DataFrame(columns).loc[[*EXACT_SETS, "Average"]].rename_axis("AUC-PR")
+
+
+def campaign_draws(methods=("prenet", "devnet")):
+    """PReNet and DevNet on campaign: published, rows in UCI's and in the authors' order, ten other seeds."""
+    published = by_method(published_table("seen")).loc["campaign", list(methods)]
+    runs = paper_runs(REFERENCE, "seen", "released", "redrawn")
+    runs = runs[(runs["dataset"] == "campaign") & runs["method"].isin(methods)]
+    scores = {
+        name: part.pivot(index="run", columns="method", values="score")
+        for name, part in runs.groupby("protocol")
+    }
+    # of commit b369700, which did not shuffle the rows
+    earlier = RunsFile(REFERENCE / "campaign_in_ucis_order", "seen").read()
+    rows = {
+        "published": published,
+        "ours, rows in UCI's order": earlier.groupby("method")["auc_pr"].mean(),
+        "ours, rows in the authors' order": scores["released"].mean(),
+        "ours, other seeds: mean": scores["redrawn"].mean(),
+    }
+    table = pd.DataFrame(rows).T
+    table["gap"] = table["prenet"] - table["devnet"]
+    other = scores["redrawn"].assign(gap=scores["redrawn"]["prenet"] - scores["redrawn"]["devnet"])
+    table.loc["ours, other seeds: lowest"], table.loc["ours, other seeds: highest"] = other.min(), other.max()
+    shown = table[[*methods, "gap"]].rename(columns={name: column(name) for name in methods})
+    return shown.rename_axis("campaign, AUC-PR")
+
+
+def average_table(experiment):
+    """Published and reproduced averages, mean |difference| and, over many sets, the correlation."""
+    table, rows = comparison(REFERENCE, experiment), {}
+    status = counted_status(table["data_status"])
+    table = table[table["data_status"].str.startswith(status) & ~is_replaced(table, "reproduced")]
+    for metric, part in table.groupby("metric", sort=False):
+        means = part[part["dataset"] == "Average"].set_index("method")
+        cells = part[part["data_status"] == status].groupby("method")
+        rows[f"{METRICS[metric]}, published"] = means["published"].map("{:.3f}".format)
+        rows[f"{METRICS[metric]}, ours"] = means["reproduced"].map("{:.3f}".format)
+        distances = {name: f"{of_method['difference'].abs().mean():.3f}" for name, of_method in cells}
+        rows[f"{METRICS[metric]}, mean |difference|"] = distances
+        if part["dataset"].nunique() > 13:  # the Average among them
+            correlations = {
+                name: f"{of_method['published'].corr(of_method['reproduced']):.2f}"
+                for name, of_method in cells
+            }
+            rows[f"{METRICS[metric]}, correlation over the sets"] = correlations
+    shown = pd.DataFrame.from_dict(rows, orient="index")
+    return shown[[name for name in METHODS if name in shown]].rename(columns=column).rename_axis("average")
+
+
+def weights_of_unseen():
+    """PReNet on the unseen sets with the paper's lambda and with that of the authors' script: averages."""
+    rows = {}
+    for title, suffix in {"λ = 0.01": "", "λ = 0.1": "_l2=0.1"}.items():
+        cells = comparison(REFERENCE, "unseen", suffix).query("method == 'prenet'")
+        for metric in ("auc_roc", "auc_pr_weighted"):
+            part = cells[cells["metric"] == metric]
+            sets, mean = part[part["dataset"] != "Average"], part[part["dataset"] == "Average"].iloc[0]
+            row = rows.setdefault(METRICS[metric], {"published": f"{mean['published']:.3f}"})
+            row[f"ours, {title}"] = f"{mean['reproduced']:.3f}"
+            row[f"mean |difference|, {title}"] = f"{sets['difference'].abs().mean():.3f}"
+    return pd.DataFrame.from_dict(rows, orient="index").rename_axis("PReNet")
+
+
+def method_ranking():
+    """The seven methods on the exact sets, best first: average AUC-PR and rank, published and ours."""
+    methods, rows = method_group("table"), {}
+    scores = {
+        "published": statistics.published_scores("seen", datasets=list(EXACT_SETS)),
+        "released": statistics.scores(find_table(REFERENCE, "seen")),
+        "independent": statistics.scores(find_table(REFERENCE, "seen", "_independent")),
+    }
+    for title, table in scores.items():
+        table = table[methods]
+        rows[f"{title}, AUC-PR"] = table.mean()
+        rows[f"{title}, rank"] = statistics.average_ranks(table)["ordinal"]
+    shown = pd.DataFrame(rows).sort_values("released, AUC-PR", ascending=False)
+    return shown.rename(index=column).rename_axis("method")
+
+
+def counts(experiment):
+    """Cells by verdict, of one experiment."""
+    table = counts_table({experiment: comparison(REFERENCE, experiment)})
+    return table.droplevel("table")
+
+
+def in_full(experiment, metric):
+    table = comparison(REFERENCE, experiment)
+    return side_by_side(table, metric)
+
+
+def gaps(experiment):
+    """What survives of PReNet's lead under `independent`."""
+    return gap_table(REFERENCE, experiment)
+
+
+def claims_table():
+    """The paper's claims, each with our verdict and what it rests on."""
+    rows = [
+        (claim.verdict, f"{claim.text} ({claim.section})", claim.evidence)
+        for claim in check_claims(REFERENCE)
+    ]
+    return pd.DataFrame(rows, columns=["verdict", "claim", "what we found"]).set_index("verdict")
+
+
+# ---------------------------------------------------------------------------- readings
+
+
+def readings(*bases):
+    """A method as published, as in its file, and in other readings: AUC-PR and mean |difference|.
+
+    Over the data sets that the readings were run on.
+    """
+    seen, others, rows = comparison(REFERENCE, "seen"), comparison(REFERENCE, "readings"), {}
+    sets = [name for name in EXACT_SETS if name in set(others["dataset"])]
+    for base in bases:
+        chosen = [base, *(name for name, method in METHODS.items() if method.reading_of == base)]
+        for name in chosen:
+            table = seen if name == base else others
+            cells = table[(table["method"] == name) & table["dataset"].isin(sets)]
+            if cells.empty:
+                continue
+            pr, roc = (
+                cells[cells["metric"] == metric].set_index("dataset") for metric in ("auc_pr", "auc_roc")
+            )
+            if name == base:
+                rows[f"{column(base)}, published"] = {
+                    dataset: f"{pr['published'][dataset]:.3f}" for dataset in sets
+                }
+            title = f"{column(base)}, as in its file" if name == base else column(name)
+            rows[title] = {
+                dataset: f"{row['reproduced']:.3f} ± {row['std']:.3f}"
+                for dataset, row in pr.loc[sets].iterrows()
+            }
+            rows[title]["mean |difference| AUC-ROC / AUC-PR"] = " / ".join(
+                f"{part['difference'].abs().mean():.3f}" for part in (roc, pr)
+            )
+    return pd.DataFrame.from_dict(rows, orient="index").rename_axis("AUC-PR")
+
+
+def xgbod_on_unsw():
+    """XGBOD on the sets whose anomalies are files of their own; AUC-PR weighted to the paper's share."""
+    tables = {
+        "published": published_table("seen"),
+        "ours": read_table(REFERENCE / "xgbod_on_unsw" / "seen.csv"),
+    }
+    rows = {
+        title: by_method(comparable(table)).loc[["dos", "rec", "fuz"], "xgbod"]
+        for title, table in tables.items()
+    }
+    return pd.DataFrame(rows).T.rename_axis("AUC-PR, weighted")
+
+
+# ---------------------------------------------------------------------------- time
+
+
+def bench_table():
+    """bench.csv in short."""
+    table = read_frame(REFERENCE / "bench.csv", ["dataset"])
+    shown = {
+        "data": table["dataset"] + " " + table["method"].map(column),
+        "fit, s": table["fit_seconds"].map("{:.2f}".format),
+        "compilation, s": table["compile_seconds"].map("{:.2f}".format),
+        "fit / floor": table["fit_over_floor"].map("{:.2f}".format),
+        "`model.fit` / fit": table["plain_over_fit"].map("{:.1f}".format),
+        "10 runs: `model.fit` / ours": table["ten_plain_over_ten"].map("{:.1f}".format),
+        "scoring, ms": (1e3 * table["score_seconds"]).map("{:.1f}".format),
+        "scoring / one product": table["score_over_product"].map("{:.1f}".format),
+        "2E passes / scoring": table["pairs_over_score"].map(
+            lambda value: "" if pd.isna(value) else f"{value:.0f}"
+        ),
+    }
+    return pd.DataFrame(shown).set_index("data")
+
+
+def times():
+    """What the reference runs took, from their provenance."""
+    rows = {}
+    for path in sorted(REFERENCE.glob("*_provenance.json")):
+        sessions = read_sessions(path)
+        memory = [entry["peak_memory_mb"] for entry in sessions if "peak_memory_mb" in entry]
+        rows[path.name.removesuffix("_provenance.json")] = {
+            "runs": f"{sum(entry['runs_made'] for entry in sessions):,}",
+            "minutes": f"{sum(entry['seconds'] for entry in sessions) / 60:.1f}",
+            "peak of the driver, MB": f"{max(entry['driver'] for entry in memory)}" if memory else "",
+            "peak of a worker, MB": f"{max(entry['largest_worker'] for entry in memory)}" if memory else "",
+        }
+    return pd.DataFrame.from_dict(rows, orient="index").rename_axis("runs file")
+
+
+TABLES = {
+    "headline": lambda: headline("table"),
+    "ranking": method_ranking,
+    "xgbod": xgbod_on_unsw,
+    "lambda": weights_of_unseen,
+    "protocols": protocols,
+    "bench": bench_table,
+    "times": times,
+    "claims": claims_table,
+    "campaign": campaign_draws,
+    "table-2": lambda: in_full("seen", "auc_pr"),
+    "table-2-auc-roc": lambda: in_full("seen", "auc_roc"),
+    "table-2-counts": lambda: counts("seen"),
+    "table-3": lambda: in_full("unseen", "auc_roc"),
+    "table-3-averages": lambda: average_table("unseen"),
+    "table-4": lambda: in_full("ablation", "auc_pr"),
+    "table-4-averages": lambda: average_table("ablation"),
+    "gaps-seen": lambda: gaps("seen"),
+    "gaps-unseen": lambda: gaps("unseen"),
+    "readings-prenet": lambda: readings("prenet", "devnet"),
+    "readings-dsad": lambda: readings("dsad"),
+    "readings-fsnet": lambda: readings("fsnet", "cfsnet"),
+    "readings-repen": lambda: readings("repen"),
+}
+
+
+def front_picture():
+    """Published against reproduced AUC-PR on the exact data sets: every cell, and the averages."""
+    table = on_exact_data("auc_pr", "table")
+    figure = Figure(figsize=(figures.PAGE_WIDTH, 3.1), layout="constrained")
+    cells, means = figure.subplots(1, 2, width_ratios=[1, 1.05])
+    cells.axline((0, 0), slope=1, color="#999999", linewidth=0.8, zorder=1)
+    methods = method_group("table")
+    for place, method in enumerate(methods):
+        (color, marker), part = figures.method_style(method), table[table["method"] == method]
+        sets, average = part[part["dataset"] != "Average"], part[part["dataset"] == "Average"].iloc[0]
+        look = {"color": color, "markersize": 5, "markeredgewidth": 0.3, "zorder": 3 - place / 10}
+        cells.plot(sets["published"], sets["reproduced"], marker, **look)
+        ends = [average["published"], average["reproduced"]]
+        means.plot(ends, [place] * 2, color=color, linewidth=1.2, zorder=2)
+        means.plot(average["published"], place, marker, color=color, **{**figures.HOLLOW, "markersize": 7})
+        means.plot(average["reproduced"], place, marker, color=color, markersize=7)
+    n_sets = table.loc[table["dataset"] != "Average", "dataset"].nunique()
+    cells.set(title=f"{n_sets} data sets, AUC-PR", xlabel="published", ylabel="reproduced")
+    cells.set(xlim=(0, 1.02), ylim=(0, 1.02), aspect="equal")
+    means.set(title="Average (hollow: published)", xlabel="AUC-PR")
+    means.set(yticks=range(len(methods)), yticklabels=map(column, methods))
+    means.invert_yaxis()
+    return figure
+
+
+def draw_front_picture():
+    with matplotlib.style.context(["default", figures.RC]):
+        return figures.save(front_picture(), REFERENCE / "figures" / "published")
+
+
+def filled(text):
+    """A page with its tables made anew."""
+    return MARKED.sub(lambda match: f"{match[1]}{as_markdown(TABLES[match[2]]())}\n{match[3]}", text)
+
+
+def fill(path):
+    """Make the tables of a page anew; returns whether that changed it."""
+    try:
+        old = path.read_text()
+    except OSError as error:
+        raise UserError(f"{path} cannot be read: {error.strerror}") from None
+    new = filled(old)
+    if new != old:
+        with written_whole(path) as file:
+            file.write(new.encode())
+    return new != old
+
+
+def main(argv=None):
+    parser = argparse.ArgumentParser(
+        prog="python -m reporting.write_up",
+        description="Fill the tables of README.md and REPRODUCTION.md from results/reference/.",
+    )
+    parser.parse_args(argv)
+    with user_errors_end(parser):
+        for name in PAGES:
+            print(f"{name}: {'written' if fill(ROOT / name) else 'nothing to change'}")
+        print(*draw_front_picture(), sep="\n")
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,124 @@
+"""What an experiment asks for, and what of it is still to be run."""
+
+import numpy as np
+from scipy import sparse
+
+from loading.registry import with_all_others_seen
+from loading.store import load_data
+from methods import METHODS, make_detector
+from running.code_identity import code_hash
+from running.configuration import Configuration, Identity
+from running.paper_experiments import COSTLY_SETS, EXPERIMENTS, THEOREM_RATES
+from running.runs_file import SET_UP, describe_settings, same_configuration, same_places
+
+
+def points(args):
+    """What is varied: a list of (parameter, value), or of one empty tuple if nothing is."""
+    sweeps = dict(EXPERIMENTS[args.experiment].sweeps)
+    if args.theorem:
+        sweeps["contamination"] += THEOREM_RATES
+    return [(parameter, value) for parameter, values in sweeps.items() for value in values] or [()]
+
+
+def make_configured(args, method, point):
+    """The detector of a method with --set and a point's value.
+
+    A whole number becomes a float where the usual value is one.
+    """
+    settings = dict(args.set) | ({point[0]: point[1]} if point and point[0] not in SET_UP else {})
+    usual = make_detector(method).get_params()
+    typed = {
+        name: float(value) if type(value) is int and isinstance(usual[name], float) else value
+        for name, value in settings.items()
+    }
+    return make_detector(method, **typed)
+
+
+def overrides(method, detector):
+    """The parameters of a detector that differ from the method's own, as (name, value) pairs."""
+    usual = make_detector(method).get_params()
+    return tuple((name, value) for name, value in detector.get_params().items() if value != usual[name])
+
+
+def configurations(args, names):
+    """What is asked for: a Configuration per data set, method and point."""
+    wanted = {}  # for its order, and each once
+    detectors = {
+        (method, point): make_configured(args, method, point)
+        for method in args.methods
+        for point in points(args)
+    }
+    for name in names:
+        for method in args.methods:
+            # without labels, the seen classes make no difference: once per unseen class is enough
+            dataset = name if METHODS[method].uses_labels or "->" not in name else with_all_others_seen(name)
+            data = load_data(dataset, args.data_dir)
+            if sparse.issparse(data.X) and (why := why_not_sparse(args, method)):
+                what = f"{name}, sparse with {data.X.shape[1]:,} columns,"
+                print(f"{what} is left out for {METHODS[method].column}, which {why}.")
+                continue
+            for point in points(args):
+                if not is_too_costly(args, name, point):
+                    wanted[configuration(args, method, data, dataset, point, detectors[method, point])] = None
+    return list(wanted)
+
+
+def configuration(args, method, data, dataset, point, detector):
+    """One method on one data set at one point of a sweep."""
+    set_up = {name: getattr(args, name) for name in SET_UP}
+    if point and point[0] in SET_UP:
+        set_up[point[0]] = point[1]
+    identity = Identity(
+        method=method,
+        dataset=dataset,
+        **set_up,
+        data_sha256=data.fingerprint,
+        data_status=data.status,
+        settings=describe_settings(detector),
+        code=code_hash(method),
+    )
+    return Configuration(
+        experiment=args.experiment,
+        identity=identity,
+        rows=data.size,
+        features=data.X.shape[1],
+        row_order=data.order,
+        overrides=overrides(method, detector),
+        point=point,
+    )
+
+
+def why_not_sparse(args, method):
+    """Why a method is not run on sparse data, None if it is."""
+    detector = make_detector(method)
+    if not detector.takes_sparse:
+        return "takes dense rows only"
+    if detector.slow_on_sparse and not args.datasets:
+        return "takes minutes a run on it: --datasets includes it"
+    return None
+
+
+def is_too_costly(args, name, point):
+    """Whether --theorem leaves a point out: the data set is large and was not asked for by name."""
+    return args.theorem and not args.datasets and name in COSTLY_SETS and point[1] in THEOREM_RATES
+
+
+def plan(args, wanted, done):
+    """The cells to run, the longest first, without the runs in `done`: {cell: configuration}."""
+    everything, cells, others = set(), {}, same_places(done, wanted)
+    for asked in wanted:
+        everything.add((asked.identity.place, asked.overrides))
+        same = same_configuration(done, asked.identity)
+        others &= ~same
+        made = set() if args.force else set(done["run"][same])
+        missing = [run for run in range(args.runs) if run not in made]
+        if missing:
+            cells[asked.cell(missing, args.data_dir)] = asked
+    if others.any():
+        count, why = np.count_nonzero(others), "from other data, with other settings or by other code"
+        print(f"{count} earlier runs were made {why}: they are kept, but not used.")
+    n_missing, n_wanted = sum(len(cell.runs) for cell in cells), len(everything) * args.runs
+    if n_missing < n_wanted:
+        print(f"{n_wanted - n_missing} of {n_wanted} runs were made before and are kept.")
+    # long cells first, so that the processes end together
+    return dict(sorted(cells.items(), key=lambda item: item[1].work * len(item[0].runs), reverse=True))

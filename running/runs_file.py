@@ -1,0 +1,207 @@
+"""The runs file: one CSV row per run, appended as runs end, with all that its numbers depend on.
+
+results/seen_runs.csv is written by one process at a time. Runs of different configurations (protocol, labels,
+contamination, settings, data, code) are never averaged.
+"""
+
+import csv
+import fcntl
+import os
+import platform
+import shutil
+import sys
+import time
+from contextlib import contextmanager
+from dataclasses import astuple
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+
+from common.errors import UserError
+from common.writing import written_whole
+from loading.registry import source_of
+from running.configuration import IDENTITY_COLUMNS, PLACE
+from running.provenance import command
+
+SET_UP = ["protocol", "n_labeled", "contamination"]
+SWEEP = ["parameter", "value"]  # what an experiment varies, of tables only
+DATA = ["data_sha256", "data_status"]  # of the prepared arrays, and whether they are the paper's
+# what identifies a run: two rows that agree in all of it are the same run made twice
+IDENTITY = ["experiment", *IDENTITY_COLUMNS, "run", "seed"]
+RUN_COLUMNS = (
+    "experiment method dataset protocol run seed n_labeled contamination auc_roc auc_pr auc_pr_weighted "
+    "mean_score_anomalies mean_score_normals fit_seconds score_seconds data_status rows features data_sha256 "
+    "settings code"
+).split()
+# of an earlier version; the code of its runs reads as "", which is nobody's
+COLUMNS_BEFORE_CODE = RUN_COLUMNS[:-1]
+# auc_pr_weighted: test anomalies weighted to the paper's class ratio; empty where the data has it anyway
+MAY_BE_EMPTY = ["auc_pr_weighted", "mean_score_anomalies", "mean_score_normals"]
+TEXTS = ["experiment", "method", "dataset", "protocol", "data_status", "data_sha256", "settings", "code"]
+FREE_BYTES = 2**24  # that the disk must have before work starts; a run takes some 400
+
+
+@contextmanager
+def only_writer(results_dir):
+    """Keep other drivers out of a results folder, after waiting for one that is in it.
+
+    A process that dies leaves no lock behind. (filelock puts the same flock on a file, but polls for it, and
+    falls back to a mere marker file where there are no locks; with our sentences it is no shorter.)
+    """
+    folder = Path(results_dir)
+    with _lock_file(folder) as file:
+        _lock(file, folder)
+        file.truncate(0)
+        file.write(f"process {os.getpid()} of {platform.node()} ({command()})")
+        file.flush()
+        for left in folder.glob("**/.*.part"):  # of a driver that was killed while it wrote
+            if time.time() - left.stat().st_mtime > 60:
+                left.unlink(missing_ok=True)
+        yield
+
+
+def _lock_file(folder):
+    """The file in a results folder that a lock is put on, opened; it holds who has the lock."""
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        if shutil.disk_usage(folder).free < FREE_BYTES:
+            needed = f"fewer than {FREE_BYTES // 2**20} MB are free on its disk"
+            raise UserError(f"{folder} cannot be written: {needed}")
+        return open(folder / ".lock", "a+")
+    except OSError as error:
+        raise UserError(f"{folder} cannot be written: {error.strerror}") from None
+
+
+def _lock(file, folder):
+    """Lock a file, at once or when the process that has the lock ends."""
+    try:
+        fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError:
+        file.seek(0)
+        user = file.read() or "another process"
+        print(
+            f"{folder} is in use by {user}; waiting until it ends (Ctrl-C stops).",
+            file=sys.stderr,
+            flush=True,
+        )
+        fcntl.flock(file, fcntl.LOCK_EX)
+    except OSError:  # some network file systems
+        print(
+            f"{folder} is on a file system without locks: start one driver at a time only.", file=sys.stderr
+        )
+
+
+class RunsFile:
+    """results/<experiment>_runs.csv, written by one process only: see only_writer."""
+
+    def __init__(self, results_dir, experiment):
+        self.path = Path(results_dir) / f"{experiment}_runs.csv"
+
+    def read(self):
+        """All runs, the newest of each where one was made twice."""
+        if not self.path.exists():
+            return pd.DataFrame(columns=RUN_COLUMNS)
+        try:
+            runs = pd.read_csv(
+                self.path,
+                dtype=dict.fromkeys(TEXTS, str),
+                keep_default_na=False,
+                float_precision="round_trip",
+            )
+            runs = runs if "code" in runs else runs.assign(code="")
+            if not set(IDENTITY) <= set(runs):
+                raise ValueError("it has not the columns of one")
+            for name in (name for name in runs if name in RUN_COLUMNS and name not in TEXTS):
+                runs[name] = pd.to_numeric(runs[name])
+                if name not in MAY_BE_EMPTY and runs[name].isna().any():
+                    raise ValueError(f"line {runs[name].isna().argmax() + 2} has no {name}")
+            runs = runs.reindex(columns=RUN_COLUMNS)  # an older file may lack a measured value
+        except (ValueError, OSError) as error:
+            raise UserError(f"{self.path} cannot be read as a table of runs: {error}") from None
+        return runs.drop_duplicates(IDENTITY, keep="last")
+
+    def open_for_append(self):
+        """Make the file ready for `append`: create it with its header, or drop a half-written last line."""
+        header = ",".join(RUN_COLUMNS) + "\r\n"
+        try:
+            self.path.parent.mkdir(parents=True, exist_ok=True)
+            content = self.path.read_bytes() if self.path.exists() else b""
+            if header.encode().startswith(content):  # empty, or the header itself was cut off
+                self.path.write_bytes(header.encode())
+                return
+            columns = content.splitlines()[0].decode(errors="replace").split(",")
+            if columns not in (RUN_COLUMNS, COLUMNS_BEFORE_CODE):
+                what_to_do = "move it away or choose another --results-dir"
+                raise UserError(f"{self.path} has other columns than this version writes; {what_to_do}")
+            if not content.endswith(b"\n"):
+                print(f"{self.path}: the last line was cut off in writing and is dropped")
+                os.truncate(self.path, content.rfind(b"\n") + 1)
+            if columns == COLUMNS_BEFORE_CODE:
+                self._add_code_column(header)
+        except OSError as error:
+            raise UserError(f"{self.path} cannot be written: {error.strerror}") from None
+
+    def _add_code_column(self, header):
+        """Give the runs of an earlier version's file an empty `code`; all else stays as it is."""
+        _, *lines = self.path.read_bytes().splitlines()
+        with written_whole(self.path) as file:
+            file.write(header.encode() + b"".join(line + b",\r\n" for line in lines))
+
+    def append(self, row):
+        try:
+            with open(self.path, "a", newline="") as file:
+                csv.writer(file).writerow([row[name] for name in RUN_COLUMNS])
+                file.flush()
+                os.fsync(file.fileno())
+        except OSError as error:
+            raise UserError(f"{self.path} cannot be written: {error.strerror}") from None
+
+
+def describe_settings(detector):
+    """A detector's parameters, but for the seed and those that are None, in one line that can be compared.
+
+    An option that is added to a detector, with None as its default, so leaves earlier results valid.
+    """
+    parameters = sorted(detector.get_params().items())
+    return " ".join(
+        f"{name}={value}" for name, value in parameters if name != "random_state" and value is not None
+    )
+
+
+def same_configuration(runs, identity):
+    """Which rows of runs have this identity."""
+    return (runs[IDENTITY_COLUMNS] == list(astuple(identity))).all(axis=1)
+
+
+def same_places(runs, wanted):
+    """Which rows of runs have the method, data set and set-up of a configuration, whatever else they have."""
+    places = {asked.identity.place for asked in wanted}
+    return np.array([place in places for place in runs[PLACE].itertuples(index=False, name=None)], bool)
+
+
+def select_runs(runs, current, settings, codes):
+    """The runs that belong into one table with `current`: configurations of one point, just asked for.
+
+    Earlier runs of that set-up are shown too, of methods with these settings ({method: description}) and this
+    code ({method: hash}). A data set that was run in several versions is shown in that of `current`, else in
+    the latest. For a sweep, the parameter and its value are added as columns.
+    """
+    set_up = pd.Series({name: getattr(current[0].identity, name) for name in SET_UP})
+    runs = runs[(runs[SET_UP] == set_up).all(axis=1) & (runs["settings"] == runs["method"].map(settings))]
+    runs = runs[runs["code"] == runs["method"].map(codes)]
+    asked_for = np.any([same_configuration(runs, asked.identity) for asked in current], axis=0)
+    # what was asked for counts as the latest
+    runs = latest_runs(pd.concat([runs[~asked_for], runs[asked_for]]))
+    return runs.assign(**dict(zip(SWEEP, current[0].point)))
+
+
+def latest_runs(runs):
+    """The runs on the latest version of every data set, and of those the ones by the latest code: no mixture.
+
+    Data sets with unseen classes are one, because they share a matrix. The latest is what was written last.
+    """
+    latest = runs.groupby(runs["dataset"].map(source_of))[DATA].transform("last")
+    runs = runs[(runs[DATA] == latest).all(axis=1)]
+    cells = runs.groupby(["method", "dataset", *SET_UP, "settings"])
+    return runs[runs["code"] == cells["code"].transform("last")]

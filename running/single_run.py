@@ -1,0 +1,60 @@
+"""One run: what a detector learns from, what it is tested on, and what is measured.
+
+    measured = measure(detector, rows_of_run(data, "released", seed=0, n_labeled=60, contamination=0.02))
+
+It holds what decides the numbers, nothing else: after a change every run is made again (code_identity.py).
+"""
+
+import time
+from typing import Any, NamedTuple
+
+import numpy as np
+from sklearn.metrics import average_precision_score, roc_auc_score
+
+from loading.splits import NORMAL, Split
+
+
+class RowsOfRun(NamedTuple):
+    """What one run is trained and tested on."""
+
+    training: Any  # the matrix that the positions of the split refer to
+    split: Split
+    X_test: Any
+    y_test: np.ndarray  # True for anomalies
+    weights: Any  # of the test rows, None if they all count the same
+
+
+def rows_of_run(data, protocol, seed, n_labeled, contamination):
+    """The rows of a run on a data set of data_prep.py."""
+    split = data.split(protocol, seed, n_labeled, contamination)
+    y_test = data.y[split.test] != NORMAL
+    weights = paper_weights(y_test, data.paper_odds())
+    return RowsOfRun(split.stack(data.X), split, data.X[split.test], y_test, weights)
+
+
+def paper_weights(y_test, paper_odds):
+    """Weights (n,) that give the test set the paper's share of anomalies; None where it has that anyway."""
+    if paper_odds is None:
+        return None
+    return np.where(y_test, paper_odds * np.count_nonzero(~y_test) / np.count_nonzero(y_test), 1.0)
+
+
+def measure(detector, rows):
+    """Fit a detector and score the test rows; returns what was measured."""
+    y_test, weights = rows.y_test, rows.weights
+    start = time.perf_counter()
+    detector.fit_rows(rows.training, rows.split.unlabeled, rows.split.anomalies)
+    fitted = time.perf_counter()
+    scores = detector.decision_function(rows.X_test)
+    scored = time.perf_counter()
+    weighted = "" if weights is None else average_precision_score(y_test, scores, sample_weight=weights)
+    return {
+        "auc_roc": roc_auc_score(y_test, scores),
+        "auc_pr": average_precision_score(y_test, scores),
+        "auc_pr_weighted": weighted,
+        "mean_score_anomalies": scores[y_test].mean(),
+        "mean_score_normals": scores[~y_test].mean(),
+        "fit_seconds": fitted - start,
+        "score_seconds": scored - fitted,
+        "note": f"all {len(scores):,} test scores are {scores[0]:g}" if np.ptp(scores) == 0 else None,
+    }

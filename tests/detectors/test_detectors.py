@@ -1,0 +1,290 @@
+"""What every detector must do, and each one's loss, sampler and scoring by hand-computed values."""
+
+import numpy as np
+import pytest
+from scipy import sparse
+from sklearn.base import clone
+from sklearn.metrics import roc_auc_score
+from toys import two_clusters
+
+from devnet import DevNet, deviation_loss, sample_balanced
+from iforest_baseline import IForest
+from methods import make_detector, method_group
+from prenet import PReNet, build_prenet, relation_loss, sample_pairs
+from training.detector import apply_in_chunks
+from training.network import tf
+
+DETECTORS = method_group("table", "appendix")  # PReNet's variants: test_variants.py
+
+
+# ---------------------------------------------------------------------------- all detectors
+
+
+def quick(name, **settings):
+    """A detector; FEAWAD, which takes seconds, with less training."""
+    return make_detector(
+        name, **(dict(pretraining_epochs=5, epochs=5) if name == "feawad" else {}), **settings
+    )
+
+
+@pytest.mark.parametrize("name", DETECTORS)
+def test_orders_two_clusters(name):
+    X, truth, known = two_clusters()
+    X_new, truth_new, _ = two_clusters(seed=1)
+    detector = make_detector(name).fit(X, known)
+    assert roc_auc_score(truth_new, detector.decision_function(X_new)) > 0.97
+
+
+@pytest.mark.parametrize("name", DETECTORS)
+def test_same_seed_same_scores(name):
+    X, _, known = two_clusters()
+    scores = [quick(name, random_state=seed).fit(X, known).decision_function(X) for seed in (3, 3, 4)]
+    np.testing.assert_array_equal(scores[0], scores[1])
+    assert np.abs(scores[0] - scores[2]).max() > 1e-6
+
+
+@pytest.mark.parametrize("name", DETECTORS)
+def test_clone_and_params(name):
+    detector = make_detector(name, random_state=7)
+    assert clone(detector).get_params() == detector.get_params()
+    assert detector.get_params()["random_state"] == 7
+
+
+@pytest.mark.parametrize("name", DETECTORS)
+@pytest.mark.parametrize(
+    "X, y, message",
+    [
+        (np.zeros((4, 2)), [0, 1, 2, 0], "1 .labelled anomaly. and 0"),
+        (np.zeros((4, 2)), [0, 1], "4 rows, but y has 2"),
+        (np.zeros((4, 2)), [0, 0, 0, 0], "labelled anomalies, got 4 and 0"),
+        (np.full((4, 2), np.nan), [0, 0, 1, 1], "NaN"),
+    ],
+    ids=["labels", "length", "no anomaly", "nan"],
+)
+def test_bad_input_is_refused(name, X, y, message):
+    with pytest.raises(ValueError, match=message):
+        make_detector(name).fit(X, y)
+
+
+@pytest.mark.parametrize("name", DETECTORS)
+def test_scoring_other_features_is_refused(name):
+    X, _, known = two_clusters()
+    detector = quick(name).fit(X, known)
+    with pytest.raises(ValueError, match="5 features, but .* is expecting 6"):
+        detector.decision_function(X[:, :5])
+
+
+@pytest.mark.parametrize("name", DETECTORS)
+def test_sparse_rows_are_taken_or_refused_in_a_sentence(name):
+    X, _, known = two_clusters()
+    detector = quick(name)
+    if detector.takes_sparse:
+        dense = quick(name).fit(X, known).decision_function(X)
+        scores = detector.fit(sparse.csr_matrix(X), known).decision_function(sparse.csr_matrix(X))
+        # 1,000 steps magnify the rounding errors of float32; test_sparse.py compares fewer steps, and double
+        # precision
+        np.testing.assert_allclose(scores, dense, atol=0.01 * np.ptp(dense), rtol=0)
+    else:
+        with pytest.raises(TypeError, match="[Ss]parse"):
+            detector.fit(sparse.csr_matrix(X), known)
+
+
+@pytest.mark.parametrize("name", DETECTORS)
+def test_fit_rows_equals_fit_on_the_copied_training_set(name):
+    """The experiments pass positions in a larger matrix; users pass the training set itself."""
+    X, _, known = two_clusters()
+    larger = np.concatenate([np.ones((50, 6), np.float32), X])
+    by_position = quick(name).fit_rows(
+        larger, 50 + np.flatnonzero(known == 0), 50 + np.flatnonzero(known == 1)
+    )
+    np.testing.assert_allclose(
+        by_position.decision_function(X), quick(name).fit(X, known).decision_function(X), atol=1e-5
+    )
+
+
+# the other detectors have such tests in their own files
+@pytest.mark.parametrize("name", ["prenet", "devnet", "iforest"])
+@pytest.mark.parametrize(
+    "case", ["constant features", "one labelled anomaly", "more labelled anomalies than a batch holds"]
+)
+def test_scores_are_finite(name, case):
+    X, truth, known = two_clusters(n_anomalies=700 if case.startswith("more") else 60)
+    if case == "constant features":
+        X = np.full_like(X, 0.5)
+    if case == "one labelled anomaly":
+        known = (np.arange(len(X)) == len(X) - 1).astype(int)
+    if case.startswith("more"):
+        known = truth
+    scores = quick(name).fit(X, known).decision_function(X)
+    assert scores.shape == (len(X),) and np.isfinite(scores).all()
+
+
+# ---------------------------------------------------------------------------- PReNet
+
+
+def test_chunks_are_bounded_in_bytes(monkeypatch):
+    monkeypatch.setattr("training.detector.CHUNK_BYTES", 400)
+    wide, sizes = np.arange(60, dtype=np.float32).reshape(3, 20), []  # 80 bytes a row
+    for X, positions in (
+        (wide.repeat(4, axis=0), None),
+        (sparse.csr_matrix(wide.repeat(4, axis=0)), None),
+        (wide, np.array([2, 0] * 6)),
+    ):
+        sums = apply_in_chunks(
+            lambda rows: sizes.append(rows.shape[0]) or np.asarray(rows.sum(axis=1)).ravel(), X, positions
+        )
+        np.testing.assert_array_equal(
+            sums, wide.sum(axis=1)[np.arange(3).repeat(4) if positions is None else positions]
+        )
+    assert sizes == [5, 5, 2, 2, 2, 2, 2, 2, 2, 5, 5, 2]  # a value of a sparse row takes 8 bytes
+
+
+def test_relation_loss_by_hand():
+    assert float(relation_loss(tf.constant([0.0, 4.0, 8.0]), tf.constant([1.0, 4.0, 6.0]))) == pytest.approx(
+        1.0
+    )
+
+
+@pytest.mark.parametrize(
+    "loss", [relation_loss, lambda y, s: deviation_loss(y, s, 0.0, 1.0)], ids=["prenet", "devnet"]
+)
+def test_losses_refuse_shapes_that_would_broadcast(loss):
+    with pytest.raises(ValueError, match="same shape"):
+        loss(tf.zeros((3, 1)), tf.zeros(3))
+
+
+@pytest.mark.parametrize(
+    "loss", [relation_loss, lambda y, s: deviation_loss(y, s, 0.0, 1.0)], ids=["prenet", "devnet"]
+)
+def test_flipping_one_label_changes_only_that_gradient(loss):
+    def gradient(labels):
+        scores = tf.Variable([0.5, 0.5, 0.5])
+        with tf.GradientTape() as tape:
+            value = loss(tf.constant(labels), scores)
+        return tape.gradient(value, scores).numpy()
+
+    before, after = gradient([0.0, 1.0, 0.0]), gradient([0.0, 1.0, 1.0])
+    np.testing.assert_array_equal(before[:2], after[:2])
+    assert before[2] == pytest.approx(-after[2]) and before[2] != 0
+
+
+@pytest.mark.parametrize("pair_order", ["released", "paper"])
+def test_pairs_of_a_batch(pair_order):
+    unlabeled, n_batches = np.arange(1000, 3000), 40
+    batches = sample_pairs(unlabeled, 60, n_batches, 512, 4.0, pair_order, np.random.default_rng(0))
+    assert batches.unlabeled.shape == (n_batches, 640) and batches.anomalies.shape == (n_batches, 384)
+    assert np.isin(batches.unlabeled, unlabeled).all() and np.isin(batches.anomalies, np.arange(60)).all()
+    left, right = batches.layout
+    kind = (left >= 640).astype(int) + (right >= 640)  # numbers from 640 on are anomalies
+    np.testing.assert_array_equal(batches.targets, 4.0 * kind)
+    np.testing.assert_array_equal(np.bincount(kind), [256, 128, 128])
+    mixed = kind == 1
+    assert ((right if pair_order == "released" else left)[mixed] >= 640).all()
+    for u, a in zip(batches.unlabeled, batches.anomalies):
+        drawn = np.concatenate([u, -1 - a])
+        assert len(set(drawn[left[kind == 0]]) | set(drawn[right[kind == 0]])) == 512
+        assert len(set(drawn[(left if pair_order == "released" else right)[mixed]])) == 128
+        assert (drawn[left[kind == 2]] != drawn[right[kind == 2]]).all()
+    assert np.unique(batches.anomalies).size == 60  # over many batches everyone gets a turn
+    assert np.bincount(batches.anomalies.ravel()).std() < 0.1 * batches.anomalies.size / 60
+
+
+def test_pairs_from_very_few_rows():
+    """One labelled anomaly pairs with itself; unlabelled rows repeat when there are fewer than places."""
+    batches = sample_pairs(np.arange(10), 1, 3, 512, 4.0, "released", np.random.default_rng(0))
+    assert batches.unlabeled.shape == (3, 640) and (batches.anomalies == 0).all()
+
+
+@pytest.mark.parametrize("pair_order", ["released", "paper"])
+@pytest.mark.parametrize("ensemble_size", [1, 2, 30])
+def test_one_pass_scores_equal_the_definition(pair_order, ensemble_size):
+    X, _, known = two_clusters()
+    detector = PReNet(epochs=3, ensemble_size=ensemble_size, pair_order=pair_order).fit(X, known)
+    one_pass = detector.decision_function(X)
+    assert one_pass.std() > 0.1
+    np.testing.assert_allclose(one_pass, detector.score_by_pairs(X), atol=1e-5)
+
+
+def test_definition_follows_equation_6():
+    """score_by_pairs against Eq. 6 evaluated with the network itself, for the paper's order and E = 2."""
+    X, _, known = two_clusters()
+    detector = PReNet(epochs=1, ensemble_size=2, pair_order="paper").fit(X, known)
+    x = X[:1]
+    phi = lambda left, right: float(detector.model_([left, right])[0])  # noqa: E731
+    by_hand = sum(phi(a[None], x) for a in detector.anomaly_partners_) + sum(
+        phi(x, u[None]) for u in detector.unlabeled_partners_
+    )
+    assert detector.score_by_pairs(x)[0] == pytest.approx(by_hand / 4, abs=1e-5)
+    assert all((a == X[known == 1]).all(axis=1).any() for a in detector.anomaly_partners_)
+    assert all((u == X[known == 0]).all(axis=1).any() for u in detector.unlabeled_partners_)
+
+
+def test_network_is_the_papers():
+    model = build_prenet(7, hidden_units=20, seed=0)
+    assert [weights.shape for weights in model.get_weights()] == [(7, 20), (20,), (40, 1), (1,)]
+    kernel, limit = model.get_weights()[0], np.sqrt(6 / 27)  # Glorot uniform
+    assert np.abs(kernel).max() <= limit and np.abs(kernel).max() > 0.9 * limit
+    left, right = np.random.default_rng(0).random((2, 1, 7), dtype=np.float32)
+    hidden = [np.maximum(x @ kernel, 0) for x in (left, right)]
+    assert float(model([left, right])[0]) == pytest.approx(
+        (np.hstack(hidden) @ model.get_weights()[2]).item(), abs=1e-5
+    )
+
+
+@pytest.mark.parametrize(
+    "detector, message",
+    [
+        (PReNet(pair_order="other"), "released, paper"),
+        (PReNet(batch_size=3), "batch_size must be at least 4"),
+        (PReNet(ensemble_size=0), "ensemble_size at least 1"),
+        (PReNet(epochs=0), "epochs must be at least 1, not 0"),
+        (DevNet(batch_size=0), "batch_size must be at least 1"),
+    ],
+)
+def test_settings_that_cannot_work_are_refused(detector, message):
+    X, _, known = two_clusters()
+    with pytest.raises(ValueError, match=message):
+        detector.fit(X, known)
+
+
+# ---------------------------------------------------------------------------- DevNet
+
+
+def test_deviation_loss_by_hand():
+    """Reference N(1, 2): deviations are 1, -2, 2, 3, 7.
+
+    The unlabelled ones cost 1 and 2, the anomalies 3, 2 and 0.
+    """
+    scores = tf.constant([3.0, -3.0, 5.0, 7.0, 15.0])
+    labels = tf.constant([0.0, 0.0, 1.0, 1.0, 1.0])
+    assert float(deviation_loss(labels, scores, 1.0, 2.0)) == pytest.approx((1 + 2 + 3 + 2 + 0) / 5)
+
+
+def test_reference_scores_are_5000_draws_made_once_per_fit(monkeypatch):
+    drawn = []
+    original = DevNet.loss_constants
+    monkeypatch.setattr(
+        DevNet, "loss_constants", lambda *arguments: drawn.append(original(*arguments)) or drawn[-1]
+    )
+    X, _, known = two_clusters()
+    DevNet(epochs=2).fit(X, known)
+    ((mean, std),) = drawn
+    assert 0 < abs(mean) < 0.06 and 0 < abs(std - 1) < 0.04  # not the ideal 0 and 1
+
+
+def test_balanced_batches():
+    batches = sample_balanced(np.arange(100, 200), 5, 30, 512, np.random.default_rng(0))
+    assert batches.unlabeled.shape == batches.anomalies.shape == (30, 256)
+    np.testing.assert_array_equal(batches.targets, (batches.layout[0] >= 256).astype(int))
+
+
+# ---------------------------------------------------------------------------- iForest
+
+
+def test_iforest_uses_the_unlabelled_rows_only():
+    X, _, known = two_clusters()
+    moved = X.copy()
+    moved[known == 1] += 5
+    np.testing.assert_array_equal(
+        IForest().fit(X, known).decision_function(X), IForest().fit(moved, known).decision_function(X)
+    )

@@ -1,0 +1,302 @@
+"""FEAWAD: losses by hand, network, batches, pre-training, and what it does on awkward data."""
+
+import numpy as np
+import pytest
+from scipy import sparse
+from sklearn.base import clone
+from sklearn.metrics import roc_auc_score
+from toys import two_clusters
+
+from feawad import (
+    FEAWAD,
+    _Pretraining,
+    build_autoencoder,
+    build_feawad,
+    encoding_loss,
+    mean_squared_error,
+    row_norm,
+    sample_unlabeled,
+)
+from training.network import keras, tf
+
+SMALL = {"encoder": (16, 4), "scorer": (16, 8), "pretraining_epochs": 3, "epochs": 3, "batch_size": 64}
+LONGER = SMALL | {"pretraining_epochs": 20, "epochs": 20}  # the same graphs, so nothing is compiled anew
+
+
+# ---------------------------------------------------------------------------- losses
+
+
+def test_encoding_loss_by_hand():
+    """Unlabelled (-2, 1) and (3, 0.5) cost 2 + 1 and 3 + 0.5.
+
+    Anomalies (4, 2) and (7, 6) cost 1 + 3 and 0 + 0.
+    """
+    outputs = tf.constant([[-2.0, 1.0], [3.0, 0.5], [4.0, 2.0], [7.0, 6.0]])
+    assert float(encoding_loss(tf.constant([0.0, 0.0, 1.0, 1.0]), outputs)) == pytest.approx(
+        (3 + 3.5 + 4 + 0) / 4
+    )
+
+
+def test_reconstruction_loss_by_hand():
+    assert float(mean_squared_error(tf.constant([[1.0, -2.0], [0.0, 3.0]]))) == pytest.approx(
+        (1 + 4 + 0 + 9) / 4
+    )
+
+
+def test_flipping_one_label_changes_only_that_gradient():
+    def gradient(labels):
+        outputs = tf.Variable([[0.5, 1.0], [0.5, 1.0], [0.5, 1.0]])
+        with tf.GradientTape() as tape:
+            value = encoding_loss(tf.constant(labels), outputs)
+        return tape.gradient(value, outputs).numpy()
+
+    before, after = gradient([0.0, 1.0, 0.0]), gradient([0.0, 1.0, 1.0])
+    np.testing.assert_array_equal(before[:2], after[:2])
+    np.testing.assert_allclose(before[2], [1 / 3, 1 / 3], rtol=1e-6)  # push score and norm down
+    np.testing.assert_allclose(after[2], [-1 / 3, -1 / 3], rtol=1e-6)  # and up
+
+
+@pytest.mark.parametrize(
+    "labels, outputs",
+    [((3,), (3,)), ((3,), (3, 1)), ((3, 1), (3, 2)), ((2,), (3, 2)), ((3,), (3, 3)), ((3, 1), (3, 1, 2))],
+    ids=str,
+)
+def test_shapes_that_do_not_match_are_refused(labels, outputs):
+    with pytest.raises(ValueError, match="must be of shapes"):
+        encoding_loss(tf.zeros(labels), tf.zeros(outputs))
+
+
+# ---------------------------------------------------------------------------- network
+
+
+def test_network_is_the_papers():
+    model = build_feawad(21, seed=0)
+    shapes = [weights.shape for weights in model.get_weights() if weights.ndim == 2]
+    assert shapes == [
+        (21, 128),
+        (128, 64),
+        (64, 128),
+        (128, 21),
+        (21 + 64 + 1, 256),
+        (256 + 1, 32),
+        (32 + 1, 1),
+    ]
+    kernels = model.get_weights()[::2]  # biases start at 0
+    expected = 0.01 * sum((kernel**2).sum() for kernel in kernels[4:6])  # the score network's hidden layers
+    assert float(tf.add_n(model.losses)) == pytest.approx(expected, rel=1e-5)
+
+
+@pytest.mark.parametrize("residual_term", ["paper", "released"])
+def test_outputs_equal_the_definition_in_numpy(residual_term):
+    """The whole forward pass from the weights, with biases that are not 0."""
+    model = build_feawad(5, (4, 3), (6, 2), residual_term=residual_term, seed=1)
+    rng = np.random.default_rng(0)
+    model.set_weights([weights + rng.normal(0, 0.1, weights.shape) for weights in model.get_weights()])
+    w = model.get_weights()
+    x = rng.random((7, 5), dtype=np.float32)
+
+    def relu(rows, i):
+        return np.maximum(rows @ w[2 * i] + w[2 * i + 1], 0)
+
+    code = relu(relu(x, 0), 1)
+    residual = x - relu(relu(code, 2), 3)
+    norm = np.linalg.norm(residual, axis=1, keepdims=True)
+    hidden = relu(np.hstack([residual / norm, code, norm]), 4)
+    hidden = relu(np.hstack([hidden, norm]), 5)
+    score = np.hstack([hidden, norm]) @ w[12] + w[13]
+    expected = np.hstack([score, norm if residual_term == "paper" else np.ones((7, 1))])
+    np.testing.assert_allclose(model(x).numpy(), expected, atol=1e-5)
+
+
+@pytest.mark.parametrize("residual_term, vanishes", [("paper", False), ("released", True)])
+def test_gradient_of_the_residual_norm_vanishes_as_released_only(residual_term, vanishes):
+    model = build_feawad(5, (4, 3), (6, 2), residual_term=residual_term, seed=1)
+    autoencoder = model.get_layer("autoencoder").trainable_variables
+    with tf.GradientTape() as tape:
+        mean_norm = tf.reduce_mean(model(np.random.default_rng(0).random((50, 5), dtype=np.float32))[:, 1])
+    largest = max(np.abs(gradient.numpy()).max() for gradient in tape.gradient(mean_norm, autoencoder))
+    assert (largest < 1e-5) if vanishes else (largest > 1e-2)
+
+
+@pytest.mark.parametrize("residual_term", ["paper", "released"])
+def test_a_row_reconstructed_exactly_has_finite_outputs_and_gradients(residual_term):
+    model = build_feawad(5, (4, 3), (6, 2), residual_term=residual_term, seed=1)
+    x = np.zeros((4, 5), np.float32)  # without biases the reconstruction of 0 is 0
+    residual, _ = model.get_layer("autoencoder")(x)
+    assert not residual.numpy().any()
+    with tf.GradientTape() as tape:
+        outputs = model(x)
+        value = encoding_loss(tf.constant([0.0, 0.0, 1.0, 1.0]), outputs)
+    assert np.isfinite(outputs).all()
+    assert all(np.isfinite(gradient).all() for gradient in tape.gradient(value, model.trainable_variables))
+
+
+def test_norm_by_hand():
+    np.testing.assert_allclose(row_norm(tf.constant([[3.0, 4.0], [0.0, 0.0]])), [[5.0], [1e-4]], rtol=1e-5)
+
+
+# ---------------------------------------------------------------------------- batches and training
+
+
+def test_batches_of_the_pre_training_are_unlabelled_rows_only():
+    batches = sample_unlabeled(np.arange(100, 200), 30, 512, np.random.default_rng(0))
+    assert batches.unlabeled.shape == (30, 512) and batches.anomalies.shape == (30, 0)
+    np.testing.assert_array_equal(np.unique(batches.unlabeled), np.arange(100, 200))
+    np.testing.assert_array_equal(batches.layout, [np.arange(512)])
+
+
+def test_batches_of_the_joint_training_are_half_anomalies():
+    X, _, known = two_clusters()
+    unlabeled, anomalies = np.flatnonzero(known == 0), np.flatnonzero(known == 1)
+    batches = FEAWAD().sample_batches(X, unlabeled, anomalies, 10, np.random.default_rng(0))
+    assert batches.unlabeled.shape == batches.anomalies.shape == (10, 256)
+    assert np.isin(batches.unlabeled, unlabeled).all() and np.isin(batches.anomalies, np.arange(20)).all()
+    np.testing.assert_array_equal(batches.targets, np.repeat([0, 1], 256))
+
+
+def test_pre_training_ignores_the_labelled_anomalies():
+    X, _, known = two_clusters()
+    moved = X.copy()
+    moved[known == 1] += 5
+    positions = np.flatnonzero(known == 0), np.flatnonzero(known == 1)
+    settings = {"encoder": (16, 4), "epochs": 3, "batch_size": 64}
+    first, second = [
+        _Pretraining(**settings).fit_rows(rows, *positions).model_.get_weights() for rows in (X, moved)
+    ]
+    for weights, others in zip(first, second):
+        np.testing.assert_array_equal(weights, others)
+
+
+def test_pre_training_learns_to_reconstruct():
+    X, _, known = two_clusters()
+    first = _Pretraining(encoder=(16, 4), epochs=40, batch_size=64).fit_rows(
+        X, np.flatnonzero(known == 0), np.flatnonzero(known == 1)
+    )
+    residual = first.model_(X[known == 0]).numpy()
+    alive = (X[known == 0] - residual).any(
+        axis=0
+    )  # a ReLU output that starts out negative for all rows stays 0
+    assert alive.sum() >= 2 and first.losses_[-1] < first.losses_[0]
+    assert (residual[:, alive] ** 2).mean() < 0.5 * X[known == 0][:, alive].var(axis=0).mean()
+
+
+def test_joint_training_starts_from_the_pre_trained_autoencoder():
+    X, _, known = two_clusters()
+    unlabeled, anomalies = np.flatnonzero(known == 0), np.flatnonzero(known == 1)
+    model = FEAWAD(**SMALL).initial_model(X, unlabeled, anomalies, seed=5)
+    pretrained = _Pretraining(5, (16, 4), epochs=3, batch_size=64).fit_rows(X, unlabeled, anomalies).model_
+    fresh = build_autoencoder(6, (16, 4), keras.random.SeedGenerator(5)).get_weights()
+    for weights, wanted, start in zip(model.get_weights(), pretrained.get_weights(), fresh):
+        np.testing.assert_array_equal(weights, wanted)
+        assert np.abs(wanted - start).max() > 1e-3  # it did train
+
+
+def test_joint_training_moves_all_layers():
+    X, _, known = two_clusters()
+    seed = int(np.random.default_rng(0).integers(2**31))  # the one that fit draws
+    start = (
+        FEAWAD(**SMALL)
+        .initial_model(X, np.flatnonzero(known == 0), np.flatnonzero(known == 1), seed)
+        .get_weights()
+    )
+    reached = FEAWAD(**SMALL).fit(X, known).model_.get_weights()
+    assert all(
+        np.abs(after - before).max() > 1e-3 for before, after in zip(start[::2], reached[::2])
+    )  # the kernels
+
+
+# ---------------------------------------------------------------------------- detector
+
+
+@pytest.mark.parametrize("residual_term", ["paper", "released"])
+def test_orders_two_clusters(residual_term):
+    X, _, known = two_clusters()
+    X_new, truth_new, _ = two_clusters(seed=1)
+    detector = FEAWAD(**LONGER, residual_term=residual_term).fit(X, known)
+    assert roc_auc_score(truth_new, detector.decision_function(X_new)) > 0.97
+
+
+def test_anomalies_are_reconstructed_worse_than_normals():
+    X, truth, known = two_clusters()
+    detector = FEAWAD(**LONGER).fit(X, known)
+    norm = detector.model_(X).numpy()[:, 1]
+    assert norm[truth == 1].mean() > 2 * norm[truth == 0].mean()
+
+
+def test_scores_are_finite_on_constant_features():
+    X, _, known = two_clusters()
+    X[:, 2:] = 0.5
+    scores = FEAWAD(**SMALL).fit(X, known).decision_function(X)
+    assert scores.shape == (len(X),) and scores.dtype == np.float64 and np.isfinite(scores).all()
+
+
+@pytest.mark.parametrize("value", [0.0, 0.5])
+def test_scores_are_finite_when_all_rows_are_equal(value):
+    scores = (
+        FEAWAD(**SMALL)
+        .fit(np.full((40, 6), value), np.repeat([0, 1], [35, 5]))
+        .decision_function(np.full((3, 6), value))
+    )
+    assert np.isfinite(scores).all()
+
+
+@pytest.mark.parametrize("n_labelled", [1, 60], ids=["one labelled anomaly", "more than a batch holds"])
+def test_scores_are_finite_with_few_and_with_many_labelled_anomalies(n_labelled):
+    X, truth, _ = two_clusters()
+    known = np.zeros(len(X), int)
+    known[np.flatnonzero(truth)[:n_labelled]] = 1
+    scores = FEAWAD(**SMALL | {"batch_size": 32}).fit(X, known).decision_function(X)
+    assert np.isfinite(scores).all() and scores.std() > 0
+
+
+def test_optimisers():
+    shared, released = FEAWAD(optimizer_name="rmsprop", learning_rate=1e-3).optimizer(), FEAWAD().optimizer()
+    assert shared.global_clipnorm == 1.0 and float(shared.learning_rate) == pytest.approx(1e-3)
+    assert isinstance(released, keras.optimizers.Adam) and float(released.learning_rate) == pytest.approx(
+        1e-4
+    )
+    X, _, known = two_clusters()
+    scores = [
+        FEAWAD(optimizer_name=name, **SMALL).fit(X, known).decision_function(X)
+        for name in ("rmsprop", "adam")
+    ]
+    assert np.abs(scores[0] - scores[1]).max() > 1e-3
+
+
+def test_same_seed_same_scores():
+    X, _, known = two_clusters()
+    scores = [FEAWAD(random_state=seed, **SMALL).fit(X, known).decision_function(X) for seed in (3, 3, 4)]
+    np.testing.assert_array_equal(scores[0], scores[1])
+    assert np.abs(scores[0] - scores[2]).max() > 1e-6
+
+
+def test_clone_and_params():
+    detector = FEAWAD(random_state=7, residual_term="released", scorer=(8,))
+    assert clone(detector).get_params() == detector.get_params()
+    assert detector.get_params()["random_state"] == 7 and detector.get_params()["encoder"] == (128, 64)
+
+
+def test_sparse_rows_are_refused():
+    X, _, known = two_clusters()
+    with pytest.raises(TypeError, match="[Ss]parse"):
+        FEAWAD().fit(sparse.csr_matrix(X), known)
+
+
+@pytest.mark.parametrize(
+    "settings, message",
+    [
+        ({"residual_term": "other"}, "paper, released"),
+        ({"optimizer_name": "other"}, "rmsprop, adam"),
+        ({"encoder": [128, 64]}, "encoder must be a tuple"),
+        ({"scorer": ()}, "scorer must be a tuple"),
+        ({"encoder": (128, 0)}, "sizes of at least 1"),
+        ({"pretraining_epochs": 0}, "pretraining_epochs must be at least 1"),
+        ({"batch_size": 1}, "batch_size at least 2"),
+        ({"epochs": 0}, "epochs must be at least 1, not 0"),
+    ],
+    ids=str,
+)
+def test_settings_that_cannot_work_are_refused(settings, message):
+    X, _, known = two_clusters()
+    with pytest.raises(ValueError, match=message):
+        FEAWAD(**settings).fit(X, known)

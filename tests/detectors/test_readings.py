@@ -1,0 +1,290 @@
+"""The readings: each changes what it says and nothing else."""
+
+import numpy as np
+import pandas as pd
+import pytest
+from sklearn.metrics import roc_auc_score
+from toys import two_clusters
+
+import experiments
+import readings
+from devnet import DevNet, sample_balanced
+from fsnet import FSNet
+from methods import METHODS, make_detector, method_group
+from prenet import PReNet
+from repen import REPEN
+from training.loop import Trainer
+from training.network import state_of, tf
+
+READINGS = method_group("reading")
+UNLABELED, ANOMALIES = np.arange(1000, 1900), np.arange(50, 150)  # positions in some data
+BOTH = pytest.mark.parametrize("base", ["prenet", "devnet"])
+
+
+def batches_of(detector, seed=0, n_batches=200):
+    return detector.sample_batches(None, UNLABELED, ANOMALIES, n_batches, np.random.default_rng(seed))
+
+
+# ---------------------------------------------------------------------------- the table of methods
+
+
+@pytest.mark.parametrize("name", READINGS)
+def test_a_reading_has_one_change(name):
+    method, detector = METHODS[name], make_detector(name)
+    base, usual = METHODS[method.reading_of], make_detector(method.reading_of).get_params()
+    changed = {key: value for key, value in detector.get_params().items() if value != usual[key]}
+    assert base.group == "table" and isinstance(detector, type(make_detector(method.reading_of)))
+    assert changed == dict(method.settings)
+    assert (
+        changed
+        or method.module == "readings"
+        and type(detector) is not type(make_detector(method.reading_of))
+    )
+    assert (
+        method.column.startswith(f"{base.column}, ") and len(method.column) < 33
+    )  # the width of its columns in compare.py
+    assert "_" not in name
+
+
+def test_no_two_readings_are_the_same():
+    kinds = [(METHODS[name].class_name, METHODS[name].settings) for name in READINGS]
+    assert len(set(kinds)) == len(kinds) and len({method.column for method in METHODS.values()}) == len(
+        METHODS
+    )
+    known = {METHODS[name].class_name for name in READINGS if METHODS[name].module == "readings"}
+    classes = {
+        name for name, value in vars(readings).items() if getattr(value, "__module__", "") == "readings"
+    }
+    assert known == {name for name in classes if hasattr(getattr(readings, name), "fit")}  # none is forgotten
+
+
+# ---------------------------------------------------------------------------- FSNet
+
+
+@pytest.mark.parametrize(
+    "name, score",
+    [("fsnet", 9 - 1), ("fsnet-anomalies", -1), ("fsnet-unlabelled", 9), ("fsnet-20-updates", -1)],
+)
+def test_scores_of_a_code(name, score):
+    """Prototypes (0, 0) and (2, 0), code (3, 0): d_u = 9, d_a = 1."""
+    detector = make_detector(name)
+    detector.unlabeled_prototype_, detector.anomaly_prototype_ = np.zeros(2), np.array([2.0, 0.0])
+    assert detector._score_codes(np.array([[3.0, 0.0]])).tolist() == [score]
+
+
+def test_natural_queries():
+    batches = batches_of(make_detector("fsnet-natural"))
+    support, queries = np.hsplit(batches.unlabeled, 2)
+    np.testing.assert_array_equal(batches.targets, np.isin(batches.unlabeled, ANOMALIES))
+    np.testing.assert_array_equal(batches.targets[:, :128], np.tile(np.repeat([0, 1], 64), (200, 1)))
+    assert batches.targets[:, 128:].mean() == pytest.approx(
+        100 / 1000, abs=0.01
+    )  # 25,600 draws: 5 standard deviations
+    assert len({*batches.targets[:, 128:].sum(axis=1)}) > 5  # not the same number in each batch
+    assert not any(set(one) & set(other) for one, other in zip(support, queries))
+    assert np.isin(batches.unlabeled, [*UNLABELED, *ANOMALIES]).all() and set(ANOMALIES) <= set(
+        queries.ravel()
+    )
+
+
+@pytest.mark.parametrize("n_anomalies, kept", [(20, 5), (3, 3)])
+def test_five_rows_are_all_that_is_learned_from(monkeypatch, n_anomalies, kept):
+    seen = []
+    monkeypatch.setattr(
+        FSNet,
+        "_fit",
+        lambda self, X, unlabeled, anomalies, rng: seen.append((set(unlabeled), set(anomalies))),
+    )
+    for seed in (0, 0, 1):
+        make_detector("fsnet-5-rows", random_state=seed).fit_rows(
+            np.zeros((2000, 2), np.float32), UNLABELED, ANOMALIES[:n_anomalies]
+        )
+    assert [tuple(map(len, parts)) for parts in seen] == [(5, kept)] * 3
+    assert seen[0] == seen[1] != seen[2]
+    assert seen[0][0] <= set(UNLABELED) and seen[0][1] <= set(ANOMALIES[:n_anomalies])
+
+
+# ---------------------------------------------------------------------------- REPEN
+
+
+@pytest.mark.parametrize(
+    "name, from_u, known", [("repen", 128, 128), ("repen-all-known", 0, 256), ("repen-none-known", 256, 0)]
+)
+def test_known_negatives(name, from_u, known):
+    X = np.random.default_rng(0).random((2000, 3)).astype(np.float32)
+    X[UNLABELED[:9]] += 5  # the candidates
+    detector = make_detector(name)
+    batches = detector.sample_batches(X, UNLABELED, ANOMALIES, 4, np.random.default_rng(0))
+    assert isinstance(detector, REPEN) and batches.layout.shape == (3, 256)
+    negatives = batches.unlabeled[:, 512:]
+    assert negatives.shape == (4, from_u) and set(negatives.ravel()) <= set(UNLABELED[:9])
+    assert (
+        batches.anomalies.shape == (4, known) and not np.isin(batches.unlabeled[:, :512], UNLABELED[:9]).any()
+    )
+
+
+# ---------------------------------------------------------------------------- PReNet and DevNet
+
+
+@pytest.mark.parametrize("change, clipped", [
+    ("", [3 / 13, 4 / 13, 12 / 13]), ("-keras-step", [3 / 13, 4 / 13, 12 / 13]),
+    ("-no-clipping", [3, 4, 12]), ("-variable-clipping", [3 / 5, 4 / 5, 1]),
+])  # fmt: skip
+@BOTH
+def test_clipping(base, change, clipped):
+    """Gradients (3, 4) and (12): of norm 5 and 12, and of norm 13 together.
+
+    The first moving average is 0.1 g^2.
+    """
+    optimizer = make_detector(base + change).optimizer()
+    variables = [tf.Variable([0.0, 0.0]), tf.Variable([0.0])]
+    optimizer.apply([tf.constant([3.0, 4.0]), tf.constant([12.0])], variables)
+    np.testing.assert_allclose(np.concatenate(optimizer._velocities), 0.1 * np.square(clipped), rtol=1e-5)
+
+
+@pytest.mark.parametrize("change", ["", "-no-clipping", "-variable-clipping", "-keras-step"])
+@BOTH
+def test_step_with_a_small_gradient(base, change):
+    """g = 1e-4, so v = 0.1 * 1e-8: Keras 3's step is a tenth of the other."""
+    divisor = np.sqrt(1e-9 + 1e-7) if change == "-keras-step" else np.sqrt(1e-9) + 1e-7
+    variable = tf.Variable([0.0])
+    make_detector(base + change).optimizer().apply([tf.constant([1e-4])], [variable])
+    np.testing.assert_allclose(variable.numpy(), [-1e-3 * 1e-4 / divisor], rtol=1e-4)
+
+
+@BOTH
+def test_last_epoch(base):
+    """A learning rate so high that the loss goes up and down: the best epoch is not the last.
+
+    Of a single epoch it is.
+    """
+    X, _, known = two_clusters()
+    for settings in {"epochs": 1}, {"epochs": 10, "learning_rate": 0.3}:
+        best, last = (make_detector(name, **settings).fit(X, known) for name in (base, f"{base}-last-epoch"))
+        assert best.losses_ == last.losses_ and (np.argmin(best.losses_) == settings["epochs"] - 1) == (
+            settings["epochs"] == 1
+        )
+        kept = [
+            np.concatenate([weight.ravel() for weight in detector.model_.get_weights()])
+            for detector in (best, last)
+        ]
+        assert np.array_equal(*kept) == (settings["epochs"] == 1)
+
+
+@BOTH
+def test_same_batches(base):
+    usual, same = make_detector(base), make_detector(f"{base}-same-batches")
+    one, other = batches_of(same, seed=1), batches_of(same, seed=2)
+    for part, again in zip(one, other):
+        np.testing.assert_array_equal(part, again)
+    assert not np.array_equal(batches_of(usual, seed=1).unlabeled, batches_of(usual, seed=2).unlabeled)
+    np.testing.assert_array_equal(one.anomalies, batches_of(usual, seed=42).anomalies)  # the authors' seed
+    starts = [
+        make_detector(f"{base}-same-batches", random_state=seed, epochs=1, learning_rate=0.0)
+        for seed in (0, 1)
+    ]
+    X, _, known = two_clusters()
+    first, second = (detector.fit(X, known).model_.get_weights()[0] for detector in starts)
+    assert np.abs(first - second).max() > 0.1  # the initial weights are the run's
+
+
+def test_unlabelled_rows_with_replacement():
+    usual, reading = (
+        batches_of(make_detector(name), n_batches=20) for name in ("prenet", "prenet-replacement")
+    )
+    assert all(len(set(row[:512])) == 512 for row in usual.unlabeled)
+    assert all(
+        300 < len(set(row[:512])) < 460 for row in reading.unlabeled
+    )  # of 900 rows, 512 draws hit about 390
+    assert np.isin(reading.unlabeled, UNLABELED).all() and reading.unlabeled.shape == usual.unlabeled.shape
+    for part in ("anomalies", "layout", "targets"):
+        np.testing.assert_array_equal(getattr(usual, part), getattr(reading, part))
+
+
+def test_natural_labels():
+    batches = batches_of(make_detector("devnet-natural"))
+    np.testing.assert_array_equal(batches.targets, np.isin(batches.unlabeled, ANOMALIES))
+    assert batches.targets.mean() == pytest.approx(100 / 1000, abs=0.005)
+    assert set(batches.unlabeled.ravel()) == {*UNLABELED, *ANOMALIES}
+
+
+def test_a_batch_has_its_own_targets():
+    """Two epochs of two steps without learning.
+
+    An epoch's loss is the mean of its two batches', each with its labels.
+    """
+    rng = np.random.default_rng(0)
+    X, anomalies, detector = (
+        rng.random((300, 4)).astype(np.float32),
+        np.arange(20),
+        DevNet(l2=0.0, learning_rate=0.0),
+    )
+    model = detector.build(4, seed=0)
+    trainer = Trainer(detector.build(4, seed=1), detector.loss, detector.optimizer())
+    batches = sample_balanced(np.arange(20, 300), 20, 4, 16, rng)
+    targets = rng.integers(2, size=(4, 16))
+    losses = trainer.fit(X, anomalies, batches._replace(targets=targets), 2, state_of(model), (0.0, 1.0))[1]
+    scores = model(X).numpy()[np.hstack([batches.unlabeled, anomalies[batches.anomalies]])]
+    expected = np.where(targets, np.maximum(5 - scores, 0), np.abs(scores)).mean(axis=1)
+    np.testing.assert_allclose(losses, expected.reshape(2, 2).mean(axis=1), rtol=1e-5)
+    same = batches._replace(targets=np.tile(batches.targets, (4, 1)))
+    assert trainer.fit(X, anomalies, same, 2, state_of(model), (0.0, 1.0))[1] == pytest.approx(
+        trainer.fit(X, anomalies, batches, 2, state_of(model), (0.0, 1.0))[1], rel=1e-6
+    )
+
+
+@pytest.mark.parametrize(
+    "name", ["fsnet-natural", "fsnet-5-rows", "devnet-natural", "repen-all-known", "repen-none-known"]
+)
+def test_orders_two_clusters(name):
+    X, _, known = two_clusters()
+    X_new, truth_new, _ = two_clusters(seed=1)
+    detector = make_detector(name).fit(X, known)
+    assert roc_auc_score(truth_new, detector.decision_function(X_new)) > 0.95
+
+
+def test_dense_rows_only():
+    assert (
+        PReNet().takes_sparse
+        and not readings.PReNetLastEpoch().takes_sparse
+        and make_detector("prenet-large-l2").takes_sparse
+    )
+
+
+# ---------------------------------------------------------------------------- the experiment
+
+
+def test_readings_are_a_group(capsys):
+    assert experiments.method_names("readings") == READINGS and experiments.method_names(
+        "dsad-hinge,prenet"
+    ) == ["dsad-hinge", "prenet"]
+    with pytest.raises(SystemExit):
+        experiments.main(["--help"])
+    out = capsys.readouterr().out
+    assert "`readings`" in out and not any(name in out for name in READINGS)
+    parser = experiments.make_parser()
+    (own,) = experiments.complete_all(parser.parse_args(["readings"]))
+    assert own.methods == READINGS
+    everything = experiments.complete_all(parser.parse_args(["all"]))
+    assert "readings" not in [args.experiment for args in everything]
+
+
+def test_from_the_command_line(tmp_path, capsys):
+    where = ["--offline", "--data-dir", str(tmp_path / "data"), "--results-dir", str(tmp_path), "--jobs", "1"]
+    assert (
+        experiments.main(
+            [
+                "readings",
+                "--demo",
+                "--methods",
+                "fsnet-natural,prenet-small-l2",
+                "--protocol",
+                "redrawn",
+                *where,
+            ]
+        )
+        == 0
+    )
+    table = pd.read_csv(tmp_path / "readings_redrawn_synthetic.csv")
+    assert {"auc_pr_fsnet-natural", "auc_pr_prenet-small-l2"} <= set(table) and "auc_pr_prenet" not in table
+    assert "FSNet, natural queries, -d_a" in capsys.readouterr().out

@@ -1,0 +1,262 @@
+"""The ablated variants of Table 4: their labels, networks, scoring, and the random states of dropout."""
+
+import numpy as np
+import pytest
+from sklearn.base import clone
+from sklearn.metrics import roc_auc_score
+from toys import two_clusters
+
+from methods import make_detector
+from prenet import VARIANTS, PReNet
+from training import keras_detector
+from training.loop import Trainer
+from training.network import state_of, tf
+
+PAIRWISE = [variant for variant in VARIANTS if variant != "iPReNet"]
+
+
+def batches_of(variant, **settings):
+    detector = PReNet(variant=variant, batch_size=8, **settings)
+    return detector.sample_batches(None, np.arange(100, 200), np.arange(5), 3, np.random.default_rng(0))
+
+
+@pytest.mark.parametrize("variant", VARIANTS)
+def test_orders_two_clusters(variant):
+    X, _, known = two_clusters()
+    X_new, truth_new, _ = two_clusters(seed=1)
+    detector = clone(make_detector("prenet", variant=variant)).fit(X, known)
+    assert roc_auc_score(truth_new, detector.decision_function(X_new)) > 0.97
+
+
+def test_unknown_variant_is_refused():
+    X, _, known = two_clusters()
+    with pytest.raises(
+        ValueError, match="variant must be None or one of TRM, iPReNet, LDM, A2H, NPR, not 'trm'"
+    ):
+        PReNet(variant="trm").fit(X, known)
+
+
+# ---------------------------------------------------------------------------- labels and batches
+
+
+@pytest.mark.parametrize(
+    "variant, labels",
+    [(None, [0, 4, 8]), ("TRM", [0, 4, 4]), ("LDM", [0, 4, 8]), ("A2H", [0, 4, 8]), ("NPR", [0, 4, 8])],
+)
+def test_labels_of_pairs(variant, labels):
+    """A batch of 8 has 4 pairs {u,u}, 2 {a,u} and 2 {a,a}.
+
+    The pairs themselves are the same in all variants.
+    """
+    batches = batches_of(variant)
+    np.testing.assert_array_equal(batches.targets, np.repeat(labels, [4, 2, 2]))
+    np.testing.assert_array_equal(batches.layout, batches_of(None).layout)
+    np.testing.assert_array_equal(batches.unlabeled, batches_of(None).unlabeled)
+
+
+def test_margin_scales_the_merged_label():
+    np.testing.assert_array_equal(batches_of("TRM", margin=0.5).targets, [0, 0, 0, 0, 0.5, 0.5, 0.5, 0.5])
+
+
+def test_single_instances_are_half_unlabelled_half_anomalies():
+    batches = batches_of("iPReNet")
+    assert batches.unlabeled.shape == batches.anomalies.shape == (3, 4)
+    np.testing.assert_array_equal(
+        batches.layout, [[0, 1, 2, 3, 4, 5, 6, 7]]
+    )  # numbers from 4 on are anomalies
+    np.testing.assert_array_equal(batches.targets, [0, 0, 0, 0, 4, 4, 4, 4])
+
+
+# ---------------------------------------------------------------------------- networks
+
+
+@pytest.mark.parametrize(
+    "variant, kernels, n_regularized",
+    [
+        (None, [(7, 20), (40, 1)], 1),
+        ("TRM", [(7, 20), (40, 1)], 1),
+        ("iPReNet", [(7, 20), (20, 1)], 1),
+        ("LDM", [(14, 1)], 0),
+        ("A2H", [(7, 20), (20, 20), (20, 20), (40, 1)], 3),
+        ("NPR", [(7, 20), (40, 20), (20, 1)], 2),
+    ],
+)
+def test_layers_and_l2(variant, kernels, n_regularized):
+    """Every hidden kernel has its l2 term, the scoring layer has none."""
+    model = PReNet(variant=variant, l2=0.1).build(7, seed=0)
+    weights = model.get_weights()
+    assert [w.shape for w in weights[::2]] == kernels
+    assert [w.shape for w in weights[1::2]] == [shape[1:] for shape in kernels]  # biases
+    expected = [0.1 * np.sum(w**2) for w in weights[::2][:n_regularized]]
+    np.testing.assert_allclose(
+        sorted(float(penalty) for penalty in model.losses), sorted(expected), rtol=1e-5
+    )
+
+
+def test_npr_by_hand():
+    """eta = w . relu(W [psi(x_i), psi(x_j)] + b) + c."""
+    model = PReNet(variant="NPR").build(7, seed=0)
+    rng = np.random.default_rng(0)
+    model.set_weights([w + rng.normal(0, 0.1, w.shape) for w in model.get_weights()])  # biases other than 0
+    W_psi, b_psi, W, b, w, c = model.get_weights()
+    pair = rng.random((2, 1, 7), dtype=np.float32)
+    codes = np.hstack([np.maximum(x @ W_psi + b_psi, 0) for x in pair])
+    assert float(model(list(pair))[0]) == pytest.approx(
+        (np.maximum(codes @ W + b, 0) @ w + c).item(), abs=1e-5
+    )
+
+
+# ---------------------------------------------------------------------------- scoring
+
+
+@pytest.mark.parametrize("pair_order", ["released", "paper"])
+@pytest.mark.parametrize("variant", PAIRWISE)
+def test_scores_equal_the_definition(variant, pair_order):
+    X, _, known = two_clusters()
+    detector = PReNet(epochs=10, ensemble_size=3, pair_order=pair_order, variant=variant).fit(X, known)
+    scores = detector.decision_function(X)
+    assert scores.std() > 0.05
+    np.testing.assert_allclose(scores, detector.score_by_pairs(X), atol=1e-5)
+
+
+def test_a_single_instance_has_the_networks_score():
+    X, _, known = two_clusters()
+    detector = PReNet(epochs=3, variant="iPReNet").fit(X, known)
+    W, b, w, c = detector.model_.get_weights()
+    np.testing.assert_allclose(
+        detector.decision_function(X), (np.maximum(X @ W + b, 0) @ w + c)[:, 0], atol=1e-5
+    )
+
+
+# ---------------------------------------------------------------------------- dropout
+
+
+def test_dropout_does_not_depend_on_earlier_fits():
+    X, _, known = two_clusters()
+    scores = [PReNet(seed, epochs=3, variant="A2H").fit(X, known).decision_function(X) for seed in (0, 1, 0)]
+    np.testing.assert_array_equal(scores[0], scores[2])
+    assert np.abs(scores[0] - scores[1]).max() > 1e-6
+
+
+def a2h_losses(rate, monkeypatch):
+    """Mean losses of 6 epochs of one step, without learning and on one and the same batch.
+
+    Only the masks differ.
+    """
+    monkeypatch.setattr("prenet.DROPOUT_RATE", rate)
+    detector = PReNet(variant="A2H", batch_size=32, learning_rate=0.0)
+    X, _, known = two_clusters()
+    anomalies = np.flatnonzero(known)
+    batch = detector.sample_batches(X, np.flatnonzero(known == 0), anomalies, 1, np.random.default_rng(0))
+    batches = batch._replace(
+        unlabeled=batch.unlabeled.repeat(6, axis=0), anomalies=batch.anomalies.repeat(6, axis=0)
+    )
+    model = detector.build(X.shape[1], seed=1)
+    start = state_of(model)
+    trainer = Trainer(model, detector.loss, detector.optimizer())
+    losses = trainer.fit(X, anomalies, batches, 6, start)[1]
+    assert losses == trainer.fit(X, anomalies, batches, 6, start)[1]  # the random states start anew
+    return losses
+
+
+def test_masks_differ_from_step_to_step(monkeypatch):
+    assert len(set(a2h_losses(0.5, monkeypatch))) == 6
+    assert len(set(a2h_losses(0.0, monkeypatch))) == 1
+
+
+def test_an_instance_has_other_masks_at_each_of_its_places():
+    """All pairs of one row with itself: with one mask for each row, all scores would be equal."""
+    detector, outputs = PReNet(variant="A2H"), []
+
+    def loss(targets, scores):
+        outputs.append(scores.numpy())
+        return detector.loss(targets, scores)
+
+    trainer = Trainer(detector.build(6, seed=1), loss, detector.optimizer())
+    trainer._step(np.full((1, 6), 0.5, np.float32), np.zeros((2, 16), int), np.zeros(16, np.float32), ())
+    assert len(set(outputs[0])) > 8
+
+
+def test_dropout_is_off_in_scoring():
+    X, _, known = two_clusters()
+    detector = PReNet(epochs=2, variant="A2H").fit(X, known)
+    np.testing.assert_array_equal(detector.decision_function(X), detector.decision_function(X))
+    kernels_and_biases, code = detector.model_.get_layer("psi").get_weights(), X
+    for kernel, bias in zip(kernels_and_biases[::2], kernels_and_biases[1::2]):
+        code = np.maximum(code @ kernel + bias, 0)
+    np.testing.assert_allclose(detector.model_.get_layer("psi")(X), code, atol=1e-5)
+
+
+# ---------------------------------------------------------------------------- compiled graphs
+
+
+class ReadsItsMargin(PReNet):
+    """A loss that is free to read any parameter."""
+
+    def loss(self, ordinal_labels, scores):
+        return super().loss(ordinal_labels, scores) + self.margin * tf.reduce_mean(scores**2)
+
+
+class KnowsTheMargin(PReNet):
+    """The same loss, with the margin of one test written out."""
+
+    def loss(self, ordinal_labels, scores):
+        return super().loss(ordinal_labels, scores) + 0.25 * tf.reduce_mean(scores**2)
+
+
+def test_a_loss_may_read_any_parameter():
+    X, _, known = two_clusters()
+    first = ReadsItsMargin(epochs=3, margin=4.0).fit(X, known)
+    second, expected = (
+        kind(epochs=3, margin=0.25).fit(X, known) for kind in (ReadsItsMargin, KnowsTheMargin)
+    )
+    assert second.losses_ == expected.losses_ != first.losses_
+    np.testing.assert_array_equal(second.decision_function(X), expected.decision_function(X))
+
+
+class ReadsItsSeed(PReNet):
+    def loss(self, ordinal_labels, scores):
+        return super().loss(ordinal_labels, scores) + self.random_state
+
+
+def test_a_loss_may_not_read_the_seed():
+    """One graph serves all seeds, so it would have that of the first fit."""
+    X, _, known = two_clusters()
+    with pytest.raises(
+        AttributeError, match="must not read random_state: one compiled graph serves all seeds"
+    ):
+        ReadsItsSeed(epochs=1, random_state=3).fit(X, known)
+
+
+def test_fits_are_the_same_whatever_was_fitted_before():
+    X, _, known = two_clusters()
+    settings = [
+        {"epochs": 2},
+        {"epochs": 3},
+        {"epochs": 2, "batches_per_epoch": 5},
+        {"epochs": 3, "margin": 0.25},
+    ]
+    fresh = []
+    for setting in settings:
+        keras_detector._compiled_trainer.cache_clear()
+        fresh.append(PReNet(**setting).fit(X, known).decision_function(X))
+    keras_detector._compiled_trainer.cache_clear()
+    for setting, scores in zip(settings, fresh):
+        np.testing.assert_array_equal(PReNet(**setting).fit(X, known).decision_function(X), scores)
+    assert keras_detector._compiled_trainer.cache_info().misses == len(settings)
+
+
+def test_other_parameters_are_compiled_anew():
+    X, _, known = two_clusters()
+    keras_detector._compiled_trainer.cache_clear()
+    settings = [
+        {},
+        {"variant": "NPR"},
+        {"variant": "TRM"},
+        {"l2": 0.1},
+        {"learning_rate": 0.01},
+        {"hidden_units": 5},
+    ]
+    for setting in settings:
+        PReNet(epochs=1, **setting).fit(X, known)
+    assert keras_detector._compiled_trainer.cache_info().misses == len(settings)

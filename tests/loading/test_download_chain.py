@@ -1,0 +1,136 @@
+"""The way from the authors' repositories to prepared data sets, on a server with the names of their trees.
+
+The files are generated and small, with the ids that they have; the registry expects their sizes in place of
+the paper's.
+"""
+
+import lzma
+from dataclasses import replace
+from urllib.parse import unquote
+
+import numpy as np
+import pandas as pd
+import pytest
+import requests
+from archives import tar_bytes, zip_bytes
+
+import data_prep
+from loading import downloads, finding, row_order, store
+from loading.authors_files import AUTHORS_FILES, git_blob_id, write_as_authors
+from loading.registry import DATA_SETS, SEEN_SETS
+
+THYROID = "annthyroid_21feat_normalised.csv"
+GITHUB = "https://raw.githubusercontent.com"
+ATTACKS = {"Backdoor": 3, "backdoor": 3, "DoS": 5, "Fuzzers": 2, "Reconnaissance": 4}
+NORMALS = 12
+
+
+def rows_of(stem):
+    """X (n, 3) and y (n,) of a generated file.
+
+    Those of UNSW-NB15 share their normal rows, each file scaled over its own.
+    """
+    attack = stem.removeprefix("UNSW_NB15_traintest_")
+    normals = np.random.default_rng(0).random((NORMALS, 3))
+    anomalies = 1 + np.random.default_rng(len(stem)).random((ATTACKS.get(attack, 4), 3))
+    X = np.concatenate([normals, anomalies])
+    return (X - X.min(axis=0)) / np.ptp(X, axis=0), np.repeat([0, 1], [len(normals), len(anomalies)])
+
+
+def packed(name):
+    """The content of a generated file, packed as its name says."""
+    stem = name.split(".")[0]
+    X, y = rows_of(stem)
+    if ".svm" in name:
+        lines = (
+            f"{label} " + " ".join(f"{number}:{value:.6f}" for number, value in enumerate(row, 1))
+            for row, label in zip(X, y)
+        )
+        return zip_bytes((f"{stem}.svm", "\n".join(lines) + "\n"))
+    content = write_as_authors(["a", "b", "c"], X, y)
+    if name.endswith(".zip"):
+        return zip_bytes((f"{stem}.csv", content.decode()))
+    return tar_bytes([(f"{stem}.csv", content)], lzma.compress) if name.endswith(".tar.xz") else content
+
+
+@pytest.fixture
+def trees(server, monkeypatch):
+    """The server with the authors' trees, at their public address as far as the project can see.
+
+    It has no other network.
+    """
+    monkeypatch.delenv("PRENET_DATA", raising=False)
+    contents = {line.file: packed(line.file) for line in AUTHORS_FILES}
+    lines = [replace(line, git_blob=git_blob_id(contents[line.file]), sha256="") for line in AUTHORS_FILES]
+    server.files = {unquote(line.address.removeprefix(GITHUB)): contents[line.file] for line in lines}
+    monkeypatch.setattr(row_order, "AUTHORS_FILES", lines)
+    monkeypatch.setattr(finding, "KNOWN_DIGESTS", {line.file: line.digests for line in lines})
+    for name in DATA_SETS:
+        anomalies = {"bac": 3, "dos": 5, "fuz": 2, "rec": 4, "unsw": 14}.get(name, 4)
+        monkeypatch.setitem(
+            DATA_SETS, name, replace(DATA_SETS[name], rows=NORMALS + anomalies, features=3, pypi=None)
+        )
+    get = requests.get
+
+    def get_from_server(url, **options):
+        if not url.startswith(GITHUB):
+            raise requests.ConnectionError(f"{url} is not served")
+        return get(url.replace(GITHUB, server.url), **options)
+
+    monkeypatch.setattr(requests, "get", get_from_server)
+    monkeypatch.setattr(downloads, "connection_problem", lambda *_: "")
+    return server
+
+
+def test_with_a_network_every_data_set_comes_out_exact(trees, tmp_path):
+    assert data_prep.main(["--data-dir", str(tmp_path)]) == 0
+    table = pd.read_csv(tmp_path / "manifest.csv", index_col="name")
+    assert (table.loc[[*SEEN_SETS, "unsw"], "status"] == "exact").all()
+    assert table.loc[list(SEEN_SETS), "order"].str.startswith("proved: git blob ").all()
+    # the authors' files of several seen classes are on a Google Drive only; those of one class are enough
+    assert table.loc["unsw", "source"] == ";".join(
+        f"UNSW_NB15_traintest_{attack}.csv.zip" for attack in ("Backdoor", "DoS", "Reconnaissance", "Fuzzers")
+    )
+    assert store.load_data("rec,fuz->dos", tmp_path).size == NORMALS + 4 + 2 + 5
+    assert set(trees.asked) <= set(trees.files)  # no address leads nowhere
+    assert (
+        len(trees.asked) == len(set(trees.asked)) == 12
+    )  # each data set's file once, of the tree that is named first
+
+
+def test_scale_of_the_unseen_sets(trees, tmp_path):
+    """Normal rows and classes of the four files, each scaled over its own rows, on one scale again."""
+    assert data_prep.main(["--data-dir", str(tmp_path), "--datasets", "unsw"]) == 0
+    data = store.load_data("unsw", tmp_path)
+    stems = [f"UNSW_NB15_traintest_{attack}" for attack in ("Backdoor", "DoS", "Reconnaissance", "Fuzzers")]
+    normals = np.random.default_rng(0).random((NORMALS, 3))
+    raw = [
+        1 + np.random.default_rng(len(stem)).random((ATTACKS[stem.rpartition("_")[2]], 3)) for stem in stems
+    ]
+    joined = np.concatenate([normals, *raw])
+    np.testing.assert_allclose(data.X, (joined - joined.min(axis=0)) / np.ptp(joined, axis=0), atol=1e-5)
+
+
+def test_a_mirror_serves_what_the_first_tree_lost(trees, tmp_path):
+    lost = [path for path in trees.files if path.startswith("/mala-lab/")]
+    for path in lost:
+        del trees.files[path]
+    for path in [path for path in trees.files if path.startswith("/GuansongPang/deviation-network")]:
+        trees.files[path] = b"<html>This repository is blocked here</html>"
+    data_prep.main(["--data-dir", str(tmp_path)])
+    table = pd.read_csv(tmp_path / "manifest.csv", index_col="name")
+    found = table.index[table["status"] == "exact"]
+    assert list(found) == ["donors", "census", "fraud", "celeba", "bac", "campaign", "thyroid"]
+
+
+@pytest.mark.parametrize("content, message", [
+    (b"a,b,c,class\r\n", f"{THYROID} from raw.githubusercontent.com has git blob id [0-9a-f]* instead of "),
+    (b"<!doctype html><p>Please sign in", f"raw.githubusercontent.com sent a web page instead of {THYROID}"),
+])  # fmt: skip
+def test_another_file_is_refused_in_one_sentence(trees, tmp_path, capsys, content, message):
+    for path in trees.files:
+        trees.files[path] = content
+    assert data_prep.main(["--data-dir", str(tmp_path), "--datasets", "thyroid"]) == 1
+    (line,) = [line for line in capsys.readouterr().err.splitlines() if line]
+    assert pd.Series([line]).str.contains(message).all()
+    assert not (tmp_path / "raw" / THYROID).exists()

@@ -1,0 +1,206 @@
+"""Tests of loading/files.py: every packing opens, every damage is told in a sentence."""
+
+import bz2
+import gzip
+import lzma
+import sys
+import tarfile
+
+import pandas
+import pytest
+from archives import CONTENT, all_files, odd_entry, tar_bytes, zip_bytes
+
+from common.errors import DataError
+from loading import files
+from loading.files import open_data_file
+
+ENTRIES = [("folder/a.csv", CONTENT), ("folder/read.me", b"words")]
+FORMATS = {
+    "a.csv": CONTENT,
+    "a.svm": CONTENT,
+    "A.CSV.GZ": gzip.compress(CONTENT),
+    "a.csv.gz": gzip.compress(CONTENT),
+    "a.csv.bz2": bz2.compress(CONTENT),
+    "a.csv.xz": lzma.compress(CONTENT),
+    "a.zip": zip_bytes(*ENTRIES),
+    "a.tar.gz": tar_bytes(ENTRIES),
+    "a.tar.bz2": tar_bytes(ENTRIES, bz2.compress),
+    "a.tar.xz": tar_bytes(ENTRIES, lzma.compress),
+}
+COMPRESSED = [name for name in FORMATS if name not in ("a.csv", "a.svm")]
+
+
+def write(folder, name, content):
+    (folder / name).write_bytes(content)
+    return folder / name
+
+
+def read(path, member=None, **settings):
+    with open_data_file(path, member, **settings) as stream:
+        return stream.read()
+
+
+@pytest.mark.parametrize("name", FORMATS)
+def test_round_trip(tmp_path, name):
+    path = write(tmp_path, name, FORMATS[name])
+    assert read(path) == CONTENT
+    with open_data_file(str(path)) as stream:
+        assert len(pandas.read_csv(stream)) == 20000
+    assert all_files(tmp_path) == [name]
+
+
+@pytest.mark.parametrize("name", ["a.zip", "a.tar.gz", "a.tar.bz2", "a.tar.xz"])
+def test_named_member(tmp_path, name):
+    path = write(tmp_path, name, FORMATS[name])
+    assert read(path, "read.me") == b"words"
+    assert read(path, "folder/read.me") == b"words"
+    with pytest.raises(DataError, match="exactly one b.csv, but holds 0"):
+        read(path, "b.csv")
+
+
+def test_several_data_files(tmp_path):
+    with pytest.raises(DataError, match="exactly one data file, but holds 2"):
+        read(write(tmp_path, "a.zip", zip_bytes(("a.csv", b"1"), ("b.data", b"2"))))
+    assert read(write(tmp_path, "b.zip", zip_bytes(("a.csv", b"1"), ("__MACOSX/._a.csv", b"2")))) == b"1"
+
+
+def test_zip_inside_a_zip(tmp_path, monkeypatch):
+    inner = zip_bytes(
+        ("bank-additional/bank-additional-full.csv", CONTENT), ("bank-additional/bank.csv", b"1")
+    )
+    path = write(
+        tmp_path, "bank+marketing.zip", zip_bytes(("bank.zip", b"x"), ("bank-additional.zip", inner))
+    )
+    assert read(path, "bank-additional.zip/bank-additional-full.csv") == CONTENT
+    with pytest.raises(DataError, match="damaged"):
+        read(path, "bank.zip/bank.csv")
+    monkeypatch.setattr(files, "NESTED_LIMIT", 100)
+    with pytest.raises(DataError, match="expands to more"):
+        read(path, "bank-additional.zip/bank-additional-full.csv")
+
+
+@pytest.mark.parametrize("name", COMPRESSED)
+@pytest.mark.parametrize("damage", ["truncated", "nearly whole", "text", "empty", "flipped"])
+def test_damage(tmp_path, name, damage):
+    whole = FORMATS[name]
+    flipped = whole[: len(whole) // 2] + bytes([whole[len(whole) // 2] ^ 0xFF]) + whole[len(whole) // 2 + 1 :]
+    content = {
+        "truncated": whole[: len(whole) // 2],
+        "nearly whole": whole[:-4],
+        "text": b"<html>no</html>\n" * 99,
+        "empty": b"",
+        "flipped": flipped,
+    }[damage]
+    if damage == "nearly whole" and name == "a.tar.gz":
+        content = whole[:-60]  # the last bytes of a .tar.gz are padding that no reader looks at
+    path = write(tmp_path, name, content)
+    with pytest.raises(DataError, match="is damaged or not a|is empty|holds a zero byte") as caught:
+        read(path)
+    assert str(path) in str(caught.value)
+    if damage != "flipped":  # pandas may see wrong text before the reader sees the wrong checksum
+        with pytest.raises(DataError), open_data_file(path) as stream:
+            pandas.read_csv(stream)
+
+
+def test_unreadable(tmp_path):
+    with pytest.raises(DataError, match="cannot be read: No such file"):
+        read(tmp_path / "none.csv")
+    with pytest.raises(DataError, match="cannot be read"):
+        read(tmp_path)
+
+
+@pytest.mark.parametrize("error", [DataError("mine"), ValueError("mine"), OSError("mine"), EOFError("mine")])
+@pytest.mark.parametrize("name", ["a.csv", "a.csv.gz", "a.zip", "a.tar.xz"])
+def test_errors_of_the_caller_pass(tmp_path, name, error):
+    with pytest.raises(type(error)) as caught, open_data_file(write(tmp_path, name, FORMATS[name])) as stream:
+        stream.read(10)
+        raise error
+    assert caught.value is error
+
+
+OUTSIDE = {
+    "up.zip": zip_bytes(("a.csv", b"1"), ("../x", b"2")),
+    "deep.zip": zip_bytes(("a.csv", b"1"), ("b/../../x", b"2")),
+    "root.zip": zip_bytes(("a.csv", b"1"), ("/etc/x", b"2")),
+    "drive.zip": zip_bytes(("a.csv", b"1"), ("C:\\x", b"2")),
+    "root.tar.gz": tar_bytes([("a.csv", b"1"), ("/etc/x", b"2")]),
+    "up.tar.xz": tar_bytes([("a.csv", b"1"), ("../x", b"2")], lzma.compress),
+    "link.tar.gz": tar_bytes([("a.csv", b"1"), odd_entry("x", tarfile.SYMTYPE, "/etc/passwd")]),
+    "hard.tar.gz": tar_bytes([("a.csv", b"1"), odd_entry("x", tarfile.LNKTYPE, "a.csv")]),
+    "device.tar.bz2": tar_bytes([("a.csv", b"1"), odd_entry("x", tarfile.CHRTYPE)], bz2.compress),
+}
+
+
+@pytest.mark.parametrize("name", OUTSIDE)
+def test_member_outside_the_folder(tmp_path, name):
+    with pytest.raises(DataError, match="points outside its folder: .*x"):
+        read(write(tmp_path, name, OUTSIDE[name]))
+
+
+def test_folders_in_a_tar_are_fine(tmp_path):
+    content = tar_bytes([odd_entry("folder", tarfile.DIRTYPE), ("folder/a.csv", CONTENT)])
+    assert read(write(tmp_path, "a.tar.gz", content)) == CONTENT
+
+
+@pytest.mark.parametrize("name", COMPRESSED)
+def test_bomb(tmp_path, name):
+    path = write(tmp_path, name, FORMATS[name])
+    with pytest.raises(DataError, match="expands to more than 5000 bytes"):
+        read(path, limit=5000)
+    with (
+        pytest.raises(DataError, match="expands to more than 5000 bytes"),
+        open_data_file(path, limit=5000) as stream,
+    ):
+        pandas.read_csv(stream)
+
+
+@pytest.mark.parametrize("name", ["a.csv.gz", "a.csv.xz", "a.zip"])
+def test_limit_is_not_one_byte_short(tmp_path, name):
+    assert read(write(tmp_path, name, FORMATS[name]), limit=len(CONTENT)) == CONTENT
+
+
+@pytest.mark.parametrize(
+    "text, refused",
+    [
+        (b"a,b\n1,2\n3,4", False),
+        (b"\n\na,b\r\n1\r\n\r\n3,4\r\n", False),
+        (b"a,b\n1,2,3\n", True),
+        (b"\na,b\n1,2\n3,4\n5,6,,7", True),
+        (b"a\n,", True),
+    ],
+)
+def test_rectangular(tmp_path, text, refused):
+    path = write(tmp_path, "a.csv", text)
+    with open_data_file(path, rectangular=True) as stream:
+        if refused:
+            with pytest.raises(DataError, match="more cells than its first line"):
+                stream.read()
+        else:
+            assert stream.read() == text
+
+
+def test_lines_are_followed_from_block_to_block(tmp_path, monkeypatch):
+    monkeypatch.setattr(files, "LINE_LIMIT", 300_000)  # a block has 262,144 bytes
+    assert len(read(write(tmp_path, "a.csv", b"x" * 299_999 + b"\n" + b"y" * 300_000))) == 600_000
+    with pytest.raises(DataError, match="a line of more than 300,000 bytes"):
+        read(write(tmp_path, "a.csv", b"x" * 200_000 + b"\n" + b"y" * 300_001))
+    with pytest.raises(DataError, match="more than 2,048 cells"):
+        read(write(tmp_path, "a.csv", b"x" * 261_000 + b"\n" + b"," * 1_000 + b"," * 1_100 + b"\n"))
+    with pytest.raises(DataError, match="zero byte"):
+        read(write(tmp_path, "a.csv", b"a,b\n1\0,2\n"))
+
+
+def test_bounded_memory_says_so_and_leaves_no_limit_behind(tmp_path):
+    resource = pytest.importorskip("resource")
+    before = resource.getrlimit(resource.RLIMIT_DATA)
+    with (
+        pytest.raises(DataError, match="^a.csv needs more than 0.0625 GiB of memory.$"),
+        files.bounded_memory("a.csv", 2**26),
+    ):
+        raise MemoryError
+    if sys.platform == "linux":
+        with pytest.raises(DataError, match="GiB of memory"), files.bounded_memory("a.csv", 2**26):
+            bytearray(2**28)
+    with pytest.raises(ValueError, match="mine"), files.bounded_memory("a.csv"):
+        raise ValueError("mine")
+    assert resource.getrlimit(resource.RLIMIT_DATA) == before and len(bytearray(2**28)) == 2**28

@@ -1,0 +1,343 @@
+"""Tests of the protocols in splits.py.
+
+The numbers for thyroid were computed apart from this project, from the description in words: scikit-learn's
+train_test_split on the matrix itself, with the row number as an additional column, and numpy's legacy
+generator.
+"""
+
+import hashlib
+
+import numpy as np
+import pytest
+from scipy import sparse
+from sklearn.model_selection import train_test_split
+
+from common.source_code import hash_of_modules
+from loading.readers import read_class_csv
+from loading.splits import released_contamination, split_independent, split_released
+from loading.store import PreparedData, load_data, save_data
+
+CONTAMINATION = f"contamination_{hash_of_modules('loading.splits')}.npy"
+# Row numbers in annthyroid_21feat_normalised.csv of the 60 labelled anomalies, in training order.
+THYROID_LABELED = [
+    908, 6668, 4740, 1986, 4873, 5584, 1508, 2945, 3625, 1513, 4863, 1790, 1633, 5073, 5257, 4999, 5321,
+    2812, 4997, 5320, 3261, 2692, 7058, 497, 4762, 2688, 4900, 6456, 4273, 1808, 462, 6256, 1188, 5280,
+    4671, 2884, 2667, 6024, 4155, 3907, 4215, 3263, 1428, 5693, 569, 4419, 258, 1355, 43, 4114, 5393,
+    6230, 1468, 4987, 3245, 3675, 2503, 690, 6741, 2136,
+]  # fmt: skip
+# For some synthetic rows: the row they are a copy of, the row that one feature is taken from, that feature.
+THYROID_EXTRA = {0: (3097, 1899, 16), 1: (559, 1582, 8), 2: (7057, 5257, 5), 135: (5611, 3047, 14)}
+
+
+def digest(array):
+    return hashlib.sha256(np.ascontiguousarray(array).tobytes()).hexdigest()[:16]
+
+
+@pytest.fixture(scope="module")
+def thyroid(real_data):
+    return read_class_csv(real_data / "annthyroid_21feat_normalised.csv")
+
+
+def make_data(n_normals=400, n_anomalies=100, n_features=40, seed=0):
+    """Rows that are all different, in random order."""
+    rng = np.random.default_rng(seed)
+    y = rng.permutation(np.repeat([0, 1], [n_normals, n_anomalies]))
+    X = rng.random((len(y), n_features)).astype(np.float32)
+    X[rng.random(X.shape) < 0.5] = 0  # for the sparse case
+    return X, y
+
+
+# --- released
+
+
+def test_released_on_thyroid(thyroid):
+    X, y = thyroid
+    split = split_released(X, y)
+    assert split.anomalies.tolist() == THYROID_LABELED
+    assert (len(split.unlabeled), len(split.test), y[split.test].sum()) == (5333 + 136, 1440, 107)
+    assert split.unlabeled[:5].tolist() == [3659, 5187, 6069, 2549, 3952]
+    assert split.unlabeled[5330:].tolist() == [4766, 3214, 2070, *range(7200, 7336)]
+    assert split.test[:5].tolist() == [5943, 3334, 1267, 1284, 2551]
+    assert split.test[-3:].tolist() == [5696, 3409, 2270]
+    assert digest(split.unlabeled[:5333].astype("<i8")) == "24c863670c9db787"
+    assert digest(split.test.astype("<i8")) == "05ab8a16573d8089"
+
+
+def test_released_contamination_of_thyroid(thyroid):
+    X, y = thyroid
+    extra = released_contamination(X, y, 0.02)
+    assert extra.shape == (136, 21) and extra.dtype == np.float32
+    for row, (first, second, feature) in THYROID_EXTRA.items():
+        expected = X[first].copy()
+        expected[feature] = X[second, feature]
+        np.testing.assert_array_equal(extra[row], expected)
+    assert digest(extra.astype("<f4")) == "80cdfffea76c7f64"
+
+
+@pytest.mark.parametrize("rate", [0.02, 0.1])
+@pytest.mark.parametrize("n_labeled", [5, 60])
+def test_released_is_what_the_description_says(rate, n_labeled):
+    """The same by carrying the matrix through every step instead of positions."""
+    X, y = make_data()
+    X_train, X_test, y_train, y_test = train_test_split(X, y, test_size=0.2, random_state=42, stratify=y)
+    positions = np.where(y_train == 1)[0]
+    removed = np.random.RandomState(42).choice(positions, len(positions) - n_labeled, replace=False)
+    X_train, y_train = np.delete(X_train, removed, axis=0), np.delete(y_train, removed)
+    anomalies, rng, extra = X[y == 1], np.random.RandomState(42), []
+    for _ in range(int(400 * rate / (1 - rate))):
+        first, second = rng.choice(100, 2, replace=False)
+        extra.append(anomalies[first].copy())
+        for feature in rng.choice(40, 2, replace=False):
+            extra[-1][feature] = anomalies[second, feature]
+
+    split = split_released(X, y, n_labeled, rate)
+    stacked = split.stack(X)
+    np.testing.assert_array_equal(stacked[split.unlabeled], np.concatenate([X_train[y_train == 0], extra]))
+    np.testing.assert_array_equal(stacked[split.anomalies], X_train[y_train == 1])
+    np.testing.assert_array_equal(X[split.test], X_test)
+    np.testing.assert_array_equal(y[split.test], y_test)
+    assert len(split.anomalies) == n_labeled
+
+
+@pytest.mark.parametrize("n_anomalies, kept", [(50, 40), (75, 60), (76, 60)])
+def test_released_keeps_all_when_there_are_no_more_than_60(n_anomalies, kept):
+    X, y = make_data(n_anomalies=n_anomalies)
+    split = split_released(X, y)
+    assert len(split.anomalies) == kept
+    assert np.isin(split.anomalies, split.test).sum() == 0
+    assert y[split.anomalies].all()
+
+
+def test_released_with_ten_features_copies_anomalies():
+    """int(0.05 * 10) is 0: on donors the contamination is labelled and test anomalies as they are."""
+    X, y = make_data(n_normals=2000, n_features=10)
+    originals = {row.tobytes() for row in X[y == 1]}
+    extra = released_contamination(X, y, 0.02)
+    assert len(extra) == 40
+    assert {row.tobytes() for row in extra} <= originals
+
+
+def test_released_contamination_of_a_sparse_matrix():
+    X, y = make_data()
+    extra = released_contamination(sparse.csr_matrix(X), y, 0.1)
+    assert sparse.issparse(extra) and extra.dtype == np.float32
+    np.testing.assert_array_equal(extra.toarray(), released_contamination(X, y, 0.1))
+    split = split_released(sparse.csr_matrix(X), y, contamination=0.1)
+    np.testing.assert_array_equal(
+        split.stack(sparse.csr_matrix(X)).toarray(), split_released(X, y, contamination=0.1).stack(X)
+    )
+
+
+@pytest.mark.parametrize("as_stored", [np.asarray, sparse.csr_matrix])
+def test_released_without_contamination(as_stored):
+    X, y = make_data()
+    X = as_stored(X)
+    split = split_released(X, y, contamination=0)
+    assert split.extra.shape == (0, 40)
+    assert len(split.unlabeled) == 320 and not y[split.unlabeled].any()
+    assert split.stack(X) is X  # nothing is copied
+
+
+# --- redrawn
+
+
+def parts_of(split, X):
+    """The rows of U and A and the positions of the test set."""
+    return split.stack(X)[split.unlabeled], X[split.anomalies], split.test
+
+
+def test_redrawn_is_released_with_other_luck(stored):
+    released, same, one, other = (
+        parts_of(stored.split(protocol, seed, 10, 0.1), stored.X)
+        for protocol, seed in (("released", 3), ("redrawn", 42), ("redrawn", 1), ("redrawn", 2))
+    )
+    for was, drawn_again in zip(released, same):
+        np.testing.assert_array_equal(was, drawn_again)
+    for first, second, third in zip(released, one, other):
+        assert first.shape == second.shape == third.shape
+        assert len({digest(part) for part in (first, second, third)}) == 3
+    assert files(stored) == ["X.npy", CONTAMINATION, "meta.json", "y.npy"]  # the file is that of `released`
+    np.testing.assert_array_equal(
+        stored.split("released", 0, 10, 0.1).extra, released_contamination(stored.X, stored.y, 0.1)
+    )
+
+
+def test_redrawn_contamination_is_of_all_anomalies(stored):
+    """A row is a copy of an anomaly but for 2 of 40 features.
+
+    Test anomalies are among those copied, unlike with `independent`.
+    """
+    split = stored.split("redrawn", 5, 10, 0.1)
+    anomalies = np.flatnonzero(stored.y)
+    originals = [
+        anomalies[np.argmin(np.count_nonzero(stored.X[anomalies] != row, axis=1))] for row in split.extra
+    ]
+    assert len(split.extra) == 44
+    assert set(originals) & set(split.test) and set(originals) & set(split.anomalies)
+
+
+# --- independent
+
+
+def test_independent_parts(thyroid):
+    _, y = thyroid
+    for seed in range(5):
+        split = split_independent(y, seed)
+        normals, contamination = (
+            split.unlabeled[y[split.unlabeled] == 0],
+            split.unlabeled[y[split.unlabeled] == 1],
+        )
+        assert (len(split.test), y[split.test].sum()) == (1440, 107)  # stratified: 20% of 7,200 and of 534
+        assert len(normals) == 5333
+        assert len(contamination) == 108  # int(5333 * .02 / .98)
+        assert len(split.anomalies) == 60 and y[split.anomalies].all()
+        parts = np.concatenate([normals, contamination, split.anomalies, split.test])
+        assert len(np.unique(parts)) == len(
+            parts
+        )  # disjoint, and without repetition: 367 anomalies remain to draw from
+        assert split.extra is None
+
+
+def test_independent_seeds(thyroid):
+    _, y = thyroid
+    one, same, other = (split_independent(y, seed) for seed in (1, 1, 2))
+    for part in ("unlabeled", "anomalies", "test"):
+        np.testing.assert_array_equal(getattr(one, part), getattr(same, part))
+        assert set(getattr(one, part)) != set(getattr(other, part))
+
+
+@pytest.mark.parametrize("rate, wanted", [(0, 0), (0.05, 16), (0.058, 19), (0.06, 20), (0.1, 35)])
+def test_independent_repeats_rows_only_when_too_few_remain(rate, wanted):
+    _, y = make_data()  # 320 normals and 80 anomalies to train on, 20 of which are not labelled
+    for seed in range(5):
+        split = split_independent(y, seed, contamination=rate)
+        contamination = split.unlabeled[y[split.unlabeled] == 1]
+        assert len(contamination) == wanted
+        assert wanted > 20 or len(set(contamination)) == wanted
+        assert not set(contamination) & {*split.anomalies, *split.test}
+
+
+def test_independent_without_spare_anomalies():
+    _, y = make_data(n_anomalies=50)
+    with pytest.raises(ValueError, match="all 40 training anomalies are labelled"):
+        split_independent(y, 0)
+    assert len(split_independent(y, 0, contamination=0).anomalies) == 40
+    assert len(split_independent(y, 0, n_labeled=30).anomalies) == 30
+
+
+# --- all
+
+
+@pytest.mark.parametrize("rate", [-0.01, 1, 1.5, float("nan")])
+def test_bad_rates(rate, tmp_path):
+    X, y = make_data()
+    with pytest.raises(ValueError, match="contamination rate"):
+        split_released(X, y, contamination=rate)
+    with pytest.raises(ValueError, match="contamination rate"):
+        split_independent(y, 0, contamination=rate)
+    with pytest.raises(ValueError, match="contamination rate"):
+        PreparedData("x", X, y, "exact", "", "", tmp_path).split("released", 0, 60, rate)
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_no_test_row_is_trained_on(thyroid):
+    X, y = thyroid
+    for split in (
+        split_released(X, y),
+        split_released(X, y, seed=1),
+        *(split_independent(y, seed) for seed in range(3)),
+    ):
+        assert not set(split.test) & {*split.unlabeled, *split.anomalies}
+        assert not set(split.unlabeled) & set(split.anomalies)
+        for positions in (split.test, split.unlabeled, split.anomalies):  # positions, not rows of the matrix
+            assert positions.ndim == 1 and positions.dtype == np.int64
+
+
+# --- the contamination kept on disk
+
+
+@pytest.fixture
+def stored(tmp_path):
+    X, y = make_data()
+    save_data(
+        tmp_path / "prepared" / "x", X, y, status="exact", order="", source="", sha256="", fingerprint=""
+    )
+    return load_data("x", tmp_path)
+
+
+def files(data):
+    return sorted(path.name for path in data.folder.iterdir())
+
+
+def test_contamination_is_drawn_once(stored, monkeypatch):
+    first = stored.split("released", 0, 60, 0.02)
+    assert files(stored) == ["X.npy", CONTAMINATION, "meta.json", "y.npy"]
+    monkeypatch.setattr("loading.store.released_contamination", None)  # not called again
+    second = stored.split("released", 1, 5, np.float64(0.02))
+    np.testing.assert_array_equal(second.extra, first.extra)
+    np.testing.assert_array_equal(first.extra, released_contamination(stored.X, stored.y, 0.02))
+    np.testing.assert_array_equal(second.unlabeled, first.unlabeled)
+    assert isinstance(second.extra, np.memmap)
+
+
+def test_contamination_of_another_rate(stored, monkeypatch):
+    stored.split("released", 0, 60, 0.02)
+    assert len(stored.split("released", 0, 60, 0.1).extra) == 44
+    lower = released_contamination(stored.X, stored.y, 0.05)
+    monkeypatch.setattr(
+        "loading.store.released_contamination", None
+    )  # not called again: a lower rate takes the first rows
+    np.testing.assert_array_equal(stored.split("released", 0, 60, 0.05).extra, lower)
+
+
+@pytest.mark.parametrize("content", [
+    b"", b"rubbish", np.zeros((8, 3), np.float32), np.zeros((7, 40), np.float32), np.zeros((8, 40)),
+    np.array([[None] * 40] * 8),
+], ids=["empty", "rubbish", "columns", "rows", "float64", "pickled"])  # fmt: skip
+def test_wrong_contamination_file_is_replaced(stored, content):
+    path = stored.folder / CONTAMINATION
+    if isinstance(content, bytes):
+        path.write_bytes(content)
+    else:
+        np.save(path, content)
+    expected = released_contamination(stored.X, stored.y, 0.02)
+    assert expected.shape == (8, 40)
+    np.testing.assert_array_equal(stored.split("released", 0, 60, 0.02).extra, expected)
+    np.testing.assert_array_equal(np.load(path, allow_pickle=False), expected)
+    assert files(stored) == ["X.npy", CONTAMINATION, "meta.json", "y.npy"]
+
+
+def test_contamination_that_cannot_be_kept(stored):
+    (stored.folder / CONTAMINATION).mkdir()  # in the way, also for root
+    np.testing.assert_array_equal(
+        stored.split("released", 0, 60, 0.02).extra, released_contamination(stored.X, stored.y, 0.02)
+    )
+    assert files(stored) == ["X.npy", CONTAMINATION, "meta.json", "y.npy"]
+
+
+def test_contamination_of_sparse_data_is_not_kept(tmp_path):
+    X, y = make_data()
+    save_data(
+        tmp_path / "prepared" / "x",
+        sparse.csr_matrix(X),
+        y,
+        status="exact",
+        order="",
+        source="",
+        sha256="",
+        fingerprint="",
+    )
+    data = load_data("x", tmp_path)
+    np.testing.assert_array_equal(
+        data.split("released", 0, 60, 0.02).extra.toarray(), released_contamination(X, y, 0.02)
+    )
+    assert files(data) == ["X_data.npy", "X_indices.npy", "X_indptr.npy", "meta.json", "y.npy"]
+
+
+def test_protocol_names(stored):
+    assert (
+        stored.split("independent", 3, 60, 0.02).anomalies.tolist()
+        == split_independent(stored.y, 3).anomalies.tolist()
+    )
+    with pytest.raises(ValueError, match="unknown protocol 'Released'"):
+        stored.split("Released", 0, 60, 0.02)

@@ -1,0 +1,265 @@
+"""The 28 data sets with unseen classes: what they are made from, and that the class stays out of training."""
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from common.errors import DataError
+from loading import unsw
+from loading.encoders import scale_to_unit
+from loading.fetching import SourceFinder
+from loading.options import data_set_names
+from loading.registry import (
+    CLASSES,
+    DATA_SETS,
+    SEEN_SETS,
+    UNSEEN_DEMO_SETS,
+    UNSEEN_SETS,
+    parse_unseen,
+    with_all_others_seen,
+)
+from loading.splits import ANOMALY, HELD_OUT, NORMAL, PROTOCOLS, Split
+from loading.store import load_data, prepare_all, save_data
+from running.processes import Cell, run_once
+
+# of the two raw halves: rows, and rows per class
+HALVES = {
+    "UNSW_NB15_training-set.csv": {
+        "Normal": 37_000,
+        "Fuzzers": 6_062,
+        "DoS": 4_089,
+        "Reconnaissance": 3_496,
+        "Backdoor": 583,
+    },
+    "UNSW_NB15_testing-set.csv": {
+        "Normal": 56_000,
+        "Fuzzers": 18_184,
+        "DoS": 12_264,
+        "Reconnaissance": 10_491,
+        "Backdoor": 1_746,
+    },
+}
+PAPER_COUNTS = {"dos": 16_353, "rec": 13_987, "fuz": 3_000, "bac": 2_329}
+
+
+@pytest.fixture(scope="module")
+def small_unsw(tmp_path_factory):
+    """A small `unsw` in which column k is 1 for rows of class k, contamination included, and 0 for others."""
+    folder = tmp_path_factory.mktemp("dataset")
+    classes = np.random.default_rng(0).permutation(np.repeat(np.arange(5), [2_000, 120, 110, 100, 90]))
+    X = np.zeros((len(classes), 45), np.float32)
+    X[np.arange(len(classes)), classes] = 1
+    X[:, 5:] = np.random.default_rng(1).random((len(classes), 40))
+    save_data(
+        folder / "prepared" / "unsw",
+        X,
+        classes,
+        status="partial",
+        order="",
+        source="",
+        sha256="",
+        fingerprint="",
+    )
+    return folder
+
+
+@pytest.mark.parametrize("protocol", PROTOCOLS)
+@pytest.mark.parametrize("name", UNSEEN_SETS)
+def test_held_out_class_is_only_in_the_test_set(small_unsw, name, protocol):
+    data = load_data(name, small_unsw)
+    classes = np.load(small_unsw / "prepared" / "unsw" / "y.npy")
+    pool, _, unseen = name.partition("->")
+    code = {one: position for position, one in enumerate(CLASSES["unsw"], start=1)}
+    seen = {code[one] for one in pool.split(",")}
+    split = data.split(protocol, 3, 60, 0.1)
+    rows = split.stack(data.X)
+    # by the rows themselves: a synthetic one that took over a feature of a held-out row would show
+    class_columns = np.flatnonzero(
+        rows[np.concatenate([split.unlabeled, split.anomalies])][:, :5].any(axis=0)
+    )
+    assert set(class_columns) <= {0} | seen and code[unseen] not in class_columns
+    assert set(classes[split.anomalies]) <= seen and len(split.anomalies) == 60
+    if protocol != "independent":
+        assert split.extra.shape[0] == int(2_000 / 9) and (split.unlabeled < len(classes)).sum() == 1_600
+    else:
+        assert np.count_nonzero(classes[split.unlabeled]) == int(1_600 / 9)
+    # all of the held-out class and 20% of the normal rows, nothing else
+    test_classes, counts = np.unique(classes[split.test], return_counts=True)
+    assert dict(zip(test_classes, counts)) == {0: 400, code[unseen]: (classes == code[unseen]).sum()}
+    assert not set(split.test) & {*split.unlabeled, *split.anomalies}
+    assert data.size == 2_000 + sum((classes == one).sum() for one in {*seen, code[unseen]})
+
+
+def test_views_share_one_matrix(small_unsw):
+    first, second = load_data(UNSEEN_SETS[0], small_unsw), load_data(UNSEEN_SETS[-1], small_unsw)
+    assert first.X.filename == second.X.filename and first.fingerprint == second.fingerprint
+    assert not any(path.is_dir() for path in (small_unsw / "prepared" / "unsw").iterdir())
+
+
+def test_weights_give_the_papers_ratio(small_unsw, monkeypatch):
+    """On dos->bac the paper has 2,329 test anomalies for 18,600 normal rows; here it is 90 for 400."""
+    assert load_data("dos->bac", small_unsw).paper_odds() == pytest.approx(2_329 / 18_600)
+    monkeypatch.setattr("loading.store.PreparedData.paper_odds", lambda self: 3 * 90 / 400)
+    result = run_once(Cell("iforest", "dos->bac", "released", 60, 0.02, (0,), str(small_unsw)), 0)
+    data = load_data("dos->bac", small_unsw)
+    split = data.split("released", 0, 60, 0.02)
+    tripled = np.concatenate(
+        [split.test, *2 * [split.test[data.y[split.test] == HELD_OUT]]]
+    )  # weight 3: each anomaly three times
+    monkeypatch.setattr("loading.store.PreparedData.paper_odds", lambda self: None)
+    other_split = Split(split.unlabeled, split.anomalies, tripled, split.extra)
+    monkeypatch.setattr("loading.store.PreparedData.split", lambda self, *args: other_split)
+    monkeypatch.setattr("running.processes._kept", {})
+    repeated = run_once(Cell("iforest", "dos->bac", "released", 60, 0.02, (0,), str(small_unsw)), 0)
+    assert (
+        result["auc_pr_weighted"] == pytest.approx(repeated["auc_pr"], abs=1e-12)
+        and repeated["auc_pr_weighted"] == ""
+    )
+    assert (
+        result["auc_roc"] == pytest.approx(repeated["auc_roc"])
+        and result["auc_pr_weighted"] > result["auc_pr"]
+    )
+
+
+@pytest.mark.parametrize("name, expected", [
+    ("dos->bac", "rec,dos,fuz->bac"), ("rec,fuz->dos", "rec,bac,fuz->dos"), ("fuz->rec", "dos,bac,fuz->rec"),
+])  # fmt: skip
+def test_set_of_methods_without_labels(name, expected):
+    assert with_all_others_seen(name) == expected
+    assert len(parse_unseen(expected).seen) == 3
+
+
+@pytest.mark.parametrize("text, names", [
+    ("thyroid,rec,fuz->dos", ["thyroid", "rec,fuz->dos"]),
+    ("bac;dos->fuz", ["bac", "dos->fuz"]),
+    ("bac,dos->fuz", ["dos,bac->fuz"]),  # classes before an arrow belong to it, in any order
+    (" fuz,rec->dos, bac->fuz ", ["rec,fuz->dos", "bac->fuz"]),
+    ("demo", ["demo"]),
+    (UNSEEN_DEMO_SETS[0], [UNSEEN_DEMO_SETS[0]]),
+    (",".join(SEEN_SETS), list(SEEN_SETS)),
+    (",".join(UNSEEN_SETS), list(UNSEEN_SETS)),
+])  # fmt: skip
+def test_names(text, names):
+    assert data_set_names(text) == names
+
+
+@pytest.mark.parametrize(
+    "text", ["rec,fuz-", "dos->dos", "dos->", "->dos", "dos,dos->bac", "thyroid->dos", "demo1->dos", "", ";"]
+)
+def test_wrong_names(text):
+    with pytest.raises(Exception, match="unknown data set .*known: donors|no data set given"):
+        data_set_names(text)
+
+
+# --- where the matrix comes from
+
+
+@pytest.fixture(scope="module")
+def halves(tmp_path_factory):
+    """Both raw halves in full size, with the columns and the class counts of the real ones."""
+    folder = tmp_path_factory.mktemp("source")
+    header = ",".join(["id", *unsw.UNSW_COLUMNS, "attack_cat", "label"])
+    for (name, counts), n_rows in zip(HALVES.items(), (82_332, 175_341)):
+        values = dict.fromkeys(unsw.UNSW_COLUMNS, "0") | {"proto": "udp", "service": "-", "state": "INT"}
+        counts = counts | {"Generic": n_rows - sum(counts.values())}
+        lines = [
+            f"1,{','.join((values | {'dur': str(number)}).values())},{kind},0\n" * count
+            for number, (kind, count) in enumerate(counts.items())
+        ]
+        (folder / name).write_text("\ufeff" + header + "\n" + "".join(lines))
+    return folder
+
+
+def test_both_halves_give_the_papers_counts(halves, tmp_path):
+    statuses, errors = prepare_all(
+        ["unsw", "dos"], SourceFinder(tmp_path / "raw", [str(halves)], offline=True), tmp_path
+    )
+    assert statuses == {"unsw": "exact", "dos": "exact"} and not errors
+    for name in UNSEEN_SETS:
+        data = load_data(name, tmp_path)
+        pool, _, unseen = name.partition("->")
+        assert np.count_nonzero(data.y == HELD_OUT) == PAPER_COUNTS[unseen]
+        assert np.count_nonzero(data.y == ANOMALY) == sum(PAPER_COUNTS[one] for one in pool.split(","))
+        assert np.count_nonzero(data.y == NORMAL) == 93_000
+        assert data.paper_odds() is None and data.status == "exact"
+    split = load_data("rec,fuz->dos", tmp_path).split("released", 0, 60, 0.02)
+    assert (
+        len(split.test) - 16_353 in (18_600, 18_601) and len(split.anomalies) == 60
+    )  # stratified, so to rounding
+
+
+def test_one_half_is_partial(halves, tmp_path):
+    (tmp_path / "raw").mkdir()
+    (tmp_path / "raw" / "UNSW_NB15_training-set.csv").symlink_to(halves / "UNSW_NB15_training-set.csv")
+    statuses, _ = prepare_all(["unsw"], SourceFinder(tmp_path / "raw", [], offline=True), tmp_path)
+    data = load_data("rec,fuz->dos", tmp_path)
+    assert (
+        statuses == {"unsw": "partial"}
+        and data.status == "partial"
+        and np.count_nonzero(data.y == HELD_OUT) == 4_089
+    )
+    assert data.paper_odds() == pytest.approx(16_353 / 18_600)
+
+
+def as_authors(path, rows, label=None, header=True):
+    table = pd.DataFrame(rows)
+    if label is not None:
+        table["class"] = label
+    table.to_csv(path, index=False, header=header)
+    return path
+
+
+def test_parts_and_the_authors_four_files_give_the_same_matrix(tmp_path):
+    """The authors scale each file over its own rows.
+
+    The normal rows that they share lead back to one scale.
+    """
+    rng = np.random.default_rng(0)
+    normals, backdoors = rng.random((30, 4)), rng.random((5, 4))
+    normals[:, 3], backdoors[:, 3] = 0, [0, 1, 0, 1, 1]  # a protocol that no normal row has
+    others = [
+        np.column_stack([rng.random((n, 3)) * scale, rng.integers(2, size=n)])
+        for n, scale in ((6, 3), (7, 1), (8, 0.5))
+    ]
+    raw = [np.concatenate([normals, rows]) for rows in (backdoors, *others)]
+    backdoor, *files = [
+        as_authors(tmp_path / f"{i}.csv", scale_to_unit(rows), [0] * 30 + [1] * (len(rows) - 30))
+        for i, rows in enumerate(raw)
+    ]
+    low, high = raw[0].min(axis=0), raw[0].max(axis=0)
+    parts = [
+        as_authors(tmp_path / f"part{i}.csv", (rows - low) / (high - low), header=False)
+        for i, rows in enumerate(others)
+    ]
+    X, y = unsw.read_unsw_classes(backdoor, *parts)
+    assert y.tolist() == [0] * 30 + [4] * 5 + [1] * 6 + [2] * 7 + [3] * 8
+    np.testing.assert_allclose(X, scale_to_unit(np.concatenate([raw[0], *others])), atol=1e-12)
+    X_files, y_files = unsw.read_unsw_files(backdoor, *files)
+    assert y_files.tolist() == y.tolist()
+    np.testing.assert_allclose(X_files, X, atol=1e-9)
+    shuffled = as_authors(
+        tmp_path / "shuffled.csv",
+        scale_to_unit(np.concatenate([normals[::-1], others[0]])),
+        [0] * 30 + [1] * 6,
+    )
+    with pytest.raises(DataError, match="shuffled.csv has other normal rows than .*0.csv"):
+        unsw.read_unsw_files(backdoor, shuffled)
+    with pytest.raises(DataError, match="part0.csv has 3 columns, .*0.csv has 4 features"):
+        unsw.read_unsw_classes(backdoor, as_authors(parts[0], others[0][:, :3], header=False))
+
+
+def test_paper_sizes_are_those_of_the_halves():
+    assert {name: DATA_SETS[name].anomalies for name in PAPER_COUNTS} == PAPER_COUNTS
+
+
+def test_a_class_without_rows_is_refused(tmp_path, monkeypatch):
+    table = pd.DataFrame({column: [0] * 8 for column in unsw.UNSW_COLUMNS})
+    table[["proto", "service", "state"]] = ["udp", "-", "INT"]
+    table["attack_cat"] = ["Normal", "Normal", "DoS", "DoS", "Fuzzers", "Fuzzers", "Backdoor", "Backdoor"]
+    monkeypatch.setattr(unsw, "UNSW_HALF_ROWS", (8,))
+    (tmp_path / "raw").mkdir()
+    table.to_csv(tmp_path / "raw" / "UNSW_NB15_training-set.csv", index=False)
+    _, errors = prepare_all(
+        ["unsw"], SourceFinder(tmp_path / "raw", [], offline=True), tmp_path, log=lambda line: None
+    )
+    assert "has fewer than 2 anomalies of class 2" in errors["unsw"]

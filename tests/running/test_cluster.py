@@ -1,0 +1,178 @@
+"""Runs on a Dask cluster: a real scheduler and real workers on the loopback, on the synthetic set."""
+
+import contextlib
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+from types import SimpleNamespace
+
+import distributed
+import numpy as np
+import pytest
+
+from common.errors import UserError
+from loading.fetching import SourceFinder
+from loading.store import load_data, prepare_all
+from running import cluster
+from running.configuration import Cell
+from running.processes import ONE_THREAD, run_cells
+
+ROOT = Path(__file__).resolve().parent.parent.parent
+MEASURED = (
+    "run",
+    "seed",
+    "auc_roc",
+    "auc_pr",
+    "auc_pr_weighted",
+    "mean_score_anomalies",
+    "mean_score_normals",
+)
+LOOPBACK = ("--host", "127.0.0.1", "--no-dashboard")
+GOOD_WORKER = ("--nthreads", "1", "--memory-limit", "0")
+
+
+@pytest.fixture(scope="module")
+def dask(tmp_path_factory):
+    """A scheduler without workers: its address, and start(), whose worker is killed at the end."""
+    folder = tmp_path_factory.mktemp("dask")
+    environment = {
+        name: value for name, value in os.environ.items() if name not in (*ONE_THREAD, "PRENET_DATA")
+    }
+
+    def start(*arguments, cwd=ROOT, **variables):
+        command = [sys.executable, "-m", "dask", *map(str, arguments), *LOOPBACK]
+        started = subprocess.Popen(command, cwd=cwd, env=environment | variables, stdout=log, stderr=log)
+        stack.callback(started.wait)
+        stack.callback(started.kill)
+        return started
+
+    def start_worker(*options, **variables):
+        local = ("--no-nanny", "--local-directory", folder, "--scheduler-file", folder / "scheduler.json")
+        return start("worker", *local, *options, **variables)
+
+    with open(folder / "log.txt", "w") as log, contextlib.ExitStack() as stack:
+        start("scheduler", "--port", "0", "--scheduler-file", folder / "scheduler.json")
+        deadline = time.monotonic() + 30
+        while not (folder / "scheduler.json").exists():
+            assert time.monotonic() < deadline, (folder / "log.txt").read_text()
+            time.sleep(0.05)
+        time.sleep(0.1)
+        address = json.loads((folder / "scheduler.json").read_text())["address"]
+        yield SimpleNamespace(address=address, start_worker=start_worker)
+
+
+@pytest.fixture(scope="module")
+def data_dir(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("dataset")
+    prepare_all(["demo"], SourceFinder(folder / "raw", offline=True), folder)
+    return folder
+
+
+@pytest.fixture(scope="module")
+def cells(data_dir):
+    return [
+        Cell("prenet", "demo", "released", n_labeled, 0.02, (0, 1, 2), str(data_dir))
+        for n_labeled in (60, 30)
+    ]
+
+
+def wait_for_workers(dask, number):
+    with distributed.Client(dask.address, set_as_default=False) as client:
+        client.wait_for_workers(number, timeout=60)
+
+
+def measured(outcomes):
+    """What is the same in every repetition of the runs; times are not."""
+    assert [error for _, _, error in outcomes if error] == []
+    return sorted((cell.n_labeled, *(result[name] for name in MEASURED)) for cell, result, _ in outcomes)
+
+
+def test_a_worker_killed_while_working_costs_a_retry_and_the_results_are_those_of_a_local_run(
+    dask, cells, monkeypatch, capsys
+):
+    workers, lost = [], []
+
+    def start_workers(_):  # no worker is there yet: they are started when the driver waits for them
+        workers.extend(dask.start_worker(*GOOD_WORKER, **dict.fromkeys(ONE_THREAD, "1")) for _ in range(2))
+        wait_for_workers(dask, 2)
+
+    monkeypatch.setattr(cluster, "time", SimpleNamespace(sleep=start_workers))
+    drop = cluster.ClusterWorkers.drop
+    monkeypatch.setattr(
+        cluster.ClusterWorkers, "drop", lambda *arguments: lost.append(drop(*arguments)) or lost[-1]
+    )
+    outcomes = run_cells(cells, 1, dask.address)
+    made = [next(outcomes)]
+    os.kill(
+        workers[0].pid, signal.SIGKILL
+    )  # each has a run in hand: the driver gives out the next before it hands back one
+    made += outcomes
+    assert "has no workers: waiting for one" in capsys.readouterr().err
+    assert lost == ["the worker was lost, and so were those that tried it before"]
+    assert len(made) == 6 and measured(made) == measured(list(run_cells(cells, 1)))
+
+
+def test_a_worker_with_other_settings_is_left_out_and_the_others_do_its_runs(dask, cells, capsys):
+    dask.start_worker("--nthreads", "2", "--memory-limit", "1GB", OMP_NUM_THREADS="1")
+    dask.start_worker(*GOOD_WORKER, cwd=cells[0].data_dir, **dict.fromkeys(ONE_THREAD, "1"))
+    wait_for_workers(dask, 3)
+    made = list(run_cells(cells[1:], 1, dask.address))
+    assert len(measured(made)) == 3
+    missing = " ".join(f"{name}=1" for name in ONE_THREAD if name != "OMP_NUM_THREADS")
+    told = capsys.readouterr().err
+    assert f"is left out: it must be started with {missing} --nthreads 1 --memory-limit 0." in told
+    assert "is left out: it must be started inside a clone of this project." in told
+
+
+@pytest.mark.parametrize(
+    "name, value, reason",
+    [
+        (
+            "_fingerprint",
+            lambda *_: 64 * "0",
+            "its demo is other data (SHA-256 {found}) than the driver's (000000000000).",
+        ),
+        (
+            "SOURCES",
+            cluster.SOURCES | {"training.sparse_loop": "changed"},
+            "its training/sparse_loop.py differ from the driver's; start it again",
+        ),
+        ("VERSIONS", cluster.VERSIONS | {"numpy": "1.0"}, "its numpy {numpy} differ from the driver's"),
+    ],
+)
+def test_other_data_and_other_code_are_refused(dask, cells, monkeypatch, capsys, name, value, reason):
+    monkeypatch.setattr(cluster, name, value)
+    with pytest.raises(UserError, match="none of the . workers of tcp://.* can be used"):
+        list(run_cells(cells[1:], 1, dask.address))
+    found = load_data("demo", cells[0].data_dir).fingerprint[:12]
+    assert reason.format(found=found, numpy=np.__version__) in capsys.readouterr().err
+
+
+def test_a_scheduler_that_cannot_be_reached(cells, monkeypatch):
+    monkeypatch.setattr(cluster.ClusterWorkers, "seconds_to_connect", 1)
+    for address in ("tcp://127.0.0.1:1", "nonsense://x"):
+        with pytest.raises(UserError, match=f"no Dask scheduler can be reached at {address}"):
+            next(run_cells(cells, 1, address))
+
+
+def test_workers_prepare_what_is_not_there_from_prenet_data(tmp_path, monkeypatch, data_dir):
+    (tmp_path / "partial").mkdir()
+    lines = (f"{row % 10 // 9} {row % 7 + 1}:1 {row % 50 + 8}:0.5" for row in range(200))
+    (tmp_path / "partial" / "news20_5Per_Otl.svm").write_text("\n".join(lines) + "\n")
+    monkeypatch.setenv("PRENET_DATA", str(tmp_path))
+    with ThreadPoolExecutor(6) as threads:  # all at once, in one folder
+        news20, demo = (
+            list(threads.map(cluster.find_data, 6 * [name], 6 * [tmp_path / "dataset"]))
+            for name in ("news20", "demo")
+        )
+    assert set(demo) == {load_data("demo", data_dir).fingerprint}
+    assert set(news20) == {load_data("news20", tmp_path / "dataset").fingerprint}
+    monkeypatch.delenv("PRENET_DATA")
+    monkeypatch.setattr(cluster, "time", SimpleNamespace(sleep=lambda _: None))
+    with pytest.raises(cluster.WorkerRefused, match="bac is not prepared"):
+        cluster.find_data("bac", tmp_path / "dataset")

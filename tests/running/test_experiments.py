@@ -1,0 +1,401 @@
+"""The drivers from end to end, on the synthetic set."""
+
+import runpy
+import subprocess
+import sys
+
+import numpy as np
+import pandas as pd
+import pytest
+from drivers import ENVIRONMENT, ROOT, start
+
+import experiments
+from common.paths import PUBLISHED
+from experiments import method_names
+from loading.fetching import SourceFinder
+from loading.registry import UNSEEN_SETS
+from loading.store import prepare_all
+from methods import METHODS, method_group
+from running.configuration import Cell
+from running.paper_experiments import EXPERIMENTS, FIGURE_3_SETS
+from running.planning import configurations, plan, why_not_sparse
+from running.processes import LocalWorker, run_cells
+from running.runs_file import RunsFile
+
+
+def experiment(data_dir, results_dir, *options, methods="prenet,devnet,iforest", **how):
+    process = start(
+        data_dir, results_dir, *(() if "script" in how else ("--methods", methods)), *options, **how
+    )
+    out, err = process.communicate(timeout=300)
+    return process.returncode, out, err
+
+
+def auc_values(results_dir):
+    runs = pd.read_csv(results_dir / "seen_runs.csv").sort_values(["method", "run"])
+    return runs[["method", "run", "auc_roc", "auc_pr"]].reset_index(drop=True)
+
+
+@pytest.fixture(scope="module")
+def data_dir(tmp_path_factory):
+    return tmp_path_factory.mktemp("dataset")
+
+
+@pytest.fixture(scope="module")
+def finished(data_dir, tmp_path_factory):
+    """The results folder of an undisturbed experiment with two processes."""
+    results = tmp_path_factory.mktemp("results")
+    code, out, err = experiment(data_dir, results, "--runs", "4", "--jobs", "2")
+    assert code == 0, err
+    assert "PReNet" in out and "demo" in out and "±" in out  # the table is shown
+    assert "Traceback" not in err and "I0000" not in err and "tensorflow" not in err.lower()  # quiet
+    return results
+
+
+def test_runs_and_table(finished):
+    runs = pd.read_csv(finished / "seen_runs.csv")
+    assert len(runs) == 12 and not runs.duplicated(["method", "run"]).any()
+    assert (runs["data_status"] == "synthetic").all()
+    assert (runs["seed"] == runs["run"]).all()
+    assert runs.groupby("method")["auc_pr"].nunique().min() == 4  # every run is another one
+    table = pd.read_csv(finished / "seen_synthetic.csv").iloc[0]
+    assert table["auc_pr_prenet"] == pytest.approx(
+        runs.loc[runs["method"] == "prenet", "auc_pr"].mean(), abs=1e-6
+    )
+    assert not (finished / "seen.csv").exists()  # synthetic data stays out of the table of real data
+
+
+def test_number_of_processes_does_not_change_results(finished, data_dir, tmp_path):
+    code, _, err = experiment(data_dir, tmp_path, "--runs", "4", "--jobs", "1")
+    assert code == 0, err
+    pd.testing.assert_frame_equal(auc_values(tmp_path), auc_values(finished), check_exact=True)
+
+
+def test_second_start_does_only_what_is_missing(finished, data_dir):
+    before = (finished / "seen_runs.csv").read_bytes()
+    code, out, _ = experiment(data_dir, finished, "--runs", "4")
+    assert code == 0 and "12 of 12 runs were made before" in out
+    assert (finished / "seen_runs.csv").read_bytes() == before
+    code, out, _ = experiment(data_dir, finished, "--runs", "5", "--methods", "iforest")
+    assert code == 0 and "4 of 5 runs" in out
+    added = (finished / "seen_runs.csv").read_bytes()
+    assert added.startswith(before) and added.count(b"\n") == before.count(b"\n") + 1
+    (finished / "seen_runs.csv").write_bytes(before)
+
+
+def test_force_runs_again(finished, data_dir):
+    before = (finished / "seen_runs.csv").read_bytes()
+    code, _, _ = experiment(data_dir, finished, "--runs", "1", "--methods", "iforest", "--force")
+    runs = pd.read_csv(finished / "seen_runs.csv")
+    again = runs[(runs["method"] == "iforest") & (runs["run"] == 0)]
+    assert code == 0 and len(again) == 2 and again["auc_pr"].nunique() == 1
+    (finished / "seen_runs.csv").write_bytes(before)
+
+
+def test_sparse_data_is_left_out_for_methods_that_cannot_take_it(tmp_path):
+    rng = np.random.default_rng(0)
+    (tmp_path / "raw" / "partial").mkdir(parents=True)
+    with open(tmp_path / "raw" / "partial" / "news20_5Per_Otl.svm", "w") as file:
+        for row in range(200):
+            columns = np.sort(rng.choice(500, 9, replace=False)) + 1
+            file.write(f"{int(row < 20)} " + " ".join(f"{column}:1" for column in columns) + "\n")
+    options = ["--datasets", "news20", "--runs", "1", "--methods", "dsad,iforest"]
+    code, out, err = experiment(tmp_path, tmp_path / "results", *options)
+    assert code == 0, err
+    assert "news20, sparse with 500 columns, is left out for DSAD, which takes dense rows only." in out
+    runs = pd.read_csv(tmp_path / "results" / "seen_runs.csv")
+    assert runs["method"].tolist() == ["iforest"] and runs["data_status"].tolist() == ["partial"]
+
+
+def test_methods_that_take_minutes_on_sparse_data_are_run_on_it_only_if_asked():
+    parser = experiments.make_parser()
+    unasked, asked = (
+        experiments.complete(parser.parse_args(["seen", *options]), "seen")
+        for options in ([], ["--datasets", "news20"])
+    )
+    assert [why_not_sparse(args, "iforest") for args in (unasked, asked)] == [None, None]
+    assert "takes minutes" in why_not_sparse(unasked, "prenet") and why_not_sparse(asked, "prenet") is None
+
+
+def test_independent_protocol_and_label_budget(data_dir, tmp_path):
+    code, _, err = experiment(
+        data_dir,
+        tmp_path,
+        "--runs",
+        "2",
+        "--methods",
+        "iforest",
+        "--protocol",
+        "independent",
+        "--n-labeled",
+        "15",
+    )
+    assert code == 0, err
+    assert (tmp_path / "seen_independent_15labels_synthetic.csv").exists()
+
+
+def test_a_failing_cell_is_reported_and_the_exit_code_says_so(data_dir, tmp_path):
+    options = ("--runs", "1", "--methods", "iforest", "--protocol", "independent", "--n-labeled", "5000")
+    code, _, err = experiment(data_dir, tmp_path, *options)
+    assert code == 1 and "Traceback" not in err
+    reason = "run 0: ValueError: all 320 training anomalies are labelled"
+    assert f"FAILED iforest on demo, 5000 labels, contamination 0.02: {reason}" in err
+    assert "Traceback" not in err
+
+
+def test_the_other_cells_go_on_when_one_fails(data_dir):
+    prepare_all(["demo"], SourceFinder(data_dir / "raw", offline=True), data_dir)
+    cells = [
+        Cell("iforest", name, "released", 60, 0.02, (0, 1), str(data_dir)) for name in ("absent", "demo")
+    ]
+    outcomes = [
+        (cell.dataset, result and result["run"], error) for cell, result, error in run_cells(cells, 1)
+    ]
+    assert [outcome[0] for outcome in outcomes[:2]] == ["absent", "absent"]
+    assert outcomes[1][2].startswith("run 1: DataError: absent is not prepared")
+    assert outcomes[2:] == [("demo", 0, None), ("demo", 1, None)]
+
+
+@pytest.mark.parametrize("name, options, message", [
+    ("seen", "--methods prenet,nonsense", "unknown method 'nonsense'; known: prenet, devnet, dsad"),
+    ("seen", "--datasets tyroid", "unknown data set 'tyroid'"),
+    ("seen", "--datasets dos->bac", "'dos->bac' is not a data set of the experiment `seen`"),
+    ("unseen", "--datasets thyroid", "'thyroid' is not a data set of the experiment `unseen`"),
+    ("unseen", "--datasets rec,fuz-", "unknown data set 'fuz-'; an arrow needs quotes"),
+    ("seen", "--datasets demo --demo", "--demo has its own data"),
+    ("seen", "--runs 0", "must be a whole number of at least 1, not '0'"),
+    ("seen", "--jobs x", "must be a whole number of at least 1, not 'x'"),
+    ("seen", "--set l2", "must be NAME=VALUE, such as margin=2, not 'l2'"),
+    ("seen", "--contamination 2", "must be a number of at least 0 and below 1, not '2'"),
+    ("seen", "--protocol mine", "invalid choice"),
+    ("seen", "--theorem", "--theorem belongs to the experiment `contamination`"),
+    ("labels", "--n-labeled 30", "--n-labeled is what the experiment `labels` varies"),
+    ("sensitivity", "--methods iforest", "iForest has no parameter 'margin' to set"),
+    ("unseen", "--methods iforest --lambda 0.1", "iForest has no parameter 'l2' to set"),
+    ("seen", "--set margim=2", "PReNet has no parameter 'margim' to set"),
+    ("seen", "--set margin=[1,2]", "must be NAME=VALUE, such as margin=2, not 'margin=[1,2]'"),
+    ("seen", "--set pair_order=../x", "must be NAME=VALUE"),
+    ("seen", "--lambda abc", "must be a number of at least 0, not 'abc'"),
+    ("ablation", "--set variant=TRM --methods ldm", "LDM has no parameter 'variant' to set"),
+    ("contamination", "--theorem --methods devnet", "--theorem is about PReNet"),
+    ("all", "--datasets news20 --methods iforest --n-labeled 3 --contamination 0.1 --set no=1",
+     "no experiment is left"),
+    ("table2", "", "invalid choice: 'table2'"),
+])  # fmt: skip
+def test_wrong_flags_get_one_sentence(tmp_path, capsys, name, options, message):
+    with pytest.raises(SystemExit) as caught:
+        experiments.main(
+            [name, *options.split(), "--offline", "--data-dir", str(tmp_path), "--results-dir", str(tmp_path)]
+        )
+    assert caught.value.code == 2 and message in capsys.readouterr().err
+    assert not list(tmp_path.iterdir())
+
+
+def test_other_settings_have_files_of_their_own(finished, data_dir):
+    before = (finished / "seen_runs.csv").read_bytes()
+    code, out, err = experiment(
+        data_dir,
+        finished,
+        "--methods",
+        "iforest",
+        "--runs",
+        "1",
+        "--set",
+        "n_trees=7",
+        "--set",
+        "subsample=32",
+    )
+    assert code == 0 and "iForest" in out, err
+    (row,) = pd.read_csv(finished / "seen_n_trees=7_subsample=32_runs.csv")["settings"]
+    assert row == "n_trees=7 subsample=32"
+    assert (finished / "seen_n_trees=7_subsample=32_synthetic.csv").exists()
+    assert (finished / "seen_runs.csv").read_bytes() == before
+    code, _, err = experiment(data_dir, finished, "--methods", "iforest", "--set", "leaves=7")
+    assert code == 2 and "iForest has no parameter 'leaves' to set" in err
+
+
+def test_groups_of_methods():
+    assert method_names("table") == ["prenet", "devnet", "dsad", "fsnet", "cfsnet", "repen", "iforest"]
+    assert method_names("all") == [*method_names("table"), "xgbod", "pumad", "feawad"]
+    assert method_names("ablation") == ["trm", "iprenet", "ldm", "a2h", "npr"]
+    assert method_names("iforest, prenet") == ["iforest", "prenet"]
+
+
+def test_results_that_cannot_be_read_stop_it_before_work_starts(data_dir, tmp_path):
+    (tmp_path / "seen_runs.csv").write_text("a,b\n1,2\n")
+    code, _, err = experiment(data_dir, tmp_path)
+    assert code == 2 and "other columns than this version writes" in err
+    assert (tmp_path / "seen_runs.csv").read_text() == "a,b\n1,2\n"
+
+
+def test_the_theorem_takes_costly_sets_at_the_rates_of_figure_4_only(data_dir, monkeypatch):
+    prepare_all(["demo"], SourceFinder(data_dir / "raw", [], offline=True), data_dir)
+    given = experiments.make_parser().parse_args(["contamination", "--theorem", "--data-dir", str(data_dir)])
+    args = experiments.complete(given, "contamination")
+    figure_4 = set(EXPERIMENTS["contamination"].sweeps["contamination"])
+    assert {asked.identity.contamination for asked in configurations(args, ["demo"])} > figure_4
+    monkeypatch.setattr("running.planning.COSTLY_SETS", ("demo",))
+    assert {asked.identity.contamination for asked in configurations(args, ["demo"])} == figure_4
+
+
+def test_a_worker_makes_way_for_a_fresh_process(monkeypatch):
+    monkeypatch.setattr("running.processes.CELLS_PER_PROCESS", 2)
+    worker, processes = LocalWorker(), []
+    for cell in "ababcc":
+        assert worker.submit(str, cell).result() == cell
+        processes.append(worker.process)
+    worker.stop()
+    assert [process is processes[0] for process in processes] == [True] * 4 + [False] * 2
+    assert not any(process.is_alive() for process in processes)
+
+
+@pytest.fixture(scope="module")
+def clone(tmp_path_factory):
+    """The project's files with an environment that is ready."""
+    folder = tmp_path_factory.mktemp("clone")
+    packages = (path.parent for path in ROOT.glob("*/__init__.py"))
+    files = (*ROOT.glob("*.py"), *ROOT.glob("*.sh"), *ROOT.glob("requirements*.txt"))
+    for path in (*files, *packages, ROOT / "published"):
+        (folder / path.name).symlink_to(path)
+    (folder / ".venv" / "bin").mkdir(parents=True)
+    (folder / ".venv" / "bin" / "python").write_text(f'#!/bin/sh\nexec "{sys.executable}" "$@"\n')
+    (folder / ".venv" / "bin" / "python").chmod(0o755)
+    (folder / ".venv" / "requirements.installed").write_bytes((ROOT / "requirements.txt").read_bytes())
+    return folder
+
+
+def test_the_shell_driver(clone, data_dir):
+    options = [
+        "--datasets",
+        "demo",
+        "--methods",
+        "iforest",
+        "--runs",
+        "1",
+        "--offline",
+        "--data-dir",
+        str(data_dir),
+    ]
+    done = subprocess.run(
+        ["bash", clone / "run_seen.sh", *options], capture_output=True, text=True, cwd="/", env=ENVIRONMENT
+    )
+    assert done.returncode == 0, done.stderr
+    assert (clone / "results" / "seen_synthetic.csv").exists()
+
+
+@pytest.mark.parametrize("name", [*EXPERIMENTS, "all"])
+def test_every_experiment_has_a_driver_that_hands_on_options_and_exit_code(clone, name):
+    done = subprocess.run(
+        ["bash", clone / f"run_{name}.sh", "--runs", "none"], capture_output=True, text=True, cwd="/"
+    )
+    assert done.returncode == 2 and "must be a whole number" in done.stderr
+
+
+def test_everything_on_synthetic_data(data_dir, tmp_path):
+    """./run_all.sh --demo: every table and figure, labelled as synthetic.
+
+    With iForest alone, to save time, and PReNet where its parameters are what varies.
+    """
+    where = ["--demo", "--offline", "--data-dir", data_dir, "--results-dir", tmp_path]
+    commands = [["sensitivity"], ["all", "--methods", "iforest"]]
+    commands = [[sys.executable, ROOT / "experiments.py", *command, *where] for command in commands]
+    done = [
+        subprocess.run(command, capture_output=True, text=True, cwd=ROOT, env=ENVIRONMENT)
+        for command in commands
+    ]
+    assert [process.returncode for process in done] == [0, 0], "".join(process.stderr for process in done)
+    of_paper = {name: experiment for name, experiment in EXPERIMENTS.items() if experiment.in_paper}
+    tables = {name: pd.read_csv(tmp_path / f"{name}_synthetic.csv") for name in of_paper}
+    for name, experiment in of_paper.items():
+        said = (
+            "sensitivity is left out: iForest has no parameter"
+            if name == "sensitivity"
+            else f"=== {name}: {experiment.regenerates}"
+        )
+        assert said in done[-1].stdout
+        method = "prenet" if name == "sensitivity" else "iforest"
+        assert {column.rsplit("_", 1)[1] for column in tables[name] if column.startswith("auc_pr_")} - {
+            "std"
+        } == {method}
+        assert set(tables[name]["dataset"]) == set(experiment.demo_sets)
+        for parameter, values in experiment.sweeps.items():
+            rows = tables[name][
+                (tables[name]["parameter"] == parameter) & (tables[name]["dataset"] == "demo")
+            ]
+            assert rows["value"].tolist() == list(values)
+            # it has an effect; E only adds a constant, and iForest uses no labels
+            assert rows[f"auc_pr_{method}"].nunique() > 1 or parameter in ("ensemble_size", "n_labeled")
+        assert tables[name][f"auc_pr_{method}"].notna().all()
+    figures = {path.name for path in (tmp_path / "figures").iterdir()}
+    names = ["labels_seen", "labels_unseen", "contamination", "sensitivity"]
+    assert figures == {f"{name}_synthetic.{ending}" for name in names for ending in ("png", "svg")}
+    # iForest was run once per unseen class
+    runs = pd.read_csv(tmp_path / "unseen_runs.csv")
+    assert (runs["method"] == "iforest").sum() == 2 and tables["unseen"]["auc_pr_iforest"].nunique() == 2
+    # a sweep's default point is run once, whatever number of parameters it belongs to
+    assert len(pd.read_csv(tmp_path / "sensitivity_runs.csv")) == 6 + 6 + 5 - 2
+
+
+def test_lambda_is_for_methods_that_have_it():
+    args = experiments.complete(experiments.make_parser().parse_args(["unseen", "--lambda", "0.1"]), "unseen")
+    assert args.methods == ["prenet", "devnet", "dsad", "fsnet", "cfsnet", "repen"] and args.set == [
+        ("l2", 0.1)
+    ]
+
+
+def test_sets_of_figure_3_are_those_with_the_highest_published_auc_pr():
+    published = pd.read_csv(PUBLISHED / "unseen.csv", index_col="dataset").drop(index=["Average", "P-value"])
+    columns = [f"auc_pr_{name}" for name in method_group("table") if METHODS[name].uses_labels]
+    best = published[columns].mean(axis=1).nlargest(14).index
+    assert tuple(name for name in UNSEEN_SETS if name in best) == FIGURE_3_SETS
+
+
+@pytest.mark.parametrize(
+    "script", sorted({f"{METHODS[name].module}.py" for name in method_group("table", "appendix")})
+)
+def test_every_detector_file_runs_its_own_column(monkeypatch, script):
+    called = []
+    monkeypatch.setattr(experiments, "main", lambda arguments: called.append(arguments) or 7)
+    monkeypatch.setattr(sys, "argv", [script, "--runs", "3"])
+    with pytest.raises(SystemExit) as caught:
+        runpy.run_path(str(ROOT / script), run_name="__main__")
+    args = experiments.make_parser().parse_args(called[0])
+    assert caught.value.code == 7 and args.experiment == "seen" and args.runs == 3
+    assert args.methods == [
+        name for name in method_group("table", "appendix") if f"{METHODS[name].module}.py" == script
+    ]
+
+
+def test_a_detector_file_hands_on_the_exit_code(data_dir, tmp_path):
+    options = ("--runs", "1", "--protocol", "independent", "--n-labeled", "5000")
+    code, _, err = experiment(data_dir, tmp_path, *options, script="iforest_baseline.py")
+    assert code == 1 and "FAILED" in err
+
+
+@pytest.mark.parametrize("method, published", [("prenet", 0.298), ("devnet", 0.280)])
+def test_thyroid_column_of_table_2(real_data, prepared_dir, method, published):
+    prepare_all(["thyroid"], SourceFinder(prepared_dir / "raw", [str(real_data)], offline=True), prepared_dir)
+    cell = Cell(method, "thyroid", "released", 60, 0.02, (0, 1, 2), str(prepared_dir))
+    values = [result["auc_pr"] for _, result, error in run_cells([cell], 1)]
+    assert sum(values) / 3 == pytest.approx(published, abs=0.03)
+
+
+def test_options_that_do_not_fit_an_experiment_leave_it_out_of_all(capsys):
+    parser = experiments.make_parser()
+    options = "all --methods devnet --contamination 0.05 --datasets bac"
+    completed = experiments.complete_all(parser.parse_args(options.split()))
+    assert [args.experiment for args in completed] == ["seen", "labels", "ablation"]
+    out = capsys.readouterr().out
+    assert "contamination is left out: --contamination is what the experiment `contamination` varies." in out
+    assert "sensitivity is left out: DevNet has no parameter 'margin' to set." in out
+    assert "unseen is left out: none of the data sets belongs to it." in out
+
+
+def test_settings_are_compared_by_value(data_dir, tmp_path):
+    """margin=4 is the default 4.0, and the order of options plays no part."""
+    parser = experiments.make_parser()
+    prepare_all(["demo"], SourceFinder(data_dir / "raw", offline=True), data_dir)
+    options = ["sensitivity", "--demo", "--data-dir", str(data_dir), "--set", "margin=4", "--set", "epochs=2"]
+    args = experiments.complete(parser.parse_args(options), "sensitivity")
+    assert args.set == [("epochs", 2), ("margin", 4)]
+    assert len(plan(args, configurations(args, ["demo"]), RunsFile(tmp_path, "none").read())) == 15

@@ -1,0 +1,466 @@
+"""Killed drivers and workers, full disks, folders used twice: nothing is lost, nothing is wrong."""
+
+import csv
+import multiprocessing
+import os
+import random
+import resource
+import shutil
+import signal
+import subprocess
+import sys
+import threading
+import time
+from pathlib import Path
+
+import drivers
+import numpy as np
+import pandas as pd
+import pytest
+from drivers import ENVIRONMENT, ROOT, allow_ctrl_c, finish
+
+import experiments
+from common.errors import UserError
+from loading.fetching import SourceFinder
+from loading.registry import UNSEEN_DEMO_SETS
+from loading.store import prepare_all
+from running import processes
+from running.configuration import Cell
+from running.processes import run_cells
+from running.runs_file import IDENTITY, RunsFile, only_writer
+
+KILLS = 25
+QUICK = ("--methods", "iforest", "--set", "n_trees=5")
+DEATH = "the worker process died (SIGKILL, as when memory runs out: fewer --jobs need less)"
+RUNS_OF_TREES, RUNS_OF_NETWORK = 60, 4
+
+
+@pytest.fixture(scope="module")
+def data_dir(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("dataset")
+    prepare_all(["demo"], SourceFinder(folder / "raw", offline=True), folder)
+    return folder
+
+
+started = []
+
+
+@pytest.fixture(autouse=True)
+def nothing_left_behind():
+    yield
+    while started:
+        process = started.pop()
+        if process.returncode is None:  # its test failed
+            os.killpg(process.pid, signal.SIGKILL)
+            process.communicate()
+
+
+def start(*arguments, **options):
+    started.append(drivers.start(*arguments, **options))
+    return started[-1]
+
+
+def workers_of(driver):
+    """Process numbers of a driver's workers (its other child keeps track of shared memory)."""
+    listed = subprocess.run(
+        ["ps", "-wweo", "pid=,ppid=,args="], capture_output=True, text=True
+    ).stdout.splitlines()
+    return [
+        int(line.split()[0]) for line in listed if line.split()[1] == str(driver) and "spawn_main" in line
+    ]
+
+
+def is_alive(pid):
+    """Whether a process runs; one that is dead and that nobody has waited for does not."""
+    try:
+        return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] != "Z"
+    except FileNotFoundError:
+        return False
+
+
+def wait_until_dead(pids):
+    wait_until(lambda: not any(map(is_alive, pids)), 2)
+
+
+def wait_until(condition, seconds=60):
+    deadline = time.monotonic() + seconds
+    while not condition():
+        assert time.monotonic() < deadline, "waited in vain"
+        time.sleep(0.01)
+
+
+def count_runs(path):
+    return path.read_bytes().count(b"\n") - 1 if path.exists() else 0
+
+
+def measured(path):
+    """Everything about the runs of a file but their times and order."""
+    runs = pd.read_csv(path, float_precision="round_trip").sort_values(IDENTITY, ignore_index=True)
+    return runs.drop(columns=["fit_seconds", "score_seconds"])
+
+
+# --- crashes
+
+
+def test_25_kills_lose_nothing_and_change_nothing(data_dir, tmp_path, record_property):
+    """SIGKILL at random moments: of the driver with its workers, of the driver alone, of one worker."""
+    tasks = [
+        ("--methods", "iforest", "--runs", RUNS_OF_TREES),
+        ("--methods", "devnet", "--runs", RUNS_OF_NETWORK),
+    ]
+    for options in tasks:
+        finish(start(data_dir, tmp_path / "undisturbed", *options))
+    rng, kills = random.Random(9), dict.fromkeys(("all", "driver", "worker"), 0)
+    runs_file, seen = tmp_path / "killed" / "seen_runs.csv", b""
+    while sum(kills.values()) < KILLS:
+        process = start(data_dir, runs_file.parent, *tasks[rng.random() < 0.15], "--jobs", 2)
+        victim = rng.choice(["all", "all", "driver", "worker", "worker"])
+        time.sleep(rng.uniform(0, 3))
+        workers = workers_of(process.pid)
+        if victim == "worker":
+            for worker in workers[:1]:
+                os.kill(worker, signal.SIGKILL)
+                kills["worker"] += 1
+            time.sleep(rng.uniform(0, 1))
+            workers = workers_of(process.pid)
+        if process.poll() is None:
+            (os.killpg if victim == "all" else os.kill)(process.pid, signal.SIGKILL)
+            kills["all" if victim == "all" else "driver"] += 1
+        process.communicate()
+        wait_until_dead(workers)  # none goes on without its driver
+        content = runs_file.read_bytes() if runs_file.exists() else b""
+        assert content.startswith(seen)  # what was once written stays
+        seen = content[: content.rfind(b"\n") + 1]
+    for options in tasks:
+        finish(start(data_dir, runs_file.parent, *options, "--jobs", 2))
+    record_property("kills", kills)
+    undisturbed, killed = measured(tmp_path / "undisturbed" / "seen_runs.csv"), measured(runs_file)
+    assert len(killed) == RUNS_OF_TREES + RUNS_OF_NETWORK and not killed.duplicated(IDENTITY).any()
+    pd.testing.assert_frame_equal(killed, undisturbed, check_exact=True)
+
+
+@pytest.fixture(scope="module")
+def dozen(data_dir, tmp_path_factory):
+    """A results folder with 12 quick runs."""
+    folder = tmp_path_factory.mktemp("dozen")
+    finish(start(data_dir, folder, *QUICK, "--runs", 12))
+    return folder
+
+
+@pytest.fixture
+def results(dozen, tmp_path):
+    """A copy of it."""
+    return Path(shutil.copytree(dozen, tmp_path / "results"))
+
+
+def run(data_dir, results_dir, *options):
+    """An experiment in this process, which must end with an error before it has any worker."""
+    where = ("--offline", "--data-dir", str(data_dir), "--results-dir", str(results_dir))
+    with pytest.raises(SystemExit) as caught:
+        experiments.main(["seen", "--datasets", "demo", *where, *options])
+    assert caught.value.code == 2 and not multiprocessing.active_children()
+
+
+def test_a_last_line_cut_off_anywhere_is_dropped_and_no_neighbour_is_lost(data_dir, results, capsys):
+    runs = RunsFile(results, "seen_n_trees=5")
+    content = runs.path.read_bytes()
+    *kept, last = content.splitlines(keepends=True)
+    for length in range(1, len(last)):
+        runs.path.write_bytes(b"".join(kept) + last[:length])
+        runs.open_for_append()
+        assert (
+            runs.path.read_bytes() == b"".join(kept)
+            and "the last line was cut off" in capsys.readouterr().out
+        )
+    runs.path.write_bytes(b"".join(kept) + last[:20] + 300 * b"\0")  # what a power failure can leave behind
+    out, _ = finish(start(data_dir, results, *QUICK, "--runs", 12))
+    assert "the last line was cut off" in out and "11 of 12 runs were made before" in out
+    assert runs.path.read_bytes().startswith(b"".join(kept)) and len(measured(runs.path)) == 12
+
+
+def test_ctrl_c_ends_everything_within_2_seconds(data_dir, tmp_path):
+    """At a moment when the workers import, and when they have made runs, which are then told of."""
+    for pause, made in ((0.5, 0), (0, 3)):
+        process = start(
+            data_dir,
+            tmp_path,
+            "--methods",
+            "prenet,devnet",
+            "--runs",
+            500,
+            "--jobs",
+            2,
+            preexec_fn=allow_ctrl_c,
+        )
+        workers = []
+        while len(workers) < 2 and process.poll() is None:
+            workers = workers_of(process.pid)
+        time.sleep(pause)
+        while count_runs(tmp_path / "seen_runs.csv") < made and process.poll() is None:
+            time.sleep(0.02)
+        os.killpg(process.pid, signal.SIGINT)
+        pressed = time.monotonic()
+        out, err = process.communicate(timeout=20)
+        assert time.monotonic() - pressed < 2 and not any(map(is_alive, workers))
+        assert (
+            process.returncode == 130
+            and "the same command goes on from here" in err
+            and "Traceback" not in err
+        )
+        assert not made or " runs in 0:" in out
+
+
+def kill_workers_of(cells, times):
+    """The outcomes of cells on one worker, which is killed after its first run and so often in all."""
+    outcomes = []
+    for outcome in run_cells(cells, 1):
+        outcomes.append(outcome)
+        if len(outcomes) == 1:
+            threading.Thread(target=kill_each_child, args=(times,), daemon=True).start()
+            time.sleep(0.1)
+    return outcomes
+
+
+def kill_each_child(times):
+    killed = set()
+    while len(killed) < times:
+        for child in multiprocessing.active_children():
+            if child.pid not in killed:
+                child.kill()
+                killed.add(child.pid)
+        time.sleep(0.005)
+
+
+def test_a_run_whose_worker_is_killed_is_tried_again(data_dir, capsys):
+    cell = Cell("iforest", "demo", "released", 60, 0.02, tuple(range(30)), str(data_dir))
+    outcomes = kill_workers_of([cell], 1)
+    assert sorted(result["run"] for _, result, error in outcomes if not error) == list(range(30))
+    assert f"{DEATH}; it is tried again." in capsys.readouterr().err
+
+
+def test_a_run_that_kills_its_worker_twice_is_reported_and_costs_its_own_cell_only(data_dir):
+    first, second = (
+        Cell("iforest", "demo", "released", count, 0.02, tuple(range(30)), str(data_dir))
+        for count in (60, 30)
+    )
+    outcomes = kill_workers_of([first, second], 2)
+    failed = [(cell, error) for cell, _, error in outcomes if error]
+    assert failed == [(first, DEATH)]
+    assert sum(cell == second for cell, _, _ in outcomes) == 30
+
+
+def test_what_a_killed_driver_was_writing_is_cleared_away(tmp_path):
+    old, new = tmp_path / ".seen.csv.0a1b2c3d.part", tmp_path / "figures" / ".labels.png.0a1b2c3d.part"
+    new.parent.mkdir()
+    for path in (old, new):
+        path.touch()
+    os.utime(old, (0, 0))
+    with only_writer(tmp_path):
+        assert not old.exists() and new.exists()  # somebody may be writing it just now
+
+
+# --- two drivers
+
+
+def test_a_second_driver_waits_and_both_do_their_runs(data_dir, tmp_path):
+    first = start(data_dir, tmp_path, *QUICK, "--runs", 20)
+    wait_until((tmp_path / "seen_n_trees=5_runs.csv").exists)
+    second = start(data_dir, tmp_path, *QUICK, "--runs", 25)
+    told = second.stderr.readline()
+    assert (
+        f"{tmp_path} is in use by process {first.pid} of " in told
+        and "(python experiments.py seen" in told
+        and "waiting" in told
+    )
+    finish(first)
+    out, _ = finish(second)
+    assert "20 of 25 runs were made before" in out
+    assert sorted(measured(tmp_path / "seen_n_trees=5_runs.csv")["run"]) == list(range(25))
+
+
+def test_the_lock_of_a_dead_driver_is_taken_over_and_waiting_can_be_stopped(data_dir, tmp_path):
+    first = start(data_dir, tmp_path, *QUICK, "--runs", 5000)
+    wait_until((tmp_path / "seen_n_trees=5_runs.csv").exists)
+    stopped, second = (
+        start(data_dir, tmp_path, *QUICK, "--runs", 2, preexec_fn=allow_ctrl_c) for _ in range(2)
+    )
+    for waiting in (stopped, second):
+        assert "waiting" in waiting.stderr.readline()
+    stopped.send_signal(signal.SIGINT)
+    assert stopped.wait(5) == 130
+    os.killpg(first.pid, signal.SIGKILL)
+    finish(second)
+    first.communicate(), stopped.communicate()
+
+
+# --- disks and foreign files
+
+
+def test_a_full_disk_ends_it_with_a_sentence_and_the_next_start_repairs_the_file(data_dir, results):
+    path = results / "seen_n_trees=5_runs.csv"
+    before = path.read_bytes()
+    size = len(before) + 500  # in the middle of the second new line, as on a disk that is full
+    process = start(
+        data_dir,
+        results,
+        *QUICK,
+        "--runs",
+        16,
+        preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_FSIZE, (size, size)),
+    )
+    _, err = process.communicate(timeout=60)
+    assert (
+        process.returncode == 2
+        and f"{path} cannot be written: File too large" in err
+        and "Traceback" not in err
+    )
+    assert path.read_bytes().startswith(before) and len(path.read_bytes()) == size
+    out, _ = finish(start(data_dir, results, *QUICK, "--runs", 16))
+    assert "the last line was cut off" in out and sorted(measured(path)["run"]) == list(range(16))
+
+
+def test_a_folder_that_cannot_be_written_to_is_told_before_work_starts(
+    data_dir, tmp_path, monkeypatch, capsys
+):
+    (tmp_path / "file").write_text("mine")
+    run(data_dir, tmp_path / "file", *QUICK)
+    assert f"error: {tmp_path / 'file'} cannot be written: File exists" in capsys.readouterr().err
+    assert (tmp_path / "file").read_text() == "mine"
+    monkeypatch.setattr("running.runs_file.FREE_BYTES", 2**62)
+    with (
+        pytest.raises(UserError, match="fewer than .* MB are free on its disk"),
+        only_writer(tmp_path / "results"),
+    ):
+        pass
+
+
+@pytest.mark.skipif(os.getuid() != 0, reason="only root may mount a folder read-only")
+def test_a_read_only_folder(data_dir, results):
+    before = {path: path.read_bytes() for path in results.iterdir()}
+    mount = f'mount --bind {results} {results} && mount -o remount,ro,bind {results} && exec "$@"'
+    command = [
+        "unshare",
+        "--mount",
+        "sh",
+        "-c",
+        mount,
+        "sh",
+        sys.executable,
+        ROOT / "experiments.py",
+        "seen",
+        "--datasets",
+        "demo",
+        *QUICK,
+    ]
+    command += ["--offline", "--data-dir", data_dir, "--results-dir", results, "--runs", "2"]
+    done = subprocess.run(list(map(str, command)), capture_output=True, text=True, env=ENVIRONMENT)
+    if "unshare" in done.stderr or "mount:" in done.stderr:
+        pytest.skip("mounting is not permitted here")
+    assert done.returncode == 2 and f"{results} cannot be written: Read-only file system" in done.stderr
+    assert {path: path.read_bytes() for path in results.iterdir()} == before
+
+
+@pytest.mark.parametrize("change, message", [
+    (lambda row: row[:-5], "has no "),
+    (lambda row: [*row, "x"], "Expected 21 fields in line 3, saw 22"),
+    (lambda row: ["abc" if cell == row[9] else cell for cell in row], 'Unable to parse string "abc"'),
+])  # fmt: skip
+def test_a_damaged_line_in_the_middle_stops_it_before_work_starts(data_dir, results, capsys, change, message):
+    path = results / "seen_n_trees=5_runs.csv"
+    with open(path, newline="") as file:
+        rows = list(csv.reader(file))
+    rows[2] = change(rows[2])
+    damaged = "".join(",".join(row) + "\r\n" for row in rows)
+    path.write_text(damaged, newline="")
+    run(data_dir, results, *QUICK)
+    err = capsys.readouterr().err
+    assert f"{path} cannot be read as a table of runs: " in err and message in err
+    assert path.read_bytes() == damaged.encode()
+
+
+def test_runs_of_other_data_or_settings_are_kept_but_never_averaged_with_new_ones(data_dir, tmp_path):
+    finish(start(data_dir, tmp_path, "--methods", "iforest", "--runs", 2))
+    path = tmp_path / "seen_runs.csv"
+    before, values = path.read_text(), measured(path)["auc_pr"]
+    sha, settings = (pd.read_csv(path)[name][0] for name in ("data_sha256", "settings"))
+    strange = (
+        "".join(f"{line}\r\n" for line in before.splitlines())
+        .replace(sha, 64 * "a", 1)
+        .replace(settings, "n_trees=7 subsample=9", 2)
+    )
+    strange = strange.replace(f",{values[0]}", ",0.99").replace(f",{values[1]}", ",0.98")
+    path.write_text(strange, newline="")
+    out, _ = finish(start(data_dir, tmp_path, "--methods", "iforest", "--runs", 2))
+    assert (
+        "2 earlier runs were made from other data, with other settings or by other code: they are kept" in out
+    )
+    assert path.read_bytes().startswith(strange.encode()) and len(measured(path)) == 4
+    table = pd.read_csv(tmp_path / "seen_synthetic.csv").iloc[0]
+    assert table["auc_pr_iforest"] == pytest.approx(values.mean(), abs=1e-6) and table["runs"] == 2
+
+
+# --- numbers: more in test_numbers.py
+
+
+class TellsNothing:
+    """A detector that gives all rows the same score."""
+
+    def fit_rows(self, X, unlabeled, anomalies):
+        pass
+
+    def decision_function(self, X):
+        return np.zeros(len(X))
+
+
+def test_constant_scores_are_recorded_and_reported(data_dir, tmp_path, monkeypatch, capsys):
+    monkeypatch.setattr(processes, "make_detector", lambda *_, **__: TellsNothing())
+    monkeypatch.setattr(
+        experiments,
+        "run_cells",
+        lambda cells, *_: ((cell, processes.run_once(cell, 0), None) for cell in cells),
+    )
+    where = ["--offline", "--data-dir", str(data_dir), "--results-dir", str(tmp_path)]
+    assert (
+        experiments.main(["seen", "--datasets", "demo", "--methods", "iforest", "--runs", "1", *where]) == 0
+    )
+    told = "run 0: all 2,000 test scores are 0: the detector tells no rows apart."
+    assert (
+        f"NOTE iforest on demo, 60 labels, contamination 0.02: {told}" in capsys.readouterr().out
+        and measured(tmp_path / "seen_runs.csv")["auc_roc"].tolist() == [0.5]
+    )
+
+
+# --- determinism
+
+
+def test_the_order_of_data_sets_and_methods_does_not_change_results(data_dir, tmp_path):
+    """--jobs, resumed runs and a Dask cluster are compared in test_experiments.py and test_cluster.py."""
+    for jobs, order in ((1, 1), (2, -1)):
+        datasets, methods = ";".join(UNSEEN_DEMO_SETS[::order]), ",".join(["devnet", "iforest"][::order])
+        options = ("--methods", methods, "--jobs", jobs, "--runs", 2)
+        finish(start(data_dir, tmp_path / str(jobs), *options, experiment="unseen", datasets=datasets))
+    one, other = (measured(tmp_path / name / "unseen_runs.csv") for name in "12")
+    assert len(one) == 8
+    pd.testing.assert_frame_equal(one, other, check_exact=True)
+
+
+# --- load
+
+
+def test_a_thousand_tasks_on_eight_workers(data_dir, tmp_path, monkeypatch, record_property):
+    """Every task once; afterwards no process and no file is left."""
+    monkeypatch.setenv("TMPDIR", str(tmp_path))  # of the workers
+    settings = (("n_trees", 2), ("subsample", 16))
+    cells = [
+        Cell("iforest", "demo", "released", n_labeled, 0.02, tuple(range(20)), str(data_dir), settings)
+        for n_labeled in range(10, 60)
+    ]
+    children = set(multiprocessing.active_children())
+    outcomes = [(cell.n_labeled, result["run"]) for cell, result, error in run_cells(cells, 8) if not error]
+    assert (
+        sorted(outcomes) == [(cell.n_labeled, run) for cell in cells for run in cell.runs]
+        and len(outcomes) == 1000
+    )
+    record_property("tasks", len(outcomes))
+    assert set(multiprocessing.active_children()) == children
+    assert not list(tmp_path.iterdir())

@@ -1,0 +1,69 @@
+"""Who may import whom: the folders' one direction, and what stays free of TensorFlow and of the network."""
+
+import ast
+
+import pytest
+
+from common.source_code import SOURCES, imported, is_script_part
+from methods import METHODS
+
+BELOW_RUNNING = {"common", "loading", "training", "detectors"}
+MAY_IMPORT = {
+    "common": set(),
+    "loading": {"common"},
+    "training": {"common"},
+    "methods": set(),
+    "detectors": {"common", "loading", "training"},
+    "own_data": {"common", "loading", "training", "methods"},
+    "running": {*BELOW_RUNNING, "methods"},
+    "judging": {*BELOW_RUNNING, "methods", "running"},
+    "reporting": {*BELOW_RUNNING, "methods", "running", "judging"},
+}
+MAY_IMPORT |= dict.fromkeys(("commands", "tools"), {*MAY_IMPORT, "commands"})
+DETECTORS = {method.module for method in METHODS.values()}
+
+
+def layer(module):
+    folder = module.partition(".")[0]
+    return folder if folder in MAY_IMPORT else "detectors" if folder in DETECTORS else "commands"
+
+
+def imports_of(module, in_functions):
+    """What a module imports, but for its part as a script; without functions, what importing it imports."""
+    tree = ast.parse(SOURCES[module])
+    tree.body = [statement for statement in tree.body if not is_script_part(statement)]
+    for node in [] if in_functions else list(ast.walk(tree)):
+        if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef)):
+            node.body = []
+    return set(imported(tree))
+
+
+def reached_by_import(module):
+    """Everything that importing a module imports, as far as it goes through our own code."""
+    waiting, reached = [module], set()
+    while waiting:
+        name = waiting.pop()
+        if name not in reached:
+            reached.add(name)
+            waiting += imports_of(name, in_functions=False) if name in SOURCES else []
+    return {name.partition(".")[0] for name in reached}
+
+
+@pytest.mark.parametrize("module", sorted(SOURCES))
+def test_imports_go_one_way(module):
+    own = layer(module)
+    ours = {name for name in imports_of(module, in_functions=True) if name in SOURCES}
+    wrong = {name for name in ours if layer(name) not in MAY_IMPORT[own] | {own}}
+    assert not wrong, f"{module} ({own}) imports {', '.join(sorted(wrong))}"
+
+
+@pytest.mark.parametrize(
+    "module", sorted(name for name in SOURCES if layer(name) in ("judging", "reporting"))
+)
+def test_judging_and_reporting_come_without_tensorflow(module):
+    assert not reached_by_import(module) & {"tensorflow", "keras"}
+
+
+def test_only_the_network_code_imports_requests():
+    with_requests = [name for name in SOURCES if "requests" in imports_of(name, in_functions=True)]
+    assert with_requests == ["loading.downloads"]

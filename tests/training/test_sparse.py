@@ -1,0 +1,193 @@
+"""Training and scoring on CSR rows give what the same rows give as a dense matrix."""
+
+import numpy as np
+import pytest
+from scipy import sparse
+from sklearn.base import clone
+
+from devnet import DevNet
+from prenet import PReNet
+from training import sparse_loop
+from training.loop import Trainer, TrainingDiverged
+from training.network import state_of
+from training.sparse_loop import Kernel, SparseTrainer, without_empty_columns
+
+DETECTORS = [
+    PReNet(batch_size=64),
+    DevNet(batch_size=64),
+    *(PReNet(batch_size=64, variant=name) for name in ("iPReNet", "A2H", "NPR")),
+]
+NAMES = ["prenet", "devnet", "iPReNet", "A2H", "NPR"]
+
+
+def sparse_rows(n=300, n_features=60, seed=0, dtype=np.float32):
+    """Rows (n, D) with about 6 values each.
+
+    The first 10 columns occur in the last 20 rows only, the 5 after them nowhere.
+    """
+    rng = np.random.default_rng(seed)
+    rows = np.where(rng.random((n, n_features)) < 0.1, rng.random((n, n_features)), 0).astype(dtype)
+    rows[:-20, :10] = 0
+    rows[:, 10:15] = 0
+    return rows
+
+
+@pytest.fixture
+def small_blocks(monkeypatch):
+    monkeypatch.setattr(sparse_loop, "BLOCK_WEIGHTS", 140)  # so that the small kernel has several
+    monkeypatch.setattr(sparse_loop, "MERGE_EPOCHS", 2)
+
+
+@pytest.mark.parametrize(
+    "detector, n_anomalies",
+    [*((detector, 5) for detector in DETECTORS), (DETECTORS[0], 100)],
+    ids=[*NAMES, "many anomalies"],
+)
+def test_weights_and_losses_equal_those_of_dense_training(
+    double_precision, small_blocks, detector, n_anomalies
+):
+    """In double precision, as RMSprop magnifies rounding; columns 0-14 occur in no training row."""
+    rows, anomalies, unlabeled, n_steps = (
+        sparse_rows(dtype=np.float64),
+        np.arange(n_anomalies),
+        np.arange(n_anomalies, 280),
+        300,
+    )
+    rng = np.random.default_rng(1)
+    batches = detector.sample_batches(rows, unlabeled, anomalies, n_steps, rng)
+    model = detector.build(rows.shape[1], seed=5)
+    constants = detector.loss_constants(rows, unlabeled, anomalies, model, rng)
+    start = state_of(model)
+    expected, expected_losses = Trainer(model, detector.loss, detector.optimizer()).fit(
+        rows, anomalies, batches, 15, start, constants
+    )
+    trainer = SparseTrainer(detector.build(1, seed=0), detector.loss, detector.optimizer())
+    reached, losses = trainer.fit(sparse.csr_matrix(rows), anomalies, batches, 15, start, constants)
+    assert np.abs(expected[0] - start[0]).max() > 0.1  # it did train
+    np.testing.assert_allclose(losses, expected_losses, rtol=1e-9)
+    for values, wanted in zip(reached, expected, strict=True):
+        np.testing.assert_allclose(values, wanted, atol=1e-7, rtol=0)
+
+
+@pytest.mark.parametrize("detector", DETECTORS, ids=NAMES)
+def test_scores_equal_those_of_dense_rows(detector):
+    """After few steps, up to float32 rounding; the test rows have columns that no training row has."""
+    rows, known = sparse_rows(), np.repeat([1, 0], [10, 270])
+    detector = clone(detector).set_params(epochs=2, batches_per_epoch=10)
+    dense_scores = detector.fit(rows[:280], known).decision_function(rows)
+    of_dense_model = detector.decision_function(sparse.csr_matrix(rows))
+    detector.fit(sparse.csr_matrix(rows[:280]), known)
+    np.testing.assert_allclose(of_dense_model, dense_scores, atol=1e-5, rtol=0)
+    np.testing.assert_allclose(
+        detector.decision_function(sparse.csr_matrix(rows)), dense_scores, atol=1e-4, rtol=0
+    )
+    np.testing.assert_allclose(detector.decision_function(rows), dense_scores, atol=1e-4, rtol=0)
+    assert np.ptp(dense_scores) > 0.05  # far more than the tolerances
+
+
+@pytest.mark.parametrize("variant", [None, "NPR"])
+def test_one_pass_scores_equal_the_definition(variant):
+    rows, known = sparse.csr_matrix(sparse_rows()), np.repeat([1, 0], [10, 290])
+    detector = PReNet(epochs=2, ensemble_size=3, variant=variant).fit(rows, known)
+    np.testing.assert_allclose(detector.decision_function(rows), detector.score_by_pairs(rows), atol=1e-5)
+    np.testing.assert_allclose(
+        detector.score_by_pairs(rows), detector.score_by_pairs(rows.toarray()), atol=1e-5
+    )
+
+
+def test_fits_are_independent_and_repeatable():
+    rows, known = sparse.csr_matrix(sparse_rows()), np.repeat([1, 0], [10, 290])
+    scores = [
+        PReNet(random_state=seed, epochs=2).fit(rows, known).decision_function(rows) for seed in (3, 4, 3)
+    ]
+    np.testing.assert_array_equal(scores[0], scores[2])
+    assert np.abs(scores[0] - scores[1]).max() > 1e-3
+
+
+def test_a_million_columns_never_become_dense():
+    """A dense batch of these rows would have 0.7 billion values.
+
+    The training columns keep to the few that occur.
+    """
+    columns = np.random.default_rng(0).integers(1_000_000, size=(200, 5))
+    rows = sparse.csr_matrix(
+        (np.ones(1000, np.float32), columns.ravel(), np.arange(0, 1001, 5)), (200, 1_000_000)
+    )
+    detector = PReNet(epochs=1, batches_per_epoch=2, hidden_units=2).fit(rows, np.repeat([1, 0], [10, 190]))
+    assert np.isfinite(detector.decision_function(rows)).all()
+
+
+def test_weights_of_columns_that_never_occur_jump_about_zero():
+    """l2 alone leaves them within the order of the learning rate of 0.01, in both kinds of training."""
+    rows, known = sparse_rows(), np.repeat([1, 0], [10, 270])
+    for fitted_rows in (rows[:280], sparse.csr_matrix(rows[:280])):
+        kernel = (
+            DevNet(epochs=10, batch_size=32, learning_rate=0.01)
+            .fit(fitted_rows, known)
+            .model_.get_layer("psi")
+            .get_weights()[0]
+        )
+        assert 0.001 < np.abs(kernel[:15]).mean() < 0.01
+
+
+def test_equal_weights_of_unseen_columns_are_updated_once():
+    values = np.random.default_rng(0).choice([0.1, -0.2, 0.3], (40, 4))
+    kernel = Kernel(
+        values,
+        np.array([3, 7]),
+        lambda weights, squares, gradient, spare: np.subtract(weights, gradient, out=weights),
+    )
+    assert kernel._unseen.values.shape == (3, 1)
+    assert kernel.sum_of_squares() == pytest.approx(np.sum(values**2))
+    kernel.update(np.array([1]), np.full((1, 4), 0.5), 0.1)
+    expected = 0.9 * values
+    expected[7] -= 0.5
+    kernel.keep()
+    np.testing.assert_allclose(kernel.restored(), expected)
+    assert kernel.sum_of_squares() == pytest.approx(np.sum(expected**2))
+
+
+def test_unseen_weights_that_become_equal_are_merged():
+    """A rule that leaves nothing but the sign.
+
+    Its state is the sign of 0.3 - value, which keeps 0.1 and 0.4 apart.
+    """
+
+    def to_sign(weights, squares, gradient, spare):
+        squares[:] = np.sign(0.3 - weights)
+        weights[:] = np.sign(weights)
+
+    values = np.random.default_rng(0).choice([0.1, 0.2, 0.4, -0.2], (40, 4))
+    kernel = Kernel(values, np.array([3, 7]), to_sign)
+    kernel.update(np.array([1]), np.zeros((1, 4)), 0.1)
+    kernel.keep()
+    kernel.merge_equal()
+    assert (
+        kernel._unseen.values.shape == (3, 1)
+        and kernel._unseen.values.size == kernel._unseen._gradient_squares.size
+    )
+    np.testing.assert_array_equal(kernel.restored(), np.sign(values))  # kept before the merge
+    assert kernel.sum_of_squares() == values.size
+    kernel.keep()
+    np.testing.assert_array_equal(kernel.restored(), np.sign(values))
+    kernel.update(np.array([1]), np.zeros((1, 4)), 0.1)
+    assert kernel.sum_of_squares() == values.size
+
+
+def test_without_empty_columns():
+    columns, rows = without_empty_columns(sparse.csr_matrix([[0, 5, 0, 0, 2], [0, 0, 0, 0, 3]]))
+    assert columns.tolist() == [1, 4] and rows.toarray().tolist() == [[5, 2], [0, 3]]
+
+
+def test_a_diverging_fit_says_so():
+    with pytest.raises(TrainingDiverged, match="are the features scaled"):
+        DevNet().fit(sparse.csr_matrix(sparse_rows() * 1e38), np.repeat([1, 0], [10, 290]))
+
+
+def test_variant_without_a_hidden_layer_refuses_sparse_rows():
+    rows, known = sparse.csr_matrix(sparse_rows()), np.repeat([1, 0], [10, 290])
+    assert not PReNet(variant="LDM").takes_sparse
+    with pytest.raises(TypeError, match="[Ss]parse"):
+        PReNet(variant="LDM").fit(rows, known)
+    with pytest.raises(TypeError, match="LDM.* takes dense rows only"):
+        PReNet(variant="LDM").fit_rows(rows, np.arange(10, 300), np.arange(10))

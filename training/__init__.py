@@ -1,0 +1,1 @@
+"""What the detectors share: the base classes, the one compiled training loop, the same on sparse rows."""

@@ -1,0 +1,209 @@
+"""What all detectors share: scikit-learn's conventions and the checks of their input.
+
+    detector = PReNet(random_state=0).fit(X, y)      # y: 1 labelled anomaly, 0 unlabelled
+    scores = detector.decision_function(X_new)       # higher = more anomalous
+    is_anomaly = detector.predict(X_new)             # 1 where the score is above offset_, else 0, as in PyOD
+
+X is an array, a DataFrame of numbers (names of columns are kept, and compared later) or, where takes_sparse,
+a CSR matrix. `fit` chooses offset_ so that it lies below the scores of a tenth of the unlabelled rows;
+set_offset chooses another one. A detector can stand in a Pipeline, behind a MinMaxScaler say, in a
+cross-validation (scoring="average_precision") and in a pickle. tests/detectors/test_sklearn.py names the
+checks of scikit-learn that detectors do not pass, and why.
+
+Nothing is printed. To follow the fits:    logging.basicConfig(); logging.getLogger("prenet").setLevel("INFO")
+This gives a line or two per fit. A fit on dense rows is one call of a compiled graph: only one on CSR rows
+tells its epochs. The one message that comes unasked is the warning of `fit` that all its rows have the same
+score.
+
+A fit whose loss overflows and rows whose scores do are refused with a ValueError: no score is ever NaN or
+infinite.
+
+A detector is a dataclass: its fields are its parameters, which scikit-learn reads off the constructor. It
+supplies `_fit` and `_score`; one with a network derives from keras_detector.PsiDetector instead and supplies
+network, loss and batches. The experiments call `fit_rows`, which takes positions instead of a copied training
+set.
+"""
+
+import logging
+import time
+from dataclasses import dataclass
+from typing import Any, TypeVar
+
+import numpy as np
+from numpy.typing import ArrayLike
+from scipy import sparse
+from sklearn.base import BaseEstimator
+from sklearn.exceptions import NotFittedError
+from sklearn.utils import ClassifierTags
+from sklearn.utils.validation import check_is_fitted, column_or_1d, validate_data
+
+# How much is scored at a time: this bounds memory, and what is computed stays in the cache.
+CHUNK_ROWS, CHUNK_BYTES = 2_048, 2**26
+EQUAL_SCORES = 1e-6  # scores that differ by less than this part of their size differ by float32 rounding only
+CONTAMINATION = 0.1  # share of the unlabelled rows above the offset_ of `fit`: PyOD's default
+
+Rows = Any  # (n, D): an array, a DataFrame of numbers or a CSR matrix
+SomeDetector = TypeVar("SomeDetector", bound="Detector")
+
+logger = logging.getLogger("prenet")
+
+
+# scikit-learn compares and prints estimators in its own way
+@dataclass(repr=False, eq=False)
+class Detector(BaseEstimator):
+    """Base of every detector: input checks around `_fit` and `_score`."""
+
+    random_state: int | None = 0
+
+    takes_sparse = True  # whether a CSR matrix will do
+    slow_on_sparse = False  # whether it then takes minutes, so that it is run on such data only if asked for
+
+    def fit(self: SomeDetector, X: Rows, y: ArrayLike) -> SomeDetector:
+        """Learn from X (n, D) and y (n,): 1 or True for a labelled anomaly, 0 or False for unlabelled."""
+        self._is_fitted = False  # until the end: a fit that fails leaves no detector behind
+        X = self._checked(X, reset=True, ensure_min_samples=2)
+        y = self._checked_labels(y, X.shape[0])
+        self.fit_rows(X, np.flatnonzero(y == 0), np.flatnonzero(y == 1))
+        self._is_fitted = False  # again, until it is known that it can score
+        scores = self._finite_scores(X)
+        self._is_fitted = True
+        if np.ptp(scores) <= EQUAL_SCORES * np.abs(scores).max():
+            logger.warning(
+                "%s: all %d training rows have the same score, so it does not tell rows apart",
+                type(self).__name__,
+                len(scores),
+            )
+        return self._set_offset(scores[y == 0], CONTAMINATION)
+
+    def fit_rows(self: SomeDetector, X: Rows, unlabeled: np.ndarray, anomalies: np.ndarray) -> SomeDetector:
+        """Learn from the rows of X (float32, finite) at these two lists of positions: U and A of Sec. 3.1.1.
+
+        Sets no offset_.
+        """
+        if len(unlabeled) == 0 or len(anomalies) == 0:
+            raise ValueError(
+                f"{type(self).__name__} needs unlabelled rows and labelled anomalies, "
+                f"got {len(unlabeled)} and {len(anomalies)}"
+            )
+        self._is_fitted = False
+        if hasattr(self, "offset_"):  # of an earlier fit
+            del self.offset_
+        start = time.perf_counter()
+        rng = np.random.default_rng(self.random_state)
+        # where features are too large, the loss or the scores show it
+        with np.errstate(over="ignore", invalid="ignore"):
+            self._fit(X, np.asarray(unlabeled), np.asarray(anomalies), rng)
+        self.n_features_in_ = X.shape[1]
+        self._is_fitted = True
+        seconds = time.perf_counter() - start
+        message = "%s: %d unlabelled rows, %d anomalies, %.1f s"
+        logger.info(message, type(self).__name__, len(unlabeled), len(anomalies), seconds)
+        return self
+
+    def set_offset(self: SomeDetector, X: Rows, contamination: float) -> SomeDetector:
+        """Choose offset_ so that predict calls this share of X anomalies: of rows like those to come."""
+        if not 0 < contamination < 1:
+            raise ValueError(f"contamination must be a share between 0 and 1, not {contamination}")
+        return self._set_offset(self.decision_function(X), contamination)
+
+    def decision_function(self, X: Rows) -> np.ndarray:
+        """Anomaly scores (n,) of the rows of X, higher = more anomalous."""
+        check_is_fitted(self)
+        return self._finite_scores(self._checked(X, reset=False))
+
+    def predict(self, X: Rows) -> np.ndarray:
+        """1 for the rows of X with a score above offset_, 0 for the others, (n,)."""
+        scores = self.decision_function(X)
+        if not hasattr(self, "offset_"):
+            raise NotFittedError("fit_rows chooses no offset_: call set_offset before predict")
+        return (scores > self.offset_).astype(int)
+
+    def _finite_scores(self, X):
+        """Scores (n,) of checked rows, all of them finite."""
+        with np.errstate(over="ignore", invalid="ignore"):
+            scores = self._score(X)
+        overflowed = np.flatnonzero(~np.isfinite(scores))
+        if len(overflowed):
+            raise ValueError(
+                f"{type(self).__name__} cannot score {len(overflowed)} of {len(scores)} rows, "
+                f"the first of them row {overflowed[0]} (counted from 0), whose score overflows: "
+                "are the features scaled (to about 0-1)?"
+            )
+        return scores
+
+    def _set_offset(self, scores, contamination):
+        self.offset_ = np.quantile(scores, 1 - contamination)
+        return self
+
+    def _checked(self, X, **how):
+        """X as float32, dense or CSR.
+
+        Number and names of its features are kept (reset=True) or compared with those of the fit.
+        """
+        accepted = "csr" if self.takes_sparse else False
+        try:
+            # a number too large for float32 is refused all the same
+            with np.errstate(over="ignore", invalid="ignore"):
+                return validate_data(self, X, dtype=np.float32, accept_sparse=accepted, **how)
+        except (TypeError, ValueError) as error:
+            text = list(X.select_dtypes(exclude=["number", "bool"])) if hasattr(X, "select_dtypes") else []
+            if text:
+                names = ", ".join(map(str, text))
+                raise ValueError(f"{error} (columns that are not of a numeric type: {names})") from None
+            if "NaN" in str(error):  # scikit-learn goes on about its own estimators
+                raise ValueError(str(error).splitlines()[0]) from None
+            raise
+
+    def _checked_labels(self, y, n_rows):
+        """y as numbers 0 and 1, (n_rows,)."""
+        y = column_or_1d(y)
+        if len(y) != n_rows:
+            raise ValueError(f"X has {n_rows} rows, but y has {len(y)} labels")
+        try:
+            y = y.astype(float)
+        except (TypeError, ValueError):  # names of classes, or missing values of pandas
+            y = np.full(n_rows, np.nan)
+        if not np.isin(y, (0, 1)).all():
+            raise ValueError("y must hold only 1 (labelled anomaly) and 0 (unlabelled)")
+        return y
+
+    def __sklearn_is_fitted__(self):
+        return getattr(self, "_is_fitted", False)
+
+    def __sklearn_tags__(self):
+        tags = super().__sklearn_tags__()
+        # so that scorers such as "average_precision" take its decision_function
+        tags.estimator_type = "outlier_detector"
+        tags.target_tags.required = True
+        # no classifier, but this says that y has two values only
+        tags.classifier_tags = ClassifierTags(multi_class=False)
+        tags.input_tags.sparse = self.takes_sparse
+        return tags
+
+
+# The default stands in the constructor alone, not in the class too: the detector behind a compiled graph has
+# no seed (see keras_detector), and must not find this one.
+del Detector.random_state
+
+
+def apply_in_chunks(function, X: Rows, positions=None, n_rows: int = CHUNK_ROWS) -> np.ndarray:
+    """function, (n, D) to (n, ...), over the rows of X or those at positions, at most n_rows at a time."""
+    total = X.shape[0] if positions is None else len(positions)
+    row_bytes = 8 * X.nnz / max(X.shape[0], 1) if sparse.issparse(X) else X.shape[1] * X.itemsize
+    size = max(1, min(n_rows, int(CHUNK_BYTES // max(row_bytes, 1))))
+    chunks = (slice(i, i + size) for i in range(0, total, size))
+    return np.concatenate(
+        [np.asarray(function(X[chunk if positions is None else positions[chunk]])) for chunk in chunks]
+    )
+
+
+def draw_batches(rows: np.ndarray, n_batches: int, size: int, rng: np.random.Generator) -> np.ndarray:
+    """Batches (n_batches, size) of rows, without replacement within a batch unless there are too few rows."""
+    return np.stack([rng.choice(rows, size, replace=size > len(rows)) for _ in range(n_batches)])
+
+
+def draw_different_pairs(n: int, size: tuple[int, ...], rng: np.random.Generator):
+    """Pairs of different positions below n (equal only if n is 1): two arrays of shape size."""
+    first = rng.integers(n, size=size)
+    step = rng.integers(1, n, size=size) if n > 1 else 0
+    return first, (first + step) % n

@@ -1,0 +1,114 @@
+"""Detectors that train one Keras network with the shared loop.
+
+A subclass of PsiDetector has the parameters that the paper gives all deep detectors; its own are fields of
+its class:
+
+    @dataclass(repr=False, eq=False)
+    class MyDetector(PsiDetector):
+        margin: float = 4.0
+"""
+
+import functools
+from dataclasses import dataclass
+
+import numpy as np
+from scipy import sparse
+
+from training.detector import Detector, Rows, logger
+from training.loop import Batches, Trainer, rmsprop
+from training.network import keras, state_of
+from training.sparse_loop import SparseTrainer
+
+
+class KerasDetector(Detector):
+    """A detector with a network. Subclasses have the parameters below, and build, loss and sample_batches.
+
+    build, loss and optimizer may read every parameter but random_state: one compiled graph serves all seeds.
+    """
+
+    learning_rate: float
+    epochs: int
+    batches_per_epoch: int
+    batch_size: int
+
+    takes_sparse = False
+    slow_on_sparse = True  # every weight of a million columns changes in every step
+
+    def build(self, n_features: int, seed: int | None) -> keras.Model:
+        """The network, with the parts of network.parts_of."""
+        raise NotImplementedError
+
+    def loss(self, targets, outputs, *constants):
+        """The mean loss of a batch, without the l2 terms."""
+        raise NotImplementedError
+
+    def sample_batches(self, X: Rows, unlabeled, anomalies, n_batches: int, rng) -> Batches:
+        """All batches of a fit, given the positions of U and A in X."""
+        raise NotImplementedError
+
+    def initial_model(self, X: Rows, unlabeled, anomalies, seed: int) -> keras.Model:
+        """The model that training starts from."""
+        return self.build(X.shape[1], seed)
+
+    def loss_constants(self, X: Rows, unlabeled, anomalies, model: keras.Model, rng) -> tuple:
+        """Further arguments of loss, made once per fit."""
+        return ()
+
+    def optimizer(self) -> keras.optimizers.Optimizer:
+        return rmsprop(self.learning_rate)
+
+    def _fit(self, X, unlabeled, anomalies, rng):
+        for name in ("epochs", "batches_per_epoch", "batch_size", "hidden_units"):
+            if getattr(self, name, 1) < 1:
+                raise ValueError(f"{name} must be at least 1, not {getattr(self, name)}")
+        if sparse.issparse(X) and not self.takes_sparse:
+            raise TypeError(f"{self!r} takes dense rows only, not a sparse matrix")
+        model = self.initial_model(X, unlabeled, anomalies, seed=int(rng.integers(2**31)))
+        batches = self.sample_batches(X, unlabeled, anomalies, self.epochs * self.batches_per_epoch, rng)
+        constants = self.loss_constants(X, unlabeled, anomalies, model, rng)
+        trainer = self._trainer(X)
+        weights, losses = trainer.fit(X, anomalies, batches, self.epochs, state_of(model), constants)
+        model.set_weights(weights)
+        self.model_, self.losses_ = model, losses
+        message = "%s: %d epochs, mean loss %.4g in the first, lowest %.4g in epoch %d"
+        logger.info(message, type(self).__name__, self.epochs, losses[0], min(losses), np.argmin(losses) + 1)
+
+    def _trainer(self, X):
+        """The compiled trainer for rows like X."""
+        n_features = None if sparse.issparse(X) else X.shape[1]
+        return _compiled_trainer(type(self), self._settings(), n_features)  # type: ignore[arg-type]
+
+    def _settings(self):
+        """All parameters but the seed, hashable: what decides which compiled graph can be used."""
+        return tuple(
+            (name, value) for name, value in sorted(self.get_params().items()) if name != "random_state"
+        )
+
+    def __getattr__(self, name):
+        """Called for what is not there: of the detector behind a compiled graph, the seed."""
+        if name == "random_state":
+            user = f"build, loss and optimizer of {type(self).__name__}"
+            raise AttributeError(f"{user} must not read random_state: one compiled graph serves all seeds")
+        raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}")
+
+
+@functools.lru_cache(maxsize=8)
+def _compiled_trainer(detector_class, settings, n_features):
+    """The trainer for this network (n_features None: for sparse rows), compiled once in a process."""
+    detector = detector_class(**dict(settings))
+    del detector.random_state  # it would be that of no fit
+    if n_features is None:
+        return SparseTrainer(detector.build(1, seed=0), detector.loss, detector.optimizer())
+    return Trainer(detector.build(n_features, seed=0), detector.loss, detector.optimizer())
+
+
+@dataclass(repr=False, eq=False)
+class PsiDetector(KerasDetector):
+    """A detector on the feature learner psi, with the paper's settings for all (Sec. 5.2, App. B.2.2)."""
+
+    hidden_units: int = 20
+    l2: float = 0.01
+    learning_rate: float = 1e-3
+    epochs: int = 50
+    batches_per_epoch: int = 20
+    batch_size: int = 512

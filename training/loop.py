@@ -1,0 +1,234 @@
+"""The one training loop of all Keras detectors, compiled (Alg. 1, steps 3-9).
+
+A fit is one call of one XLA graph: the rows stay where they are, the index batches were drawn
+beforehand by the detector's sampler, and the graph gathers the rows of each batch itself. The graph is
+compiled once and serves every later fit of the same network on rows of the same shape.
+
+What the paper leaves open, and decides the numbers:
+  - R of Eq. 5 is the sum of squares of the hidden layers' kernels only, without biases and the output layer;
+  - gradients are clipped to a *global* norm of 1 (over all variables together);
+  - the weights that are kept are those at the end of the epoch with the lowest mean loss, l2 included.
+"""
+
+import contextlib
+import os
+from typing import NamedTuple
+
+import numpy as np
+
+from training.network import finish_psi, first_kernel, keras, parts_of, tf  # before TensorFlow itself
+
+# isort: split
+from tensorflow.compiler.tf2xla.python.xla import optimization_barrier  # not in TensorFlow's public interface
+
+
+class TrainingDiverged(ValueError):
+    """The loss of a fit is no longer a number."""
+
+
+class DistinctRows(NamedTuple):
+    """The rows that each batch has to encode, each of them once, and where they stand.
+
+    The rows of a batch are numbered: first those drawn for it, then those that all batches share.
+    """
+
+    shared: np.ndarray  # (s,) positions in the data
+    drawn: np.ndarray  # (n_batches, m) positions in the data
+    places: np.ndarray  # (n_batches, k, b): the number of the row at each of b places of each of k inputs
+
+
+class Batches(NamedTuple):
+    """All batches of a fit: which rows each one has, and how its rows are arranged, the same in every batch.
+
+    The drawn rows of a batch are numbered: first its m_u unlabelled ones, then its m_a anomalies. layout says
+    which of them stands at each of b places of each of the model's k inputs.
+    """
+
+    unlabeled: np.ndarray  # (n_batches, m_u) positions in the data
+    anomalies: np.ndarray  # (n_batches, m_a) positions in the list of labelled anomalies
+    layout: np.ndarray  # (k, b)
+    targets: np.ndarray  # (b,), or (n_batches, b) where each batch has its own
+
+    def distinct_rows(self, anomalies: np.ndarray) -> DistinctRows:
+        """Which rows have to be encoded, given the positions of A in the data.
+
+        If a batch draws more anomalies than there are, each batch encodes all of A, else those it has drawn.
+        """
+        n_batches, m_u = self.unlabeled.shape
+        m_a = self.anomalies.shape[1]
+        if len(anomalies) >= m_a:
+            drawn = np.hstack([self.unlabeled, anomalies[self.anomalies]])
+            places = np.broadcast_to(self.layout, (n_batches, *self.layout.shape))
+            return DistinctRows(anomalies[:0], drawn, places)
+        numbers = np.empty((n_batches, m_u + m_a), np.int32)
+        numbers[:, :m_u], numbers[:, m_u:] = np.arange(m_u), m_u + self.anomalies
+        return DistinctRows(anomalies, self.unlabeled, numbers.take(self.layout, axis=1))
+
+
+def numbered_groups(*sizes: int) -> list[np.ndarray]:
+    """The numbers of a batch's drawn rows (see Batches), from 0 on, in consecutive groups of these sizes."""
+    return np.split(np.arange(sum(sizes)), np.cumsum(sizes)[:-1])
+
+
+class RMSprop(keras.optimizers.RMSprop):
+    """RMSprop with the step of the Keras that the paper used (2.3.1): g / (sqrt(v) + epsilon).
+
+    Keras 3 divides by sqrt(v + epsilon) instead, which slows weights with small gradients down.
+    """
+
+    def update_step(self, gradient, variable, learning_rate):
+        velocity = self._velocities[self._get_variable_index(variable)]
+        self.assign(velocity, self.rho * velocity + (1 - self.rho) * tf.square(gradient))
+        self.assign_sub(variable, learning_rate * gradient / (tf.sqrt(velocity) + self.epsilon))
+
+
+def rmsprop(learning_rate):
+    """The optimiser of all networks, as the authors set it (Sec. 5.2 gives the rate only)."""
+    return RMSprop(learning_rate, rho=0.9, epsilon=1e-7, global_clipnorm=1.0)
+
+
+class Trainer:
+    """A model, its loss and its optimiser, compiled together into the graph of a fit.
+
+    The model is eta(psi(x_1), ..., psi(x_k)) of k input rows, with parts that network.parts_of finds. A step
+    encodes each distinct row of its batch once, then arranges the codes: the few labelled anomalies recur
+    many times in a batch. A model without these parts gets the rows themselves. loss(targets, outputs,
+    *constants) returns the mean loss of a batch without the l2 terms, which the model carries itself.
+    `constants` are arrays that may differ from fit to fit without a new compilation.
+    """
+
+    def __init__(self, model, loss, optimizer):
+        self.model = model
+        self.loss = loss
+        self.optimizer = optimizer
+        self._parts = parts_of(model)
+        optimizer.build(model.trainable_variables)
+        self._fresh_optimizer = [variable.numpy() for variable in optimizer.variables]
+        self._graph = tf.function(self._run_epochs, jit_compile=True, autograph=False)
+        self._compiled = set()  # shapes of the data that it was compiled for
+
+    def fit(self, rows, anomalies, batches, n_epochs, initial_state, constants=()):
+        """Train from initial_state; return the best epoch's weights and the mean loss of every epoch.
+
+        rows: (n, D) float32; anomalies: positions of A in rows; batches: as the sampler drew them;
+        initial_state: state_of a model, so that a fit's dropout masks do not depend on the fits before it.
+        """
+        numbers = as_tensor(rows)
+        distinct = batches.distinct_rows(anomalies)
+
+        def by_epoch(values):
+            return values.reshape(n_epochs, -1, *values.shape[1:])
+
+        targets = batches.targets if batches.targets.ndim == 1 else by_epoch(batches.targets)
+        data = (
+            numbers,
+            tf.constant(distinct.shared, tf.int32),
+            tf.constant(by_epoch(distinct.drawn), tf.int32),
+            tf.constant(by_epoch(distinct.places), tf.int32),
+            tf.constant(targets, numbers.dtype),
+            [tf.constant(value, numbers.dtype) for value in constants],
+        )
+        variables = [*self.model.variables, *self.optimizer.variables]
+        for variable, value in zip(variables, [*initial_state, *self._fresh_optimizer], strict=True):
+            variable.assign(value)
+        shapes = tuple(tuple(part.shape) for part in data[:-1])
+        # the first call compiles the graph, which TensorFlow announces on the file descriptor itself
+        with contextlib.nullcontext() if shapes in self._compiled else silent_stderr():
+            losses, *best_weights = [result.numpy() for result in self._graph(*data)]
+        self._compiled.add(shapes)
+        for epoch, loss in enumerate(losses):
+            check_loss(loss, epoch, n_epochs, rows)
+        return best_weights, losses.tolist()
+
+    def _run_epochs(self, rows, shared, drawn, places, targets, constants):
+        """All epochs; returns their mean losses (n_epochs,) and the weights at the end of the best."""
+        n_epochs = drawn.shape[0]
+
+        def one_epoch(epoch, losses, lowest, *best_weights):
+            loss = self._run_epoch(epoch, rows, shared, drawn, places, targets, constants)
+            losses = tf.tensor_scatter_nd_update(losses, [[epoch]], [loss])
+            kept = [
+                tf.where(loss < lowest, weight, best)
+                for weight, best in zip(self.model.weights, best_weights)
+            ]
+            return epoch + 1, losses, tf.minimum(loss, lowest), *kept
+
+        start = (
+            0,
+            tf.zeros(n_epochs, rows.dtype),
+            tf.constant(np.inf, rows.dtype),
+            *map(tf.convert_to_tensor, self.model.weights),
+        )
+        _, losses, _, *best_weights = tf.while_loop(lambda epoch, *_: epoch < n_epochs, one_epoch, start)
+        return losses, *best_weights
+
+    def _run_epoch(self, epoch, rows, shared, drawn, places, targets, constants):
+        """All gradient steps of one epoch; returns their mean loss."""
+        # not [epoch]: XLA wants a slice's bounds constant
+        drawn, places = tf.gather(drawn, epoch), tf.gather(places, epoch)
+        n_steps = drawn.shape[0]
+
+        def one_step(step, total):
+            batch_rows = tf.gather(rows, tf.concat([tf.gather(drawn, step), shared], axis=0))
+            own_targets = targets if targets.shape.rank == 1 else tf.gather(tf.gather(targets, epoch), step)
+            return step + 1, total + self._step(batch_rows, tf.gather(places, step), own_targets, constants)
+
+        start = (0, tf.zeros((), rows.dtype))
+        return tf.while_loop(lambda step, total: step < n_steps, one_step, start)[1] / n_steps
+
+    def _step(self, batch_rows, places, targets, constants):
+        """One gradient step (Alg. 1, steps 6 and 7) on a batch's distinct rows; places: (k, b)."""
+        psi, eta = self._parts
+        with tf.GradientTape() as tape:
+            codes = finish_psi(psi, product(batch_rows, first_kernel(psi))) if psi else batch_rows
+            inputs = [tf.gather(codes, places[i]) for i in range(places.shape[0])]
+            outputs = eta(inputs if len(inputs) > 1 else inputs[0], training=True)
+            loss = self.loss(targets, outputs, *constants) + sum(self.model.losses)
+        gradients = tape.gradient(loss, self.model.trainable_variables)
+        self.optimizer.apply(gradients, self.model.trainable_variables)
+        return loss
+
+
+def check_loss(loss, epoch, n_epochs, rows):
+    """Refuse to go on after an epoch on rows (n, D) whose mean loss is no number."""
+    if not np.isfinite(loss):
+        raise TrainingDiverged(
+            f"the loss became {loss} in epoch {epoch + 1} of {n_epochs}: "
+            "are the features scaled (to about 0-1; "
+            f"the largest here is {max(rows.max(), -rows.min()):.3g}), and is the learning rate not too high?"
+        )
+
+
+@tf.custom_gradient
+def product(rows, kernel):
+    """X K of rows X (n, D) and a kernel K (D, h), whose gradient by K, X'G, is computed as (G'X)'.
+
+    That is the same sum, but XLA takes X'G as it stands several times longer on a CPU. The barrier keeps it
+    from turning one into the other. There is no gradient by the rows.
+    """
+
+    def gradients(gradient):
+        return None, tf.transpose(*optimization_barrier(tf.matmul(gradient, rows, transpose_a=True)))
+
+    return rows @ kernel, gradients
+
+
+def as_tensor(rows):
+    """Rows as a tensor without copying them: a memory-mapped matrix stays one copy for all processes."""
+    rows = np.ascontiguousarray(rows)
+    if not rows.flags.writeable or rows.ctypes.data % 64:  # DLPack wants neither
+        return tf.constant(rows)
+    return tf.experimental.dlpack.from_dlpack(rows.__dlpack__())
+
+
+@contextlib.contextmanager
+def silent_stderr():
+    """Send file descriptor 2 to the null device for a moment."""
+    saved, null = os.dup(2), os.open(os.devnull, os.O_WRONLY)
+    try:
+        os.dup2(null, 2)
+        yield
+    finally:
+        os.dup2(saved, 2)
+        os.close(saved)
+        os.close(null)
