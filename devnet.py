@@ -19,19 +19,19 @@ import numpy as np
 from training.detector import Rows, apply_in_chunks
 from training.keras_detector import PsiDetector
 from training.loop import Batches
-from training.network import build_psi, encoder, keras, seed_generator, tf
+from training.network import HiddenUnits, build_psi, code_size, encoder, keras, seed_generator, tf
 
 CONFIDENCE_MARGIN = 5.0  # DevNet's a: anomalies should deviate by at least 5 sigma
 REFERENCE_SCORES = 5_000  # DevNet's l, draws of N(0, 1)
 
 
 def build_devnet(
-    n_features: int, hidden_units: int = 20, l2: float = 0.01, seed: int | None = None
+    n_features: int, hidden_units: HiddenUnits = 20, l2: float = 0.01, seed: int | None = None
 ) -> keras.Model:
     """DevNet's anomaly scoring network eta(psi(x)): one hidden layer, one linear score."""
     seeds = seed_generator(seed)
     psi = build_psi(n_features, hidden_units, l2, seeds)
-    code = keras.Input((hidden_units,))
+    code = keras.Input((code_size(hidden_units),))
     score = keras.layers.Dense(1, kernel_initializer=keras.initializers.GlorotUniform(seeds), name="score")
     eta = keras.Model(code, score(code)[:, 0], name="eta")
     instance = keras.Input((n_features,))

@@ -21,7 +21,10 @@ Differences from the paper
      normals.
   4. Network, optimiser, l2 and the choice of the epoch are those of all detectors of the PReNet paper: see
      training/loop.py. Deep SAD has more layers, batch normalisation, Adam and a falling learning rate.
-  5. distance="plain" (without the square) and anomaly_term="hinge" (max(0, 1 - d) in place of 1/d) are not
+  5. The code layer of Deep SAD is linear, behind hidden layers with (leaky) ReLU. The PReNet paper gives all
+     methods one hidden layer with ReLU, so the codes are its outputs here; code_layer="linear" leaves the
+     ReLU out, and the encoder is then a linear map.
+  6. distance="plain" (without the square) and anomaly_term="hinge" (max(0, 1 - d) in place of 1/d) are not
      Deep SAD. They are there to see how far they explain the published numbers.
 """
 
@@ -35,10 +38,11 @@ from devnet import sample_balanced
 from training.detector import apply_in_chunks
 from training.keras_detector import PsiDetector
 from training.loop import Batches
-from training.network import build_psi, codes_at, encoder, keras, seed_generator, tf
+from training.network import HiddenUnits, build_psi, codes_at, encoder, keras, seed_generator, tf
 
 DISTANCES = ("squared", "plain")
 ANOMALY_TERMS = ("inverse", "hinge")
+CODE_LAYERS = ("relu", "linear")
 SMALLEST_CENTRE = 0.1  # components of c nearer to 0 than this are pushed away from it
 INVERSE_EPSILON = 1e-6  # keeps 1/d finite at the centre
 SMALLEST_SQUARE = 1e-12  # keeps the gradient of the square root finite at the centre
@@ -47,20 +51,29 @@ COLLAPSE_TOLERANCE = 1e-6  # codes that differ by less than this part of their s
 
 
 def build_dsad(
-    n_features: int, hidden_units: int = 20, l2: float = 0.01, seed: int | None = None
+    n_features: int,
+    hidden_units: HiddenUnits = 20,
+    l2: float = 0.01,
+    seed: int | None = None,
+    code_layer: str = "relu",
 ) -> keras.Model:
     """Encoder psi without bias, which could fit the centre by itself; eta hands the codes on to the loss."""
-    psi = build_psi(n_features, hidden_units, l2, seed_generator(seed), use_bias=False)
+    seeds = seed_generator(seed)
+    psi = build_psi(n_features, hidden_units, l2, seeds, use_bias=False, code_layer=code_layer)
     instance = keras.Input((n_features,))
     return keras.Model(instance, keras.layers.Identity(name="eta")(psi(instance)))  # codes (b, hidden_units)
 
 
 def build_residual(
-    n_features: int, hidden_units: int = 20, l2: float = 0.01, seed: int | None = None
+    n_features: int,
+    hidden_units: HiddenUnits = 20,
+    l2: float = 0.01,
+    seed: int | None = None,
+    code_layer: str = "relu",
 ) -> keras.Model:
-    """Autoencoder of the pre-training, as a model of x - x_hat (b, D); its first weight is psi's kernel."""
+    """Autoencoder of the pre-training, as a model of x - x_hat (b, D); its first weights are psi's."""
     seeds = seed_generator(seed)
-    psi = build_psi(n_features, hidden_units, l2, seeds, use_bias=False)
+    psi = build_psi(n_features, hidden_units, l2, seeds, use_bias=False, code_layer=code_layer)
     initializer = keras.initializers.GlorotUniform(seeds)
     decoder = keras.layers.Dense(n_features, use_bias=False, kernel_initializer=initializer, name="decoder")
     residual = keras.layers.Subtract(name="residual")([psi.input, decoder(psi.output)])
@@ -107,11 +120,14 @@ def is_collapsed(codes, centre):
     return bool(np.ptp(codes, axis=0).max() <= COLLAPSE_TOLERANCE * size)
 
 
+@dataclass(repr=False, eq=False)
 class _Autoencoder(PsiDetector):
     """The pre-training of Deep SAD: it only trains, on unlabelled rows; nothing is scored with it."""
 
+    code_layer: str = "relu"
+
     def build(self, n_features, seed):
-        return build_residual(n_features, self.hidden_units, self.l2, seed)
+        return build_residual(n_features, self.hidden_units, self.l2, seed, self.code_layer)
 
     def loss(self, targets, residuals):
         return reconstruction_loss(residuals)  # the target of a residual is always zero
@@ -136,18 +152,19 @@ class DSAD(PsiDetector):
     pretrain: bool = False
     distance: str = "squared"
     anomaly_term: str = "inverse"
+    code_layer: str = "relu"
 
     def build(self, n_features, seed):
-        return build_dsad(n_features, self.hidden_units, self.l2, seed)
+        return build_dsad(n_features, self.hidden_units, self.l2, seed, self.code_layer)
 
     def initial_model(self, X, unlabeled, anomalies, seed):
         model = self.build(X.shape[1], seed)
         if self.pretrain:
-            names = ("hidden_units", "l2", "learning_rate", "epochs", "batches_per_epoch", "batch_size")
-            autoencoder = _Autoencoder(seed, **{name: getattr(self, name) for name in names}).fit_rows(
-                X, unlabeled, anomalies
-            )
-            model.set_weights(autoencoder.model_.get_weights()[:1])
+            autoencoder = _Autoencoder(seed)
+            names = [name for name in autoencoder.get_params() if name != "random_state"]
+            autoencoder.set_params(**{name: getattr(self, name) for name in names})
+            weights = autoencoder.fit_rows(X, unlabeled, anomalies).model_.get_weights()
+            model.set_weights(weights[: len(model.get_weights())])  # without the decoder's
         return model
 
     def loss(self, labels, codes, centre):
@@ -163,7 +180,8 @@ class DSAD(PsiDetector):
         return sample_balanced(unlabeled, len(anomalies), n_batches, self.batch_size, rng)
 
     def _fit(self, X, unlabeled, anomalies, rng):
-        for name, choices in (("distance", DISTANCES), ("anomaly_term", ANOMALY_TERMS)):
+        choices_of = {"distance": DISTANCES, "anomaly_term": ANOMALY_TERMS, "code_layer": CODE_LAYERS}
+        for name, choices in choices_of.items():
             if getattr(self, name) not in choices:
                 raise ValueError(f"{name} must be one of {', '.join(choices)}, not {getattr(self, name)!r}")
         if self.batch_size < 2 or self.eta < 0:

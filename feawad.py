@@ -8,15 +8,19 @@ Detection", TNNLS 2021 (arXiv 2105.10500).
 
 Dense rows only: a layer as wide as news20's 1.4 million columns is what runs out of memory in the paper, too.
 
-Differences from the paper (FEAWAD's own; the PReNet paper ran FEAWAD's released code and says nothing more
-about it)
+App. C.1 says that the official implementation was run, so the network and the loss are those of FEAWAD's
+released code.
+
+Differences from FEAWAD's paper
   1. The residual norm in the loss. The released code takes it of the residual that it has already divided by
-     its norm: a constant, whose gradient vanishes. We take the norm of the raw residual, so that the
-     autoencoder learns to reconstruct unlabelled rows and not to reconstruct anomalies;
-     residual_term="released" gives the constant.
+     its norm: a constant, whose gradient vanishes, so that only the score trains the autoencoder in the
+     second stage. residual_term="paper" takes the norm of the raw residual: then the autoencoder learns to
+     reconstruct unlabelled rows and not to reconstruct anomalies. (The released loss adds norms (b,) to
+     scores (b, 1), which broadcasts; with norms that are all one, this changes nothing.)
   2. The norm is sqrt(|r|^2 + 1e-8), so that a row which is reconstructed exactly has finite gradients and a
-     unit residual of 0.
-  3. The autoencoder is D-128-64-128-D. The released one has one more ReLU layer, D to D, in front of it.
+     unit residual of 0. The released code would divide by 0.
+  3. The released autoencoder has one more ReLU layer, D to D, in front of FEAWAD's D-128-64-128-D;
+     input_layer=False leaves it out. The reading feawad-raw-residual has neither this layer nor the constant.
   4. As released: ReLU in all layers but the score, Glorot-normal kernels, 30 epochs after 100 epochs of
      pre-training, both of 20 batches of 512. ReLU also in the reconstruction, so negative features cannot be
      reconstructed, and an output that is 0 for all rows may stay so: in two runs on thyroid 3 and 4 of 21
@@ -60,10 +64,12 @@ def row_norm(rows):
     return keras.ops.sqrt(keras.ops.sum(keras.ops.square(rows), axis=1, keepdims=True) + SQUARED_NORM_FLOOR)
 
 
-def build_autoencoder(n_features: int, encoder: tuple[int, ...] = (128, 64), seeds=None) -> keras.Model:
+def build_autoencoder(
+    n_features: int, encoder: tuple[int, ...] = (128, 64), input_layer: bool = True, seeds=None
+) -> keras.Model:
     """Rows to residuals x - x_hat (b, D) and codes (b, encoder[-1]); the decoder mirrors the encoder."""
     instance = keras.Input((n_features,))
-    code = instance
+    code = dense(n_features, seeds, "input_layer")(instance) if input_layer else instance
     for number, units in enumerate(encoder):
         code = dense(units, seeds, f"encoder_{number}")(code)
     reconstruction = code
@@ -77,13 +83,14 @@ def build_feawad(
     encoder: tuple[int, ...] = (128, 64),
     scorer: tuple[int, ...] = (256, 32),
     l2: float = 0.01,
-    residual_term: str = "paper",
+    residual_term: str = "released",
+    input_layer: bool = True,
     seed: int | None = None,
 ) -> keras.Model:
     """Rows to (b, 2): the score, from [unit residual, code, residual norm], and the norm for the loss."""
     seeds = seed_generator(seed)
     instance = keras.Input((n_features,))
-    residual, code = build_autoencoder(n_features, encoder, seeds)(instance)
+    residual, code = build_autoencoder(n_features, encoder, input_layer, seeds)(instance)
     norm = row_norm(residual)
     unit_residual = residual / norm
     hidden = keras.ops.concatenate([unit_residual, code], axis=1)
@@ -129,6 +136,7 @@ class _Pretraining(KerasDetector):
     """FEAWAD's first stage: the autoencoder alone, on unlabelled rows. It is no detector and cannot score."""
 
     encoder: tuple[int, ...] = (128, 64)
+    input_layer: bool = True
     optimizer_name: str = "adam"
     learning_rate: float = 1e-4
     epochs: int = 100
@@ -137,7 +145,8 @@ class _Pretraining(KerasDetector):
 
     def build(self, n_features, seed):
         instance = keras.Input((n_features,))
-        residual, _ = build_autoencoder(n_features, self.encoder, seed_generator(seed))(instance)
+        seeds = seed_generator(seed)
+        residual, _ = build_autoencoder(n_features, self.encoder, self.input_layer, seeds)(instance)
         return keras.Model(instance, residual)
 
     def optimizer(self):
@@ -163,18 +172,19 @@ class FEAWAD(KerasDetector):
     epochs: int = 30
     batches_per_epoch: int = 20
     batch_size: int = 512
-    residual_term: str = "paper"
+    residual_term: str = "released"
+    input_layer: bool = True
 
     def build(self, n_features, seed):
-        return build_feawad(n_features, self.encoder, self.scorer, self.l2, self.residual_term, seed)
+        return build_feawad(
+            n_features, self.encoder, self.scorer, self.l2, self.residual_term, self.input_layer, seed
+        )
 
     def initial_model(self, X, unlabeled, anomalies, seed):
         """A new score network on the pre-trained autoencoder."""
-        shared = {
-            name: getattr(self, name)
-            for name in ("encoder", "optimizer_name", "learning_rate", "batches_per_epoch", "batch_size")
-        }
-        first = _Pretraining(random_state=seed, epochs=self.pretraining_epochs, **shared)
+        own = ("random_state", "epochs")
+        first = _Pretraining(random_state=seed, epochs=self.pretraining_epochs)
+        first.set_params(**{name: getattr(self, name) for name in first.get_params() if name not in own})
         first.fit_rows(X, unlabeled, anomalies)
         model = self.build(X.shape[1], seed)
         model.get_layer("autoencoder").set_weights(first.model_.get_weights())

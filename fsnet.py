@@ -17,12 +17,14 @@ Differences from the paper (where it is silent, the most literal reading of Snel
      B.2.2. A single labelled anomaly is its own support and query.
   3. The prototypes that score are the mean codes of all of A and of all of U; the score is d_u - d_a, the
      logit of the anomaly class. U's contamination is taken as it is, in training too.
-  4. cFSNet. "Cost-sensitive variant" is all that the paper says. We weight the cross-entropy of a query by
-     its class's cost, inversely proportional to the class's share of the training set: the anomalies' cost is
-     |U|/|A| times the unlabelled rows'. The episodes are balanced already, so this comes on top of the
-     oversampling; costs by the shares within an episode would be one each, and cFSNet would be FSNet. The two
-     costs are scaled to a mean of one, so that the l2 term keeps its weight: 2|A| / (|U| + |A|) and 2|U| /
-     (|U| + |A|). Prototypes and scores are not weighted.
+  4. cFSNet. "Cost-sensitive variant" is all that the paper says. Cost-sensitive learning leaves the classes
+     their shares and weights their errors instead. So the queries of an episode are drawn with the class
+     shares of the training set, and a query's cross-entropy is weighted by its class's cost, inversely
+     proportional to that share: |U|/|A| for an anomaly against an unlabelled row. The costs have a mean of
+     one over the queries, so that the l2 term keeps its weight: n / (2|U|) and n / (2|A|) with n = |U| + |A|.
+     The support, which only makes the prototypes, stays balanced (the oversampling of A in App. B.2.2).
+     episodes="balanced" puts the same costs on balanced queries: that counts the imbalance twice. Prototypes
+     and scores are not weighted.
   5. What the l2 term covers, RMSprop's epsilon, the gradient clipping and the choice of the epoch are as in
      all detectors: see training/loop.py.
 """
@@ -35,11 +37,13 @@ import numpy as np
 from training.detector import apply_in_chunks, draw_batches
 from training.keras_detector import PsiDetector
 from training.loop import Batches, numbered_groups
-from training.network import build_psi, codes_at, encoder, keras, seed_generator, tf
+from training.network import HiddenUnits, build_psi, codes_at, encoder, keras, seed_generator, tf
+
+EPISODES = ("natural", "balanced")  # cFSNet's
 
 
 def build_fsnet(
-    n_features: int, hidden_units: int = 20, l2: float = 0.01, seed: int | None = None
+    n_features: int, hidden_units: HiddenUnits = 20, l2: float = 0.01, seed: int | None = None
 ) -> keras.Model:
     """Embedding network psi, Snell et al.'s f_phi; eta hands the codes (b, hidden_units) on to the loss."""
     psi = build_psi(n_features, hidden_units, l2, seed_generator(seed))
@@ -72,12 +76,15 @@ def prototypical_loss(classes, codes, class_costs):
     return -tf.reduce_mean(tf.reduce_sum(class_costs * query_members * tf.nn.log_softmax(-distances), axis=1))
 
 
-def balanced_costs(anomaly_cost: float) -> np.ndarray:
-    """Costs (2,) of an unlabelled and an anomalous query, in the ratio 1 : anomaly_cost, of mean one."""
+def class_costs_of(anomaly_cost: float, anomaly_share: float = 0.5) -> np.ndarray:
+    """Costs (2,) of an unlabelled and an anomalous query, in the ratio 1 : anomaly_cost.
+
+    Their mean over queries of which anomaly_share are anomalies is one.
+    """
     if not 0 < anomaly_cost < np.inf:
         raise ValueError(f"anomaly_cost must be a positive number, not {anomaly_cost}")
-    share = 1 / (1 + anomaly_cost)
-    return np.array([2 * share, 2 - 2 * share])
+    costs = np.array([1.0, anomaly_cost])
+    return costs / (1 - anomaly_share + anomaly_share * anomaly_cost)
 
 
 def draw_support_and_queries(rows, n_batches, shots, rng):
@@ -107,6 +114,24 @@ def sample_episodes(unlabeled: np.ndarray, n_anomalies: int, n_batches: int, bat
     )
 
 
+def sample_natural_episodes(unlabeled, anomalies, n_batches, batch_size, rng):
+    """Episodes with balanced support, in whose queries every row of U and A is equally likely.
+
+    As in sample_episodes, support and queries have no row in common. Targets are (n_batches, batch_size).
+    """
+    shots, n_queries = batch_size // 4, batch_size // 2
+    u, a = (draw_support_and_queries(rows, n_batches, n_queries, rng) for rows in (unlabeled, anomalies))
+    is_anomaly = rng.random((n_batches, n_queries)) < len(anomalies) / (len(unlabeled) + len(anomalies))
+    queries = np.where(is_anomaly, a[:, n_queries:], u[:, n_queries:])
+    return Batches(
+        unlabeled=np.hstack([u[:, :shots], a[:, :shots], queries]),
+        # they stand among the others, in other places in every batch
+        anomalies=np.zeros((n_batches, 0), int),
+        layout=np.arange(batch_size)[np.newaxis],
+        targets=np.hstack([np.tile(np.repeat([0, 1], shots), (n_batches, 1)), is_anomaly]),
+    )
+
+
 @dataclass(repr=False, eq=False)
 class FSNet(PsiDetector):
     """Prototypical network with the settings that the PReNet paper gives all detectors (App. B.2.2)."""
@@ -120,7 +145,7 @@ class FSNet(PsiDetector):
         return prototypical_loss(classes, codes, class_costs)
 
     def loss_constants(self, X, unlabeled, anomalies, model, rng):
-        return (balanced_costs(1.0),)
+        return (class_costs_of(1.0),)
 
     def sample_batches(self, X, unlabeled, anomalies, n_batches, rng):
         return sample_episodes(unlabeled, len(anomalies), n_batches, self.batch_size, rng)
@@ -151,14 +176,28 @@ class FSNet(PsiDetector):
 class CFSNet(FSNet):
     """FSNet with class costs.
 
-    anomaly_cost is an anomaly's cost relative to an unlabelled row's (None: |U|/|A|).
+    episodes: whether the queries have the class shares of the training set ("natural") or one half each
+    ("balanced"); anomaly_cost is an anomaly's cost relative to an unlabelled row's (None: |U|/|A|).
     """
 
+    episodes: str = "natural"
     anomaly_cost: float | None = None
 
     def loss_constants(self, X, unlabeled, anomalies, model, rng):
         cost = len(unlabeled) / len(anomalies) if self.anomaly_cost is None else self.anomaly_cost
-        return (balanced_costs(cost),)
+        is_natural = self.episodes == "natural"
+        share = len(anomalies) / (len(unlabeled) + len(anomalies)) if is_natural else 0.5
+        return (class_costs_of(cost, share),)
+
+    def sample_batches(self, X, unlabeled, anomalies, n_batches, rng):
+        if self.episodes == "natural":
+            return sample_natural_episodes(unlabeled, anomalies, n_batches, self.batch_size, rng)
+        return super().sample_batches(X, unlabeled, anomalies, n_batches, rng)
+
+    def _fit(self, X, unlabeled, anomalies, rng):
+        if self.episodes not in EPISODES:
+            raise ValueError(f"episodes must be one of {', '.join(EPISODES)}, not {self.episodes!r}")
+        super()._fit(X, unlabeled, anomalies, rng)
 
 
 if __name__ == "__main__":

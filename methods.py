@@ -39,13 +39,13 @@ def reading(base, difference, class_name=None, **settings):
     """One change to a method's set-up: other settings of its own class, or a class of readings.py."""
     of = METHODS[base]
     module, class_name = ("readings", class_name) if class_name else (of.module, of.class_name)
-    return Method(
-        f"{of.column}, {difference}", module, class_name, "reading", tuple(settings.items()), reading_of=base
-    )
+    changed = tuple((dict(of.settings) | settings).items())
+    return Method(f"{of.column}, {difference}", module, class_name, "reading", changed, reading_of=base)
 
 
 # What the text leaves open, read in another way.
 METHODS |= {
+    "dsad-linear": reading("dsad", "linear code layer", code_layer="linear"),
     "dsad-plain": reading("dsad", "plain distance", distance="plain"),
     "dsad-autoencoder": reading("dsad", "autoencoder", pretrain=True),
     "dsad-autoencoder-plain": reading("dsad", "autoencoder, plain", pretrain=True, distance="plain"),
@@ -57,11 +57,13 @@ METHODS |= {
     # 1 epoch of 20 batches
     "fsnet-20-updates": reading("fsnet", "20 updates, -d_a", "FSNetAnomalyDistance", epochs=1),
     "fsnet-5-rows": reading("fsnet", "5 rows per class", "FSNetFiveRows"),
-    "cfsnet-cost-tenth": reading("cfsnet", "cost 0.1", anomaly_cost=0.1),
-    "cfsnet-cost-10": reading("cfsnet", "cost 10", anomaly_cost=10.0),
-    "cfsnet-cost-600": reading("cfsnet", "cost 600", anomaly_cost=600.0),
+    "cfsnet-balanced": reading("cfsnet", "balanced queries", episodes="balanced"),
+    "cfsnet-cost-tenth": reading("cfsnet", "balanced, cost 0.1", episodes="balanced", anomaly_cost=0.1),
+    "cfsnet-cost-10": reading("cfsnet", "balanced, cost 10", episodes="balanced", anomaly_cost=10.0),
+    "cfsnet-cost-600": reading("cfsnet", "balanced, cost 600", episodes="balanced", anomaly_cost=600.0),
     "repen-rmsprop": reading("repen", "RMSprop", optimizer_name="rmsprop"),
     "repen-rmsprop-margin-1": reading("repen", "RMSprop, margin 1", optimizer_name="rmsprop", margin=1.0),
+    "repen-top-10": reading("repen", "top-10 fallback", "REPENTopTen"),
     "repen-all-known": reading("repen", "all negatives known", "REPENAllKnown"),
     "repen-none-known": reading("repen", "no negative known", "REPENNoneKnown"),
     "prenet-keras-step": reading("prenet", "Keras 3's step", "PReNetKerasStep"),
@@ -81,6 +83,18 @@ METHODS |= {
     "devnet-large-l2": reading("devnet", "l2 0.1", l2=0.1),
     "devnet-small-l2": reading("devnet", "l2 0.001", l2=0.001),
     "devnet-natural": reading("devnet", "natural labels", "DevNetNaturalLabels"),
+    "feawad-raw-residual": reading(
+        "feawad", "raw residual, no input layer", residual_term="paper", input_layer=False
+    ),
+    "a2h-no-dropout": reading("a2h", "no dropout", "PReNetNoDropout"),
+    "a2h-small": reading("a2h", "20-20-20", "PReNetSmallLayers"),
+    "npr-l2": reading("npr", "l2 on the relation", "PReNetRelationL2"),
+    "trm-2m": reading("trm", "labels 2m", margin=8.0),
+    "iprenet-2m": reading("iprenet", "label 2m", margin=8.0),
+} | {
+    # Sec. 5.2: "one hidden layer performs better and more stably than two or more"
+    f"{base}-two-layers": reading(base, "two hidden layers", hidden_units=(20, 20))
+    for base in ("prenet", "devnet", "dsad", "fsnet", "cfsnet", "repen")
 }
 
 

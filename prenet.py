@@ -17,21 +17,22 @@ Differences from the paper
   3. What the l2 term covers, RMSprop's epsilon, the gradient clipping and the choice of the epoch are the
      released code's: see training/loop.py.
   4. Each run draws its own batches; in the released code only the initial weights differ between runs.
-  5. variant gives the ablations of Table 4. Sec. 5.6 has a sentence on each, and their code is not public.
-     Where two readings are equally natural, we looked at the printed column; the figures are mean
-     |differences| to it in AUC-PR over thyroid, campaign, w7a, bac, celeba and census, 10 runs.
-       TRM      {a,a} and {a,u} share the label m, against 0 (.012; a label of 2m, which is margin=8: .013).
+  5. variant gives the ablations of Table 4. Sec. 5.6 has a sentence on each. The released prenet.py holds the
+     networks of LDM and of a deeper PReNet, and NPR's layer as a comment; these are taken from there. It has
+     neither TRM nor iPReNet, and their labels were chosen by the printed column.
+       TRM      {a,a} and {a,u} share the label m, against 0; a label of 2m, which is margin=8, fits as well.
        iPReNet  psi and a linear score of one instance, trained with Eq. 4 on batches half unlabelled (label
-                0), half labelled anomalies (label m; .013; with 2m: .014). There are no partners, and
-                pair_order has no effect.
-       LDM      psi is the identity, so the score is linear in the pair. There is no hidden kernel, so l2 has
-                no effect.
-       A2H      psi has three layers of hidden_units units, all with l2. The first two are the added ones,
-                with dropout: every instance of a pair has masks of its own. (.029 in 20 runs; with the last
-                two as the added ones .027, but further off on four of the six sets. 1000-250-20 takes 40 s to
-                fit on bac, and on thyroid it is further off.)
-       NPR      a layer of hidden_units ReLU units, with l2, between the concatenated codes and the score. So
-                the relation is not linear, and scoring takes 2E passes, over codes computed once.
+                0), half labelled anomalies (label m; 2m fits as well). There are no partners, and pair_order
+                has no effect.
+       LDM      psi is the identity, so the score is linear in the pair, as released. There is no hidden
+                kernel, so l2 has no effect.
+       A2H      psi has the three layers of the released deep network, of 1000, 250 and 20 units, all with l2.
+                The two added ones have dropout: the text says so, the released network has none (reading
+                a2h-no-dropout). Every instance of a pair has masks of its own. Reading a2h-small has three
+                layers of 20 units.
+       NPR      a layer of 20 ReLU units between the concatenated codes and the score, without l2, as in the
+                released comment; the reading npr-l2 has l2 there. So the relation is not linear, and scoring
+                takes 2E passes, over codes computed once.
 """
 
 import sys
@@ -44,44 +45,55 @@ from devnet import build_devnet, sample_balanced, score_instances
 from training.detector import Rows, apply_in_chunks, draw_batches, draw_different_pairs
 from training.keras_detector import PsiDetector
 from training.loop import Batches, numbered_groups
-from training.network import build_psi, encoder, hidden_layer, keras, seed_generator, tf
+from training.network import (
+    HiddenUnits,
+    build_psi,
+    code_size,
+    encoder,
+    hidden_layer,
+    keras,
+    seed_generator,
+    tf,
+)
 
 PAIR_ORDERS = ("released", "paper")
 VARIANTS = ("TRM", "iPReNet", "LDM", "A2H", "NPR")
-ADDED_LAYERS = 2  # A2H's
-DROPOUT_RATE = 0.5  # of A2H's added layers
 
 
-def build_deep_psi(n_features, hidden_units, l2, seeds):
-    """A2H's feature learner: two more hidden layers, each with a dropout layer, in front of psi's own."""
+def build_deep_psi(n_features, hidden_units, l2, seeds, added_units, dropout_rate):
+    """A2H's feature learner: more hidden layers, each with a dropout layer, in front of psi's own."""
     instance = code = keras.Input((n_features,))
-    for number in range(ADDED_LAYERS):
-        code = hidden_layer(hidden_units, l2, seeds, name=f"added_{number}")(code)
-        mask_seed = int(keras.random.randint((), 0, 2**31 - 1, seed=seeds))  # the layer takes no generator
-        code = keras.layers.Dropout(DROPOUT_RATE, seed=mask_seed, name=f"dropout_{number}")(code)
+    for number, units in enumerate(added_units):
+        code = hidden_layer(units, l2, seeds, name=f"added_{number}")(code)
+        if dropout_rate:
+            mask_seed = int(keras.random.randint((), 0, 2**31 - 1, seed=seeds))  # it takes no generator
+            code = keras.layers.Dropout(dropout_rate, seed=mask_seed, name=f"dropout_{number}")(code)
     return keras.Model(instance, hidden_layer(hidden_units, l2, seeds)(code), name="psi")
 
 
 def build_prenet(
     n_features: int,
-    hidden_units: int = 20,
+    hidden_units: HiddenUnits = 20,
     l2: float = 0.01,
     seed: int | None = None,
     variant: str | None = None,
+    added_units: tuple[int, ...] = (1000, 250),
+    dropout_rate: float = 0.5,
+    relation_l2: float = 0.0,
 ) -> keras.Model:
     """Two-stream network phi(x_i, x_j) = eta(psi(x_i), psi(x_j)) (Eq. 3), or that of a pairwise variant."""
     seeds = seed_generator(seed)
-    n_codes = hidden_units
+    n_codes = code_size(hidden_units)
     if variant == "LDM":
         psi, n_codes = keras.layers.Identity(name="psi"), n_features
     elif variant == "A2H":
-        psi = build_deep_psi(n_features, hidden_units, l2, seeds)
+        psi = build_deep_psi(n_features, hidden_units, l2, seeds, added_units, dropout_rate)
     else:
         psi = build_psi(n_features, hidden_units, l2, seeds)
     z_i, z_j = keras.Input((n_codes,)), keras.Input((n_codes,))
     pair = keras.layers.Concatenate(name="pair")([z_i, z_j])
     if variant == "NPR":
-        pair = hidden_layer(hidden_units, l2, seeds)(pair)
+        pair = hidden_layer(n_codes, relation_l2, seeds)(pair)
     relation = keras.layers.Dense(
         1, kernel_initializer=keras.initializers.GlorotUniform(seeds), name="relation"
     )
@@ -140,6 +152,10 @@ class PReNet(PsiDetector):
     variant is None or one of Table 4's ablations (item 5 above).
     """
 
+    added_units = (1000, 250)  # of A2H's added layers
+    dropout_rate = 0.5  # behind each of them
+    relation_has_l2 = False  # whether NPR's layer has the l2 term, too
+
     margin: float = 4.0
     ensemble_size: int = 30
     pair_order: str = "released"
@@ -152,7 +168,9 @@ class PReNet(PsiDetector):
     def build(self, n_features, seed):
         if self.variant == "iPReNet":
             return build_devnet(n_features, self.hidden_units, self.l2, seed)
-        return build_prenet(n_features, self.hidden_units, self.l2, seed, self.variant)
+        deep = self.added_units, self.dropout_rate
+        relation_l2 = self.l2 if self.relation_has_l2 else 0.0
+        return build_prenet(n_features, self.hidden_units, self.l2, seed, self.variant, *deep, relation_l2)
 
     def loss(self, ordinal_labels, scores):
         return relation_loss(ordinal_labels, scores)

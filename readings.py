@@ -12,7 +12,7 @@ published numbers: they show what may lie behind these. None is a default.
 import numpy as np
 
 from devnet import DevNet
-from fsnet import FSNet, draw_support_and_queries
+from fsnet import FSNet, sample_natural_episodes
 from loading.splits import RELEASED_SEED
 from prenet import PReNet
 from repen import REPEN
@@ -36,24 +36,6 @@ class FSNetUnlabelledDistance(FSNet):
 
     def _score_codes(self, codes):
         return np.square(codes - self.unlabeled_prototype_).sum(axis=1)
-
-
-def sample_natural_episodes(unlabeled, anomalies, n_batches, batch_size, rng):
-    """Episodes with balanced support, in whose queries every row of U and A is equally likely.
-
-    As in sample_episodes, support and queries have no row in common. Targets are (n_batches, batch_size).
-    """
-    shots, n_queries = batch_size // 4, batch_size // 2
-    u, a = (draw_support_and_queries(rows, n_batches, n_queries, rng) for rows in (unlabeled, anomalies))
-    is_anomaly = rng.random((n_batches, n_queries)) < len(anomalies) / (len(unlabeled) + len(anomalies))
-    queries = np.where(is_anomaly, a[:, n_queries:], u[:, n_queries:])
-    return Batches(
-        unlabeled=np.hstack([u[:, :shots], a[:, :shots], queries]),
-        # they stand among the others, in other places in every batch
-        anomalies=np.zeros((n_batches, 0), int),
-        layout=np.arange(batch_size)[np.newaxis],
-        targets=np.hstack([np.tile(np.repeat([0, 1], shots), (n_batches, 1)), is_anomaly]),
-    )
 
 
 class FSNetNaturalQueries(FSNetAnomalyDistance):
@@ -80,6 +62,12 @@ class REPENAllKnown(REPEN):
     """REPEN with a known anomaly as the negative of every triplet."""
 
     known_share = 1.0
+
+
+class REPENTopTen(REPEN):
+    """REPEN with its public script's fallback: the 10 highest scores where none is above the threshold."""
+
+    n_fallback = 10
 
 
 class REPENNoneKnown(REPEN):
@@ -152,6 +140,24 @@ class PReNetLastEpoch(LastEpoch, PReNet):
 
 class PReNetSameBatches(SameBatches, PReNet):
     """PReNet with the same batches in every run."""
+
+
+class PReNetNoDropout(PReNet):
+    """A2H as the deep network of the released code: without dropout."""
+
+    dropout_rate = 0.0
+
+
+class PReNetSmallLayers(PReNet):
+    """A2H with two added layers of as many units as psi's own."""
+
+    added_units = (20, 20)
+
+
+class PReNetRelationL2(PReNet):
+    """NPR with the l2 term on its relation layer, too."""
+
+    relation_has_l2 = True
 
 
 class PReNetReplacement(DenseRows, PReNet):

@@ -12,9 +12,9 @@ Differences from the paper (1-3: the PReNet paper, 4-7: REPEN's own)
      rho 0.95, Keras' epsilon 1e-7), without gradient clipping. That is our default. optimizer_name="rmsprop"
      gives RMSprop as all others have it: learning rate 1e-3, gradients clipped. (`optimizer` is the base
      class' method, hence the longer name.)
-  2. Known anomalies are the negatives in half of the triplets, drawn uniformly with replacement (which is the
-     oversampling of A); in the other half the negatives are outlier candidates out of U. The papers do not
-     give the share.
+  2. Known anomalies are the negatives in exactly half of the triplets of every batch, drawn uniformly with
+     replacement (which is the oversampling of A); in the other half the negatives are outlier candidates out
+     of U. Neither paper gives the share. REPEN's public script for sparse data does: every second triplet.
   3. The l2 term of 0.01 on the hidden kernel, which REPEN's public script does not have, is there as in all
      detectors; the epoch that is kept is chosen as in training/loop.py. The loss is the mean over a batch, as
      in the script.
@@ -25,7 +25,8 @@ Differences from the paper (1-3: the PReNet paper, 4-7: REPEN's own)
      row's LeSiNN score and Z the sum of all inliers' scores (nearly uniform if there are many); positives
      uniformly among the other inliers; candidates with probability proportional to r. All with replacement.
   6. Candidates are the rows of U whose score is strictly above the threshold; if there is none, the one row
-     with the highest score is the only candidate. Inliers are all other rows of U.
+     with the highest score is the only candidate. REPEN's public script then takes the 10 highest, which is
+     the reading repen-top-10. Inliers are all other rows of U.
   7. Scores of new rows: LeSiNN in the embedding, its 50 subsamples of 8 drawn from U alone, once, at the end
      of the fit. The script has no new rows: it scores the data that it was trained on, with subsamples of the
      same.
@@ -39,7 +40,7 @@ import numpy as np
 from training.detector import apply_in_chunks, draw_batches
 from training.keras_detector import PsiDetector
 from training.loop import Batches, rmsprop
-from training.network import build_psi, encoder, keras, seed_generator, tf
+from training.network import HiddenUnits, build_psi, code_size, encoder, keras, seed_generator, tf
 
 SUBSAMPLES, SUBSAMPLE_ROWS = 50, 8  # LeSiNN's ensemble
 # sqrt(3): at most 1 / (1 + 3) of any distribution lies this many standard deviations above the mean
@@ -48,11 +49,11 @@ LEARNING_RATES = {"adadelta": 1.0, "rmsprop": 1e-3}
 
 
 def build_repen(
-    n_features: int, hidden_units: int = 20, l2: float = 0.01, seed: int | None = None
+    n_features: int, hidden_units: HiddenUnits = 20, l2: float = 0.01, seed: int | None = None
 ) -> keras.Model:
     """Embeds anchor, positive and negative with one psi; outputs squared distances d_pos, d_neg (b,)."""
     psi = build_psi(n_features, hidden_units, l2, seed_generator(seed))
-    anchor, positive, negative = (keras.Input((hidden_units,)) for _ in range(3))
+    anchor, positive, negative = (keras.Input((code_size(hidden_units),)) for _ in range(3))
     distances = [keras.ops.sum(keras.ops.square(anchor - other), axis=1) for other in (positive, negative)]
     eta = keras.Model([anchor, positive, negative], distances, name="eta")
     triplet = [keras.Input((n_features,)) for _ in range(3)]
@@ -92,9 +93,14 @@ def lesinn(rows, references):
     return np.sqrt(np.maximum(nearest, 0)).mean(axis=1)
 
 
-def split_candidates(scores):
-    """Positions of inliers and of outlier candidates: scores above mean + 1.7321 std (Cantelli)."""
+def split_candidates(scores, n_fallback=1):
+    """Positions of inliers and of outlier candidates: scores above mean + 1.7321 std (Cantelli).
+
+    Where there are none, the n_fallback highest scores are the candidates.
+    """
     candidates = scores > scores.mean() + CANTELLI_FACTOR * scores.std()
+    if not candidates.any() and n_fallback < len(scores):
+        candidates = scores > np.sort(scores)[-n_fallback - 1]
     if not 0 < candidates.sum() < len(scores):  # all equal, but for rounding
         candidates = np.arange(len(scores)) == scores.argmax()
     return np.flatnonzero(~candidates), np.flatnonzero(candidates)
@@ -109,12 +115,13 @@ def sample_triplets(
     margin: float,
     rng: np.random.Generator,
     known_share: float = 0.5,
+    n_fallback: int = 1,
 ) -> Batches:
     """Batches of (anchor, positive, negative): the negatives are first candidates out of U, then anomalies.
 
     scores: initial outlier scores of the unlabelled rows, not negative; known_share: that of the anomalies.
     """
-    inliers, candidates = split_candidates(scores)
+    inliers, candidates = split_candidates(scores, n_fallback)
     n_known = int(batch_size * known_share)
     chances = _probabilities(scores[inliers].sum() - scores[inliers])
     anchors = rng.choice(len(inliers), (n_batches, batch_size), p=chances)
@@ -149,6 +156,7 @@ class REPEN(PsiDetector):
     optimizer_name: str = "adadelta"
 
     known_share = 0.5  # of the negatives (item 2 above)
+    n_fallback = 1  # candidates where no score is high enough (item 6)
 
     def build(self, n_features, seed):
         return build_repen(n_features, self.hidden_units, self.l2, seed)
@@ -171,7 +179,15 @@ class REPEN(PsiDetector):
                 "are the features scaled (to about 0-1)?"
             )
         return sample_triplets(
-            unlabeled, scores, len(anomalies), n_batches, self.batch_size, self.margin, rng, self.known_share
+            unlabeled,
+            scores,
+            len(anomalies),
+            n_batches,
+            self.batch_size,
+            self.margin,
+            rng,
+            self.known_share,
+            self.n_fallback,
         )
 
     def _fit(self, X, unlabeled, anomalies, rng):

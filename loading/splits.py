@@ -7,14 +7,17 @@ It holds what decides that, and nothing else: after a change every run is made a
 
 import mmap
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from scipy import sparse
 from sklearn.model_selection import train_test_split
 
-PROTOCOLS = ("released", "redrawn", "independent")
 RELEASED_SEED = 42  # in the authors' scripts, for the split and both draws
+# Protocols of a designed experiment: one draw is new in every run, the two others are the authors', and the
+# detector has the same seed in all runs. (Under `released` it is the seed alone that changes.)
+ONE_DRAW = {"redrawn-split": "split", "redrawn-labels": "labels", "redrawn-contamination": "contamination"}
+PROTOCOLS = ("released", "redrawn", "independent", *ONE_DRAW)
 TEST_SHARE = 0.2
 # The roles that a row can have in a data set, as values of y. Held-out rows and those of other classes occur
 # in Table 3's sets.
@@ -42,21 +45,30 @@ class Split:
         return np.concatenate([X, self.extra], out=rows)
 
 
-def split_released(X, y, n_labeled=60, contamination=0.02, extra=None, seed=RELEASED_SEED):
+class Seeds(NamedTuple):
+    """What the authors' procedure draws: the split, which anomalies are labelled, the contamination."""
+
+    split: int = RELEASED_SEED
+    labels: int = RELEASED_SEED
+    contamination: int = RELEASED_SEED
+
+
+def split_released(X, y, n_labeled=60, contamination=0.02, extra=None, seeds=Seeds()):
     """The split behind the paper's tables, the same in every run: bit for bit that of the authors' scripts.
 
-    With another seed than theirs it is the `redrawn` protocol: what their procedure gives with other luck. Of
+    With other seeds than theirs it is the `redrawn` protocol: what their procedure gives with other luck. Of
     the training anomalies, all but n_labeled are dropped. U is contaminated with synthetic rows made from all
     anomalies of the data set, those of the test set among them: `extra`, if they have been drawn already.
     """
-    train, test = _train_and_test(y, seed)
+    train, test = _train_and_test(y, seeds.split)
     # positions within the training set, as the draw needs them
     anomalies = np.flatnonzero(y[train] == ANOMALY)
     if len(anomalies) > n_labeled:
-        dropped = np.random.RandomState(seed).choice(anomalies, len(anomalies) - n_labeled, replace=False)
+        rng = np.random.RandomState(seeds.labels)
+        dropped = rng.choice(anomalies, len(anomalies) - n_labeled, replace=False)
         anomalies = np.setdiff1d(anomalies, dropped)
     if extra is None:
-        extra = released_contamination(X, y, contamination, seed)
+        extra = released_contamination(X, y, contamination, seeds.contamination)
     unlabeled = np.concatenate([train[y[train] == NORMAL], len(y) + np.arange(extra.shape[0])])
     return Split(unlabeled, train[anomalies], test, extra)
 
@@ -116,14 +128,19 @@ def contamination_count(y, rate):
 
 def split_rows(X, y, protocol, seed, n_labeled, contamination, released_rows=None):
     """The Split of one run; released_rows(rate) gives the contamination of `released`, else it is drawn."""
-    if protocol == "released":
-        extra = released_rows(contamination) if released_rows else None
-        return split_released(X, y, n_labeled, contamination, extra)
-    if protocol == "redrawn":  # not kept in a file: for donors it takes 6 seconds in every run
-        return split_released(X, y, n_labeled, contamination, seed=seed)
     if protocol == "independent":
         return split_independent(y, seed, n_labeled, contamination)
-    raise ValueError(f"unknown protocol {protocol!r}; known: {', '.join(PROTOCOLS)}")
+    if protocol not in PROTOCOLS:
+        raise ValueError(f"unknown protocol {protocol!r}; known: {', '.join(PROTOCOLS)}")
+    seeds = Seeds()
+    if protocol == "redrawn":
+        seeds = Seeds(seed, seed, seed)
+    elif protocol in ONE_DRAW:
+        seeds = seeds._replace(**{ONE_DRAW[protocol]: seed})
+    # other contamination is not kept in a file: for donors it takes 6 seconds in every run
+    is_kept = released_rows and seeds.contamination == RELEASED_SEED
+    extra = released_rows(contamination) if is_kept else None
+    return split_released(X, y, n_labeled, contamination, extra, seeds)
 
 
 def view_roles(classes, view):

@@ -22,7 +22,7 @@ from loading.store import load_data
 from methods import make_detector
 from running.code_identity import code_hash
 from running.configuration import Cell
-from running.single_run import measure, rows_of_run
+from running.single_run import detector_seed, measure, rows_of_run
 
 CELLS_PER_PROCESS = 40
 ONE_THREAD = (
@@ -37,7 +37,8 @@ ONE_THREAD = (
 def run_once(cell, run):
     """Fit and score one run of a cell, with seed = run; returns what was measured, and by which code."""
     rows = _rows_of_run(cell, seed=run)
-    detector = make_detector(cell.method, random_state=run, **dict(cell.overrides))
+    seed = detector_seed(cell.protocol, run)
+    detector = make_detector(cell.method, random_state=seed, **dict(cell.overrides))
     measured = measure(detector, rows)
     note = f"run {run}: {measured['note']}" if measured["note"] else None
     return measured | {"run": run, "seed": run, "code": code_hash(cell.method), "note": note}

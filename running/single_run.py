@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from sklearn.metrics import average_precision_score, roc_auc_score
 
-from loading.splits import NORMAL, Split
+from loading.splits import NORMAL, ONE_DRAW, Split
 
 
 class RowsOfRun(NamedTuple):
@@ -30,6 +30,11 @@ def rows_of_run(data, protocol, seed, n_labeled, contamination):
     y_test = data.y[split.test] != NORMAL
     weights = paper_weights(y_test, data.paper_odds())
     return RowsOfRun(split.stack(data.X), split, data.X[split.test], y_test, weights)
+
+
+def detector_seed(protocol, seed):
+    """The detector's seed in a run: that of the run, or the same in all where one draw alone is varied."""
+    return 0 if protocol in ONE_DRAW else seed
 
 
 def paper_weights(y_test, paper_odds):

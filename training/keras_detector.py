@@ -16,7 +16,7 @@ from scipy import sparse
 
 from training.detector import Detector, Rows, logger
 from training.loop import Batches, Trainer, rmsprop
-from training.network import keras, state_of
+from training.network import HiddenUnits, keras, layer_sizes, state_of
 from training.sparse_loop import SparseTrainer
 
 
@@ -59,7 +59,7 @@ class KerasDetector(Detector):
 
     def _fit(self, X, unlabeled, anomalies, rng):
         for name in ("epochs", "batches_per_epoch", "batch_size", "hidden_units"):
-            if getattr(self, name, 1) < 1:
+            if min(layer_sizes(getattr(self, name, 1)), default=0) < 1:
                 raise ValueError(f"{name} must be at least 1, not {getattr(self, name)}")
         if sparse.issparse(X) and not self.takes_sparse:
             raise TypeError(f"{self!r} takes dense rows only, not a sparse matrix")
@@ -104,9 +104,12 @@ def _compiled_trainer(detector_class, settings, n_features):
 
 @dataclass(repr=False, eq=False)
 class PsiDetector(KerasDetector):
-    """A detector on the feature learner psi, with the paper's settings for all (Sec. 5.2, App. B.2.2)."""
+    """A detector on the feature learner psi, with the paper's settings for all (Sec. 5.2, App. B.2.2).
 
-    hidden_units: int = 20
+    hidden_units is a number, or a tuple of numbers for a psi of several layers.
+    """
+
+    hidden_units: HiddenUnits = 20
     l2: float = 0.01
     learning_rate: float = 1e-3
     epochs: int = 50

@@ -30,22 +30,48 @@ def seed_generator(seed: int | None) -> keras.random.SeedGenerator:
     return keras.random.SeedGenerator(seed, name="seeds")
 
 
-def hidden_layer(units, l2, seeds, use_bias=True, name="hidden"):
-    """A layer of ReLU units with l2 on its kernel; its name must be new in its model."""
+def hidden_layer(units, l2, seeds, use_bias=True, name="hidden", activation="relu"):
+    """A layer of ReLU (or linear) units with l2 on its kernel; its name must be new in its model."""
     return keras.layers.Dense(
         units,
         name=name,
-        activation="relu",
+        activation=activation,
         use_bias=use_bias,
         kernel_initializer=keras.initializers.GlorotUniform(seeds),
         kernel_regularizer=keras.regularizers.L2(l2),
     )
 
 
-def build_psi(n_features: int, hidden_units: int, l2: float, seeds, use_bias: bool = True) -> keras.Model:
-    """Feature learner psi (Eq. 1): a hidden layer of ReLU units, as in all deep detectors (App. B.2.2)."""
-    instance = keras.Input((n_features,))
-    return keras.Model(instance, hidden_layer(hidden_units, l2, seeds, use_bias)(instance), name="psi")
+HiddenUnits = int | tuple[int, ...]  # of one layer, or of each of several
+
+
+def layer_sizes(hidden_units: HiddenUnits) -> tuple[int, ...]:
+    return hidden_units if isinstance(hidden_units, tuple) else (hidden_units,)
+
+
+def code_size(hidden_units: HiddenUnits) -> int:
+    """The number of units in psi's last layer."""
+    return layer_sizes(hidden_units)[-1]
+
+
+def build_psi(
+    n_features: int,
+    hidden_units: HiddenUnits,
+    l2: float,
+    seeds,
+    use_bias: bool = True,
+    code_layer: str = "relu",
+) -> keras.Model:
+    """Feature learner psi (Eq. 1): a hidden layer of ReLU units, as in all deep detectors (App. B.2.2).
+
+    Other readings have several layers, or a last one without its ReLU (code_layer="linear").
+    """
+    instance = code = keras.Input((n_features,))
+    *before, last = layer_sizes(hidden_units)
+    for number, units in enumerate(before):
+        code = hidden_layer(units, l2, seeds, use_bias, name=f"hidden_{number}")(code)
+    code = hidden_layer(last, l2, seeds, use_bias, activation=code_layer)(code)
+    return keras.Model(instance, code, name="psi")
 
 
 def first_kernel(psi):
@@ -67,16 +93,23 @@ def encoder(psi) -> Callable[[Any], np.ndarray]:
     # the identity has no layers
     dense = [layer for layer in getattr(psi, "layers", ()) if isinstance(layer, keras.layers.Dense)]
     weights = [
-        (np.asarray(layer.kernel), np.asarray(layer.bias) if layer.use_bias else None) for layer in dense
+        (
+            np.asarray(layer.kernel),
+            np.asarray(layer.bias) if layer.use_bias else None,
+            layer.activation is keras.activations.relu,
+        )
+        for layer in dense
     ]
 
     def encode(rows):
         codes = rows
-        for kernel, bias in weights:  # of hidden_layers; outside training, dropout between them does nothing
+        # of hidden_layers; outside training, dropout between them does nothing
+        for kernel, bias, has_relu in weights:
             codes = codes @ kernel
             if bias is not None:
                 codes += bias
-            np.maximum(codes, 0, out=codes)
+            if has_relu:
+                np.maximum(codes, 0, out=codes)
         return codes
 
     return encode
@@ -84,9 +117,7 @@ def encoder(psi) -> Callable[[Any], np.ndarray]:
 
 def codes_at(psi, X: Rows, positions: np.ndarray) -> np.ndarray:
     """psi(x) (n, h) of the rows of X at positions."""
-    if (
-        len(positions) > X.shape[0] / 2
-    ):  # copying most rows takes longer than encoding those between them, too
+    if len(positions) > X.shape[0] / 2:  # copying most rows takes longer than encoding all
         return apply_in_chunks(encoder(psi), X)[positions]
     return apply_in_chunks(encoder(psi), X, positions)
 

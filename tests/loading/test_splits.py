@@ -14,7 +14,7 @@ from sklearn.model_selection import train_test_split
 
 from common.source_code import hash_of_modules
 from loading.readers import read_class_csv
-from loading.splits import released_contamination, split_independent, split_released
+from loading.splits import Seeds, released_contamination, split_independent, split_released
 from loading.store import PreparedData, load_data, save_data
 
 CONTAMINATION = f"contamination_{hash_of_modules('loading.splits')}.npy"
@@ -244,7 +244,7 @@ def test_no_test_row_is_trained_on(thyroid):
     X, y = thyroid
     for split in (
         split_released(X, y),
-        split_released(X, y, seed=1),
+        split_released(X, y, seeds=Seeds(1, 1, 1)),
         *(split_independent(y, seed) for seed in range(3)),
     ):
         assert not set(split.test) & {*split.unlabeled, *split.anomalies}
