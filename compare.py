@@ -74,25 +74,26 @@ def print_differences(table):
             methods = [name for name in METHODS if name in set(cells.index.get_level_values("method"))]
             datasets = dict.fromkeys(part["dataset"])
             width = max(map(len, [METRICS[metric], *datasets])) + 1
-            beside = max(1, (shutil.get_terminal_size((120, 24)).columns - width - 2) // 34)
+            beside = max(1, (shutil.get_terminal_size((120, 24)).columns - width - 2) // 40)
             for start in range(0, len(methods), beside):
                 _print_block(cells, METRICS[metric], methods[start : start + beside], datasets, width)
     print_summary(table)
 
 
 def _print_block(cells, metric_name, methods, datasets, width):
-    print(f"\n  {metric_name:<{width}}" + "".join(f"{METHODS[name].column:^34}" for name in methods))
-    print(f"  {'':<{width}}" + f"{'reproduced':>15}{'published':>10}{'diff':>8} " * len(methods))
+    print(f"\n  {metric_name:<{width}}" + "".join(f"{METHODS[name].column:^40}" for name in methods))
+    print(f"  {'':<{width}}" + f"{'reproduced':>15}{'published':>10}{'diff':>8}{' ±95%':<7}" * len(methods))
     for dataset in datasets:
         print(f"  {dataset:<{width}}" + "".join(_cell(cells, dataset, name) for name in methods))
 
 
 def _cell(cells, dataset, method):
     if (dataset, method) not in cells.index:
-        return f"{'-':>15}{'':>19}"
+        return f"{'-':>15}{'':>25}"
     row = cells.loc[(dataset, method)]
     ours = mean_and_spread(row["reproduced"], row["std"])
-    return f"{ours:>15}{row['published']:>10.3f}{row['difference']:>+8.3f} "
+    width = "" if pd.isna(row["interval"]) else f"±{row['interval']:.3f}"
+    return f"{ours:>15}{row['published']:>10.3f}{row['difference']:>+8.3f}{width:<7}"
 
 
 def print_summary(table):
@@ -142,11 +143,16 @@ def compare(results_dir, experiment):
 
 
 SIDE_BY_SIDE = "Ours (mean ± standard deviation over runs) / published"
+INTERVAL = (
+    "The interval of a difference is two standard errors of the difference of two means, over n runs of "
+    "ours and 10 of theirs, 2 sd sqrt(1/n + 1/10), plus the rounding of the printed value. The paper prints "
+    "no sd, so ours serves for both."
+)
 
 
 def sections(results_dir, tables):
     """What is there to say about the results: (title, explanation, table) each."""
-    from judging.claims import check_claims  # these two take a moment to import
+    from judging.effects import spread_by_factor, variance_by_unseen_class  # these take a moment to import
     from judging.statistics import EXPLANATION, statistics_tables
 
     for experiment, table in tables.items():
@@ -154,44 +160,75 @@ def sections(results_dir, tables):
             yield f"{TITLES[experiment]}, {METRICS[metric]}", SIDE_BY_SIDE, side_by_side(table, metric)
     yield (
         "Cells by verdict",
-        "Over exact data; " + "; ".join(f"{name}: {text}" for name, text in VERDICTS.items()),
+        f"Over exact data; {'; '.join(f'{name}: {text}' for name, text in VERDICTS.items())}. {INTERVAL}",
         counts_table(tables),
     )
     for experiment in [name for name in tables if name != "ablation"]:
         draws = "with the authors' draws and with new splits and labels in every run"
         text = f"PReNet's mean AUC-PR minus each method's, {draws}"
         yield f"What survives new draws, {TITLES[experiment]}", text, gap_table(results_dir, experiment)
-    for title, table in statistics_tables(results_dir).items():
-        yield title, "", table
-    claims = [
-        (claim.verdict, claim.text, claim.section, claim.evidence, claim.published)
-        for claim in check_claims(results_dir)
-    ]
-    claims = pd.DataFrame(claims, columns=["verdict", "claim", "section", "evidence", "published"])
-    yield "The claims of the paper", EXPLANATION, claims.set_index("verdict")
+    spreads = spread_by_factor(results_dir)
+    text = "Standard deviation of AUC-PR over runs in which one thing is drawn anew and all else is held"
+    yield "What moves the numbers", text, spreads.round(4)
+    for place, (title, table) in enumerate(statistics_tables(results_dir).items()):
+        yield title, "" if place else EXPLANATION, table
+    yield (
+        "The printed unseen columns: do they depend on the unseen class?",
+        "Share of the variance of AUC-PR over the 28 rows, as printed",
+        variance_by_unseen_class().round(1),
+    )
 
 
 def print_rows(table):
-    """A table for the terminal: claims, which are sentences, as paragraphs; groups of columns apart."""
-    if "evidence" in table:
-        for verdict, row in table.iterrows():
-            print()
-            texts = {
-                verdict.upper(): f"{row['claim']} ({row['section']})",
-                "": row["evidence"],
-                "in the paper:": row["published"],
-            }
-            for title, text in texts.items():
-                print(
-                    *textwrap.wrap(text, 118, initial_indent=f"{title:<15}", subsequent_indent=" " * 15),
-                    sep="\n",
-                )
-    elif table.columns.nlevels > 1:
+    """A table for the terminal, groups of columns apart."""
+    if table.columns.nlevels > 1:
         for group in dict.fromkeys(table.columns.get_level_values(0)):
             print(f"\n  {group}")
             print(textwrap.indent(as_text(table[group].dropna(how="all")).to_string(index=False), "  "))
     else:
         print(textwrap.indent(as_text(table).to_string(index=False), "  "))
+
+
+def print_paragraph(text, indent=0):
+    print(
+        *textwrap.wrap(text, 118, initial_indent=" " * indent, subsequent_indent=" " * (indent + 2)), sep="\n"
+    )
+
+
+def print_claims(judged):
+    """Every claim as a paragraph: its text, its rule, and a line per source, the paper's own values first."""
+    for one in judged:
+        print()
+        print_paragraph(f"{one.claim.text} ({one.claim.section})")
+        print_paragraph(f"Rule: {one.claim.rule}", 2)
+        for title, finding in one.findings.items():
+            print_paragraph(f"{title}: {finding.verdict.upper()}. {finding.evidence}", 4)
+        if one.claim.caveat:
+            print_paragraph(f"Note: {one.claim.caveat}", 4)
+
+
+def claims_tables(judged):
+    """The claims to show: how many have which verdict, and each with its verdicts and our figures."""
+    shown = [
+        {title: finding.verdict for title, finding in one.findings.items()}
+        | {"claim": f"{one.claim.text} ({one.claim.section})", "what we found": one.evidence}
+        | {"rule": one.claim.rule, "note": one.claim.caveat}
+        for one in judged
+    ]
+    from judging.claims import verdict_counts_of_claims  # takes a moment to import
+
+    return verdict_counts_of_claims(judged), pd.DataFrame(shown).set_index("claim")
+
+
+def write_claims(judged, path):
+    """A row per claim and source, with verdict, data and figures."""
+    rows = [
+        (one.claim.text, one.claim.section, title, finding.status, finding.verdict, finding.evidence)
+        for one in judged
+        for title, finding in one.findings.items()
+    ]
+    columns = ["claim", "section", "judged_on", "data", "verdict", "evidence"]
+    write_table(pd.DataFrame(rows, columns=columns), path)
 
 
 def too_far(tables, limit, methods):
@@ -207,6 +244,8 @@ def too_far(tables, limit, methods):
 
 def compare_all(results_dir, tables):
     """Print everything there is to say about the results, and write it as Markdown."""
+    from judging.claims import judge_claims  # takes a moment to import
+
     markdown = ["# Published against reproduced", ""]
     for title, text, table in sections(results_dir, tables):
         if len(table):
@@ -214,13 +253,22 @@ def compare_all(results_dir, tables):
             if text != SIDE_BY_SIDE:  # in the terminal that is print_differences
                 print(f"\n=== {title}" + (f"\n{text}" if text else ""))
                 print_rows(table)
-    counts = table.index.value_counts()  # of the claims, which come last
-    in_short = ", ".join(f"{verdict} {count}" for verdict, count in counts.items())
-    print(f"\nIn short, of {len(table)} claims: {in_short}.")
+    judged = judge_claims(results_dir)
+    print("\n=== The claims of the paper")
+    print_claims(judged)
+    counts, claims = claims_tables(judged)
+    print("\nIn short:")
+    print_rows(counts)
+    for title, table in {
+        "The claims of the paper: verdicts": counts,
+        "The claims, one by one": claims,
+    }.items():
+        markdown += [f"## {title}", "", as_markdown(table), ""]
     path = Path(results_dir) / "comparison.md"
     with written_whole(path) as file:
         file.write("\n".join(markdown).encode())
-    print(f"Wrote {path}")
+    write_claims(judged, Path(results_dir) / "claims.csv")
+    print(f"Wrote {path} and {Path(results_dir) / 'claims.csv'}")
 
 
 def main(argv=None):

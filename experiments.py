@@ -229,7 +229,8 @@ def add_what(add):
 
 def add_set_up(add):
     """The arguments for other set-ups than the paper's."""
-    protocol = "how data is split and labels are drawn; redrawn: as released, but anew in every run "
+    protocol = "how data is split and labels are drawn; redrawn: as released, but anew in every run; "
+    protocol += "redrawn-split, -labels, -contamination: only this anew, all else as released and one seed "
     add("--protocol", choices=PROTOCOLS, default="released", help=protocol + "(default: %(default)s)")
     add("--n-labeled", type=positive, help="labelled anomalies (default: 60)")
     add("--contamination", type=rate, help="share of anomalies in the unlabelled data (default: 0.02)")

@@ -2,6 +2,7 @@
 
 from pathlib import Path
 
+import numpy as np
 import pandas as pd
 
 from common.paths import PUBLISHED
@@ -24,22 +25,28 @@ PRINTED = {
     "ablation": ("Table 4", "ablation"),
 }
 TITLES = {experiment: f"{place}, {about}" for experiment, (place, about) in PRINTED.items()}
-PUBLISHED_IN = {"readings": "seen"}  # the table that another experiment is held against
+PUBLISHED_IN = {"readings": ("seen", "ablation")}  # the tables that another experiment is held against
 PUBLISHED_METRIC = {"auc_pr_weighted": "auc_pr"}  # what a metric is held against, where not itself
 SUMMARY_ROWS = ("Average", "P-value")
 REPRODUCED_WITHIN, CLOSE_WITHIN = 0.01, 0.03
+PAPER_RUNS = 10  # behind a published mean
+ROUNDING = 0.0005  # of a number with three decimals
+BORDER = 1e-9  # a difference of exactly the limit is within it, whatever binary fractions make of it
 VERDICTS = {
-    "reproduced": f"within 2 standard deviations of our runs, or {REPRODUCED_WITHIN}",
+    "reproduced": f"within {REPRODUCED_WITHIN}, or within the interval of the difference",
     "close": f"within {CLOSE_WITHIN}",
     "differs": f"by more than {CLOSE_WITHIN}",
 }
-CELL_COLUMNS = "dataset method metric published reproduced std difference data_status verdict".split()
+CELL_COLUMNS = (
+    "dataset method metric published reproduced std runs difference interval data_status verdict"
+).split()
 
 
 def printed_table(experiment):
     """The paper's table with its Average and P-value rows, whose numbers are in `mean`, too."""
-    path = PUBLISHED / f"{PUBLISHED_IN.get(experiment, experiment)}.csv"
-    return from_paper_layout(read_frame(path, ["dataset"]))
+    paths = [PUBLISHED / f"{name}.csv" for name in PUBLISHED_IN.get(experiment, (experiment,))]
+    tables = pd.concat([from_paper_layout(read_frame(path, ["dataset"])) for path in paths])
+    return tables.drop_duplicates(["dataset", "metric", "method"])  # PReNet is in Table 4 again
 
 
 def published_table(experiment):
@@ -48,10 +55,25 @@ def published_table(experiment):
     return table[~table["dataset"].isin(SUMMARY_ROWS)]
 
 
-def verdict(difference, std):
-    """How near a reproduced mean is to the published one; std is that of our runs, NaN for averages."""
-    size = abs(difference)
-    if size <= max(REPRODUCED_WITHIN, 0 if pd.isna(std) else 2 * std):
+def interval_of(std, n_runs):
+    """Half the width of the 95% interval of a difference; NaN without a spread.
+
+    Two standard errors of the difference between our mean over n_runs and theirs over 10, plus the rounding
+    of the printed one. The paper prints no standard deviations, so ours stands for both.
+    """
+    return 2 * std * np.sqrt(1 / n_runs + 1 / PAPER_RUNS) + ROUNDING
+
+
+def interval_of_average(intervals):
+    """The same for the average over data sets whose differences have these intervals."""
+    errors = np.asarray(intervals, float) - ROUNDING
+    return float(np.sqrt(np.square(errors).sum()) / len(errors) + ROUNDING) if len(errors) else np.nan
+
+
+def verdict(difference, interval):
+    """How near a reproduced mean is to the published one; interval: see interval_of."""
+    size = abs(difference) - BORDER
+    if size <= max(REPRODUCED_WITHIN, 0 if pd.isna(interval) else interval):
         return "reproduced"
     return "close" if size <= CLOSE_WITHIN else "differs"
 
@@ -63,8 +85,10 @@ def difference_table(reproduced, published):
     """
     expected = published.pivot(index="dataset", columns=["metric", "method"], values="mean")
     # the paper's Average is over all its sets; ours is held against the published values of its own sets
-    expected.loc["Average"] = expected.loc[averaged_sets(reproduced)[0].index].mean()
+    averaged = averaged_sets(reproduced)[0].index
+    expected.loc["Average"] = expected.loc[averaged].mean()
     rows, is_unseen = [], reproduced["dataset"].str.contains("->").any()
+    intervals = {}  # of the sets in the Average, per metric and method
     for cell in reproduced[reproduced["dataset"].isin(expected.index)].itertuples():
         method = METHODS[cell.method]
         if is_unseen and cell.metric != "auc_roc" and not method.uses_labels:
@@ -72,9 +96,14 @@ def difference_table(reproduced, published):
         held_against = PUBLISHED_METRIC.get(cell.metric, cell.metric), method.reading_of or cell.method
         value = expected.get(held_against, {}).get(cell.dataset)
         if pd.notna(value) and pd.notna(cell.mean):
+            of_column = intervals.setdefault((cell.metric, cell.method), [])
+            is_average, n_runs = cell.dataset == "Average", getattr(cell, "runs", np.nan)
+            interval = interval_of_average(of_column) if is_average else interval_of(cell.std, n_runs)
+            if cell.dataset in averaged:
+                of_column.append(interval)
             difference = cell.mean - value
-            numbers = value, cell.mean, cell.std, difference
-            judged = cell.status, verdict(difference, cell.std)
+            numbers = value, cell.mean, cell.std, n_runs, difference, interval
+            judged = cell.status, verdict(difference, interval)
             rows.append((cell.dataset, cell.method, cell.metric, *numbers, *judged))
     return pd.DataFrame(rows, columns=CELL_COLUMNS)
 

@@ -60,7 +60,7 @@ HOLLOW = {
     "zorder": 5,
     "clip_on": False,
 }
-BAND = Patch(color="#777777", alpha=0.3, linewidth=0, label="band: ± 1 std")
+NEW_DRAWS = ("_redrawn", "_independent")  # endings of tables in which every run has its own draw
 PAGE_WIDTH = 7.0  # inches
 SMALLEST_RANGE = 0.1  # of an AUC-PR axis, so that flat curves look flat
 FONT_SIZES = {
@@ -236,7 +236,13 @@ def legend_columns(curves, notes, most_columns):
     return entries, len(entries) // n_rows
 
 
-def sweep_figure(table, names, title, published):
+def band_entry(set_up):
+    """What the bands are, in the legend: a spread over draws where every run has its own."""
+    over = "draws" if set_up in NEW_DRAWS else "runs"
+    return Patch(color="#777777", alpha=0.3, linewidth=0, label=f"band: ± 1 std over {over}")
+
+
+def sweep_figure(table, names, title, published, set_up=""):
     """Figs. 2-4: a panel per data set; Fig. 5: a row per data set, a column for each of m, E and lambda."""
     largest = table["parameter"].map({name: PARAMETERS[name].largest for name in names})
     table = table[table["value"] <= largest.astype(float)]
@@ -256,7 +262,8 @@ def sweep_figure(table, names, title, published):
         name_panel(part, *(row[0].set_ylabel, "\n") if is_table else (row[0].set_title, " "))
     hollow = Line2D([], [], color="#444444", marker="o", label="hollow: published", **HOLLOW)
     at_paper = any(PARAMETERS[name].in_paper in grid for name, grid in grids.items())
-    notes = [BAND, hollow] if at_paper and set(table["dataset"]) & set(published.index) else [BAND]
+    notes = [band_entry(set_up)]
+    notes += [hollow] if at_paper and set(table["dataset"]) & set(published.index) else []
     curves = [curve_entry(name) for name in methods_in(table)]
     add_labels(figure, panels, [PARAMETERS[name].label for name in columns], "AUC-PR", curves, notes)
     return figure
@@ -275,7 +282,7 @@ def curve_entry(method):
     return Line2D([], [], color=color, marker=marker, markersize=3.6, linewidth=width, label=label)
 
 
-def theorem_figure(table, title):
+def theorem_figure(table, title, set_up=""):
     """Mean scores of anomalies and normals against the share of anomalies in U, measured and predicted."""
     parts = [part.sort_values("share") for _, part in table.groupby("dataset", sort=False)]
     if not parts:
@@ -292,7 +299,7 @@ def theorem_figure(table, title):
         Line2D([], [], color=color, marker=marker, markersize=3.6, label=kind)
         for kind, (color, marker) in KINDS.items()
     ]
-    notes = [BAND, Line2D([], [], color="#444444", linestyle="--", label="dashed: predicted")]
+    notes = [band_entry(set_up), Line2D([], [], color="#444444", linestyle="--", label="dashed: predicted")]
     add_labels(figure, panels, ["share of anomalies in U"], "mean score", curves, notes)
     return figure
 
@@ -301,13 +308,13 @@ def figures_of(table, experiment, set_up):
     """The figures of one table that it has data for, as {name: figure}; set_up is '' for the paper's."""
     note = f" ({set_up.strip('_')})" if set_up else ""
     if experiment == "theorem":
-        drawn = {"theorem": theorem_figure(table, f"Mean scores, measured and predicted{note}")}
+        drawn = {"theorem": theorem_figure(table, f"Mean scores, measured and predicted{note}", set_up)}
     else:
         published, unseen = published_values(), table["dataset"].str.contains("->", regex=False)
         published = published[:0] if set_up else published
         parts = {"labels_seen": table[~unseen], "labels_unseen": table[unseen]}
         drawn = {
-            name: sweep_figure(parts.get(name, table), parameters, title + note, published)
+            name: sweep_figure(parts.get(name, table), parameters, title + note, published, set_up)
             for name, parameters, title in SWEEPS[experiment]
         }
     return {name: figure for name, figure in drawn.items() if figure is not None}

@@ -15,7 +15,7 @@ from methods import METHODS
 
 MARKS = {  # every verdict has a sign of its own, so that none is told by colour alone
     "reproduced": "✓", "close": "≈", "differs": "✕",
-    "holds": "✓", "holds in part": "≈", "does not hold": "✕", "not tested": "?",
+    "supported": "✓", "weakened": "≈", "contradicted": "✕", "not testable here": "?",
 }  # fmt: skip
 EMPTY_ELEMENTS = ("img", "input", "meta")  # which have no end tag
 TINTS = (0.01, 0.03, 0.1)  # above which a difference gets a stronger colour
@@ -107,7 +107,8 @@ def difference_cell(cell):
     counted = cell.data_status == "exact"
     colour = tint(cell.difference) if cell.data_status.startswith("exact") else "partial"
     mark = verdict_mark(cell.verdict) if counted else ""
-    difference = tag("span", mark + signed(cell.difference), class_="difference")
+    width = "" if pd.isna(cell.interval) else tag("small", f"±{number(cell.interval)}")
+    difference = tag("span", mark + signed(cell.difference) + width, class_="difference")
     below = tag("div", tag("span", number(cell.published)) + difference)
     return tag(
         "td",

@@ -21,8 +21,9 @@ from common.command_line import user_errors_end
 from common.errors import UserError
 from common.writing import written_whole
 from judging.cells import PRINTED, TITLES, VERDICTS, comparisons, gap_table, published_table, verdict_counts
-from judging.claim_rules import CLAIM_VERDICTS
-from judging.claims import check_claims
+from judging.claim_rules import CLAIM_VERDICTS, UNTESTABLE
+from judging.claims import judge_claims, verdict_counts_of_claims
+from judging.sources import PublishedTables
 from judging.statistics import EXPLANATION, statistics_tables
 from judging.tables import (
     METRICS,
@@ -50,6 +51,7 @@ from reporting.plots import figure, figures, scatter, strip, swatch, verdict_bar
 
 TEMPLATE = Path(__file__).parent / "template.html"
 SYNTHETIC = "synthetic data: says nothing about the paper"
+TESTED = [verdict for verdict in CLAIM_VERDICTS if verdict != UNTESTABLE]
 
 
 def plural(count, noun):
@@ -62,7 +64,7 @@ def plural(count, noun):
 def counted(verdicts):
     """Cells by verdict in words: `all 7 are reproduced`, `5 are reproduced, 2 differ`."""
     counts = {
-        words: (verdicts == verdict).sum()
+        words: int((verdicts == verdict).sum())
         for verdict, words in zip(VERDICTS, ("are reproduced", "come close", "differ"))
     }
     texts = {words: f"{'all ' * (count == len(verdicts))}{count} {words}" for words, count in counts.items()}
@@ -103,23 +105,34 @@ def answer_of_cells(exact):
     return f"On data that is exactly the paper's, {', and '.join(answer)}."
 
 
-def claims_in_short(claims):
-    """The numbers of claims that were tested, that hold and that were not tested; the others in words."""
-    count = [claim.verdict for claim in claims].count
-    others = f"{count('holds in part')} hold in part and {count('does not hold')} do not"
-    return len(claims) - count("not tested"), count("holds"), count("not tested"), others
+def claims_in_short(claims, status):
+    """The claims judged on data of this status, and by verdict: `3 supported, 10 weakened`."""
+    verdicts = [one.verdict for one in claims if one.ours.status == status]
+    texts = [f"{verdicts.count(verdict)} {verdict}" for verdict in TESTED if verdicts.count(verdict)]
+    return len(verdicts), ", ".join(texts)
 
 
 def answer_of_claims(claims):
-    tested, hold, _, others = claims_in_short(claims)
-    claimed = f" Of {plural(tested, 'claim')} of the paper that could be tested, {hold} hold, {others}."
-    return claimed if tested else ""
+    """Exact and partial data apart: what cannot be compared must not enter the sum."""
+    answers = []
+    for status, data in {"exact": "exact data", "partial": "partial data"}.items():
+        tested, text = claims_in_short(claims, status)
+        if tested:
+            answers.append(f" Of {plural(tested, 'claim')} of the paper that {data} can test: {text}.")
+    return "".join(answers)
 
 
 def claims_cards(claims):
-    tested, hold, untested, others = claims_in_short(claims)
-    more = f"tested claims of the paper hold; {others}; {untested} more were not tested"
-    return [(f"{hold} of {tested}", more)] if tested else []
+    tested, text = claims_in_short(claims, "exact")
+    supported = [one.verdict for one in claims if one.ours.status == "exact"].count(TESTED[0])
+    own = [one.findings[PublishedTables().title].verdict for one in claims]
+    printed = f"the paper's own printed values support {own.count(TESTED[0])} of the "
+    printed += f"{len(own) - own.count(UNTESTABLE)} that they can test"
+    return (
+        [(f"{supported} of {tested}", f"claims are supported on exact data ({text}); {printed}")]
+        if tested
+        else []
+    )
 
 
 def prenet_cards(exact):
@@ -195,19 +208,35 @@ def verdict_bars(title, counts):
 
 
 def claims_list(claims):
-    """Every claim with its verdict and evidence, in the paper's order; what was not tested is folded away."""
+    """Every claim with what the paper's values and ours say, in its order; the untested folded away."""
     items = {True: "", False: ""}
-    for claim in claims:
-        section = tag("span", escape(claim.section), class_="section")
-        text = tag("p", f"{escape(claim.text)} {section}")
-        text += tag("p", escape(claim.evidence), class_="evidence")
-        items[claim.verdict != "not tested"] += tag("li", tag("div", badge(claim.verdict)) + tag("div", text))
-    count = [claim.verdict for claim in claims].count
-    counts = "".join(tag("li", f"{badge(verdict)} {count(verdict)}") for verdict in CLAIM_VERDICTS)
-    legend = tag("ul", counts, class_="legend")
-    folded = tag("summary", f"{plural(count('not tested'), 'claim')} not tested")
+    for one in claims:
+        items[one.verdict != UNTESTABLE] += tag("li", claim_verdicts(one) + claim_text(one))
+    counts = frame_table("Claims by verdict; exact and partial data apart", verdict_counts_of_claims(claims))
+    n_untested = [one.verdict for one in claims].count(UNTESTABLE)
+    folded = tag("summary", f"{plural(n_untested, 'claim')} that our results cannot test yet")
     folded += tag("ul", items[False], class_="claims")
-    return legend + tag("ul", items[True], class_="claims") + (tag("details", folded) if items[False] else "")
+    return counts + tag("ul", items[True], class_="claims") + (tag("details", folded) if items[False] else "")
+
+
+def claim_verdicts(one):
+    """The verdicts of all sources side by side, the paper's own values first."""
+    cells = [
+        tag("div", tag("small", escape(title)) + badge(finding.verdict))
+        for title, finding in one.findings.items()
+    ]
+    return tag("div", "".join(cells), class_="says")
+
+
+def claim_text(one):
+    """The claim, our figures, and folded away: the rule and the figures of the other sources."""
+    section = tag("span", escape(one.claim.section), class_="section")
+    text = tag("p", f"{escape(one.claim.text)} {section}")
+    text += tag("p", escape(one.evidence), class_="evidence")
+    text += tag("p", escape(one.claim.caveat), class_="evidence") if one.claim.caveat else ""
+    lines = {"The rule": one.claim.rule} | {title: found.evidence for title, found in one.findings.items()}
+    figures = "".join(tag("dt", escape(title)) + tag("dd", escape(line)) for title, line in lines.items())
+    return tag("div", text + tag("details", tag("summary", "The rule, and all figures") + tag("dl", figures)))
 
 
 # ---------------------------------------------------------------------------- the numbers
@@ -350,7 +379,7 @@ def build_report(results_dir):
     if not results_dir.is_dir():
         none = f"there is no folder {results_dir}"
         raise UserError(f"{none}: run ./run_seen.sh first, or name another --results-dir")
-    tables, claims, made_up = comparisons(results_dir), check_claims(results_dir), synthetic(results_dir)
+    tables, claims, made_up = comparisons(results_dir), judge_claims(results_dir), synthetic(results_dir)
     cells = {name: comparable(table, "reproduced") for name, table in tables.items()}
     template = TEMPLATE.read_text(encoding="utf-8")
     slots = {

@@ -7,6 +7,7 @@ text around it is written by hand.
 """
 
 import argparse
+import functools
 import re
 import sys
 
@@ -20,7 +21,8 @@ from common.paths import ROOT
 from common.writing import written_whole
 from judging import statistics
 from judging.cells import comparison, gap_table, published_table
-from judging.claims import check_claims
+from judging.claims import judge_claims, verdict_counts_of_claims
+from judging.effects import shares_of_factors, spread_by_factor, variance_by_unseen_class
 from judging.tables import (
     METRICS,
     by_method,
@@ -179,12 +181,19 @@ def gaps(experiment):
 
 
 def claims_table():
-    """The paper's claims, each with our verdict and what it rests on."""
-    rows = [
-        (claim.verdict, f"{claim.text} ({claim.section})", claim.evidence)
-        for claim in check_claims(REFERENCE)
-    ]
-    return pd.DataFrame(rows, columns=["verdict", "claim", "what we found"]).set_index("verdict")
+    """The paper's claims, each with all verdicts and what ours rests on."""
+    rows = {}
+    for one in judged_claims():
+        text = f"{one.claim.text} ({one.claim.section})"
+        verdicts = {title: finding.verdict for title, finding in one.findings.items()}
+        note = f" *{one.claim.caveat}*" if one.claim.caveat else ""
+        rows[text] = verdicts | {"what we found, with the authors' draws": one.evidence + note}
+    return pd.DataFrame.from_dict(rows, orient="index").rename_axis("claim")
+
+
+@functools.cache
+def judged_claims():
+    return judge_claims(REFERENCE)
 
 
 # ---------------------------------------------------------------------------- readings
@@ -195,31 +204,33 @@ def readings(*bases):
 
     Over the data sets that the readings were run on.
     """
-    seen, others, rows = comparison(REFERENCE, "seen"), comparison(REFERENCE, "readings"), {}
-    sets = [name for name in EXACT_SETS if name in set(others["dataset"])]
+    tables = [comparison(REFERENCE, name) for name in ("seen", "ablation", "readings")]
+    cells, rows = pd.concat(tables).drop_duplicates(["dataset", "method", "metric"]), {}
+    cells = cells[cells["data_status"] == "exact"]
     for base in bases:
         chosen = [base, *(name for name, method in METHODS.items() if method.reading_of == base)]
         for name in chosen:
-            table = seen if name == base else others
-            cells = table[(table["method"] == name) & table["dataset"].isin(sets)]
-            if cells.empty:
+            part = cells[cells["method"] == name]
+            if part.empty:
                 continue
-            pr, roc = (
-                cells[cells["metric"] == metric].set_index("dataset") for metric in ("auc_pr", "auc_roc")
-            )
             if name == base:
-                rows[f"{column(base)}, published"] = {
-                    dataset: f"{pr['published'][dataset]:.3f}" for dataset in sets
-                }
-            title = f"{column(base)}, as in its file" if name == base else column(name)
-            rows[title] = {
-                dataset: f"{row['reproduced']:.3f} ± {row['std']:.3f}"
-                for dataset, row in pr.loc[sets].iterrows()
-            }
-            rows[title]["mean |difference| AUC-ROC / AUC-PR"] = " / ".join(
-                f"{part['difference'].abs().mean():.3f}" for part in (roc, pr)
-            )
-    return pd.DataFrame.from_dict(rows, orient="index").rename_axis("AUC-PR")
+                printed = part[part["metric"] == "auc_pr"].set_index("dataset")["published"]
+                rows[f"{column(base)}, published"] = printed.map("{:.3f}".format).to_dict()
+            rows[f"{column(base)}, default" if name == base else column(name)] = reading_row(part)
+    order = [name for name in EXACT_SETS if any(name in row for row in rows.values())]
+    table = pd.DataFrame.from_dict(rows, orient="index")
+    return table[[*order, *(name for name in table if name not in order)]].rename_axis("AUC-PR")
+
+
+def reading_row(cells):
+    """One reading's AUC-PR per data set, and how far it is from the published values on average."""
+    pr, roc = (cells[cells["metric"] == metric].set_index("dataset") for metric in ("auc_pr", "auc_roc"))
+    distances = [part["difference"].abs().mean() for part in (roc, pr) if len(part)]  # Table 4 has no AUC-ROC
+    row = {name: f"{cell['reproduced']:.3f} ± {cell['std']:.3f}" for name, cell in pr.iterrows()}
+    return row | {
+        "mean |difference| AUC-ROC / AUC-PR": " / ".join(f"{distance:.3f}" for distance in distances),
+        "runs": int(pr["runs"].min()),
+    }
 
 
 def xgbod_on_unsw():
@@ -272,6 +283,24 @@ def times():
     return pd.DataFrame.from_dict(rows, orient="index").rename_axis("runs file")
 
 
+def theorem_by_share():
+    """Predicted and measured mean scores at every share of anomalies in U, averaged over the data sets."""
+    table = read_frame(REFERENCE / "theorem.csv", ["dataset", "status"])
+    table = table[table["status"] == counted_status(table["status"])]
+    rows = {}
+    for share, part in table.groupby("share"):
+        gap = part["mean_score_anomalies"] - part["mean_score_normals"]
+        rows[f"{share:.3f}"] = {
+            "data sets": len(part),
+            "anomalies, predicted": part["predicted_anomalies"].mean(),
+            "anomalies, measured": part["mean_score_anomalies"].mean(),
+            "normals, predicted": part["predicted_normals"].mean(),
+            "normals, measured": part["mean_score_normals"].mean(),
+            "anomalies above normals on": f"{(gap > 0).sum()} of {len(part)}",
+        }
+    return pd.DataFrame.from_dict(rows, orient="index").rename_axis("share of anomalies in U")
+
+
 TABLES = {
     "headline": lambda: headline("table"),
     "ranking": method_ranking,
@@ -281,6 +310,13 @@ TABLES = {
     "bench": bench_table,
     "times": times,
     "claims": claims_table,
+    "claims-counts": lambda: verdict_counts_of_claims(judged_claims()),
+    "factors": lambda: spread_by_factor(REFERENCE),
+    "factor-shares": lambda: shares_of_factors(spread_by_factor(REFERENCE)),
+    "printed-unseen": variance_by_unseen_class,
+    "theorem": theorem_by_share,
+    "readings-ablation": lambda: readings("a2h", "npr", "trm", "iprenet"),
+    "readings-feawad": lambda: readings("feawad"),
     "campaign": campaign_draws,
     "table-2": lambda: in_full("seen", "auc_pr"),
     "table-2-auc-roc": lambda: in_full("seen", "auc_roc"),

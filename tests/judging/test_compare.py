@@ -8,7 +8,15 @@ import pytest
 from test_tables import run_row
 
 import compare
-from judging.cells import PUBLISHED, comparisons, gap_table, verdict
+from judging.cells import (
+    PUBLISHED,
+    comparison,
+    comparisons,
+    gap_table,
+    interval_of,
+    interval_of_average,
+    verdict,
+)
 from judging.tables import write_tables
 from methods import make_detector
 from running import provenance
@@ -42,19 +50,46 @@ def seen_rows(shift=0.0, methods=("prenet", "devnet"), runs=3, protocol="release
                 yield dict(dataset=name, method=method, run=run, seed=run, protocol=protocol, **values)
 
 
-@pytest.mark.parametrize("difference, std, expected", [
-    (0.01, np.nan, "reproduced"), (-0.011, 0.0, "close"), (0.05, 0.025, "reproduced"),
-    (-0.05, 0.024, "differs"), (0.03, 0.001, "close"), (0.031, np.nan, "differs"),
+def test_the_interval_of_a_difference_by_hand():
+    """Ten runs of either side: 2 sd sqrt(1/10 + 1/10) = 0.894 sd; and half a unit of the third decimal."""
+    assert interval_of(0.05, 10) == pytest.approx(2 * 0.05 * 0.2**0.5 + 0.0005)
+    assert interval_of(0.05, 40) == pytest.approx(2 * 0.05 * 0.125**0.5 + 0.0005)  # more runs, narrower
+    assert np.isnan(interval_of(np.nan, 10))
+    # of an average of two: errors 0.03 and 0.04 give 0.05 / 2
+    assert interval_of_average([0.0305, 0.0405]) == pytest.approx(0.025 + 0.0005)
+
+
+@pytest.mark.parametrize("difference, interval, expected", [
+    (0.01, np.nan, "reproduced"), (-0.0101, 0.0005, "close"), (0.05, 0.05, "reproduced"),
+    (-0.0501, 0.05, "differs"), (0.03, 0.001, "close"), (0.0301, np.nan, "differs"), (0.02, 0.019, "close"),
 ])  # fmt: skip
-def test_verdicts(difference, std, expected):
-    assert verdict(difference, std) == expected
+def test_verdicts(difference, interval, expected):
+    assert verdict(difference, interval) == expected
+
+
+def test_noise_does_not_help_a_cell_as_much_as_it_did():
+    """0.06 off with a standard deviation of 0.05 was within two of them; it is not within 0.045."""
+    assert verdict(0.06, interval_of(0.05, 10)) == "differs"
+    assert verdict(0.0452, interval_of(0.05, 10)) == "reproduced"  # 0.0447 and the rounding
+    assert verdict(0.0453, interval_of(0.05, 10)) == "differs"
+
+
+def test_a_cell_has_its_interval_and_the_average_one_of_its_own(tmp_path):
+    save_runs(tmp_path, "seen", seen_rows(0.02, methods=["prenet"]))
+    cells = comparison(tmp_path, "seen").query("metric == 'auc_pr'").set_index("dataset")
+    std = (2 / 3) ** 0.5 * 0.001  # of three runs 0.001 apart
+    width = 2 * std * (1 / 3 + 1 / 10) ** 0.5
+    # tables have six decimals
+    assert cells.loc["thyroid", "interval"] == pytest.approx(width + 0.0005, abs=2e-6)
+    assert cells.loc["Average", "interval"] == pytest.approx(width / 7**0.5 + 0.0005, abs=2e-6)
+    assert cells.loc["thyroid", "runs"] == 3 and set(cells["verdict"]) == {"close"}
 
 
 def test_does_the_paper_hold_up(tmp_path, capsys):
     save_runs(tmp_path, "seen", seen_rows())
     assert compare.main(["--results-dir", str(tmp_path), "--fail-over", "0.005"]) == 0
     out = capsys.readouterr().out
-    assert "=== Cells by verdict" in out and "=== The claims of the paper" in out and "In short, of " in out
+    assert "=== Cells by verdict" in out and "=== The claims of the paper" in out and "In short:" in out
     markdown = (tmp_path / "comparison.md").read_text()
     assert "| thyroid | 0.298 ± 0.001 / 0.298 | 0.280 ± 0.001 / 0.280 |" in markdown
     assert "PReNet has the best average AUC-PR on seen anomalies." in markdown

@@ -140,7 +140,7 @@ def page(results):
 @pytest.fixture
 def without_statistics(monkeypatch):
     """Claims and statistics take most of the time; tests of other parts go without."""
-    monkeypatch.setattr(report, "check_claims", lambda results_dir: [])
+    monkeypatch.setattr(report, "judge_claims", lambda results_dir: [])
     monkeypatch.setattr(report, "statistics_tables", lambda results_dir: {})
 
 
@@ -150,9 +150,18 @@ def table_cell(page, metric, dataset, method, table=0):
     return page.find("td", within=row, data_method=method)[0]
 
 
+def test_a_claim_shows_what_the_paper_and_ours_say_side_by_side(page):
+    items = [item for claims in page.find("ul", class_="claims") for item in page.find("li", within=claims)]
+    (nine,) = [item for item in items if "outperforms nine competing methods on seen" in item["text"]]
+    badges = [one["text"] for one in page.find("span", within=nine) if "badge" in one.get("class", "")]
+    assert len(badges) == 4 and badges[0].endswith("weakened")  # the paper's own values, all its sets
+    assert "FEAWAD (ahead on 8 of 11, p 0.154" in nine["text"] and "Every method" in nine["text"]
+    assert "ours, the authors' draws, exact data" in page.find("section", aria_labelledby="claims")[0]["text"]
+
+
 def test_cells_show_reproduced_published_and_difference(page):
     cell = table_cell(page, "auc_pr", "thyroid", "prenet")
-    assert re.findall(r"[±+−]?\d\.\d{3}", cell["text"]) == ["0.300", "±0.010", "0.298", "+0.002"]
+    assert re.findall(r"[±+−]?\d\.\d{3}", cell["text"]) == ["0.300", "±0.010", "0.298", "+0.002", "±0.016"]
     assert cell["data-verdict"] == "reproduced" and cell.get("class") is None
     cell = table_cell(page, "auc_pr", "thyroid", "devnet")
     assert "+0.120" in cell["text"] and "differs" in cell["text"] and cell["class"] == "above3"

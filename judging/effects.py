@@ -1,0 +1,129 @@
+"""How large a difference is, and what it comes from: leads with intervals, shares of variance.
+
+A lead is PReNet's score minus another method's, averaged over data sets. Its 95% interval is a paired
+bootstrap: data sets are drawn with replacement, and in each of them runs; of printed values, which are means
+already, data sets only.
+"""
+
+from typing import NamedTuple
+
+import numpy as np
+import pandas as pd
+
+from judging.cells import published_table
+from judging.tables import by_method, paper_runs
+from loading.splits import ONE_DRAW
+from methods import METHODS
+
+BOOTSTRAP_DRAWS, BOOTSTRAP_SEED = 4_000, 0  # the same results give the same interval
+INTERVAL = (2.5, 97.5)  # per cent
+
+
+class Lead(NamedTuple):
+    """A mean difference and its 95% interval, NaN where there are too few data sets for one."""
+
+    mean: float
+    low: float
+    high: float
+
+    def __str__(self):
+        if np.isnan(self.low):
+            return f"{self.mean:+.3f}"
+        return f"{self.mean:+.3f} [{self.low:+.3f}, {self.high:+.3f}]"
+
+
+def lead(differences):
+    """The Lead of {data set: differences of its runs}, paired; one number per data set will do."""
+    sets = [np.asarray(values, float) for values in differences.values()]
+    means = np.array([values.mean() for values in sets])
+    if len(sets) < 2:
+        return Lead(means.mean() if len(sets) else np.nan, np.nan, np.nan)
+    rng = np.random.default_rng(BOOTSTRAP_SEED)
+    # (draws, sets): the mean of a set's runs, drawn with replacement; then which sets a draw has
+    of_runs = np.column_stack(
+        [
+            values[rng.integers(len(values), size=(BOOTSTRAP_DRAWS, len(values)))].mean(axis=1)
+            for values in sets
+        ]
+    )
+    drawn = rng.integers(len(sets), size=of_runs.shape)
+    low, high = np.percentile(np.take_along_axis(of_runs, drawn, axis=1).mean(axis=1), INTERVAL)
+    return Lead(float(means.mean()), float(low), float(high))
+
+
+# ---------------------------------------------------------------------------- the printed unseen columns
+
+
+def explained(values, *factors):
+    """The share of the variance of values (n,) that factors, lists of n levels, explain together (linear)."""
+    columns = [pd.get_dummies(pd.Series(factor)).to_numpy(float) for factor in factors]
+    design = np.column_stack([np.ones(len(values)), *columns])
+    fitted = design @ np.linalg.lstsq(design, values, rcond=None)[0]
+    return 1 - np.square(values - fitted).sum() / np.square(values - values.mean()).sum()
+
+
+def variance_by_unseen_class(metric="auc_pr"):
+    """What the variance of a printed unseen column is due to: an analysis of variance over its 28 rows.
+
+    Per method the share that the seen classes explain (14 combinations), the unseen class alone (4), and the
+    unseen class beyond the seen ones. A detector that is scored on the unseen class should depend on it.
+    """
+    table, rows = by_method(published_table("unseen"), metric), {}
+    for method, column in table.items():
+        column = column.dropna()
+        seen, unseen = zip(*(name.split("->") for name in column.index))
+        values = column.to_numpy()
+        by_seen = explained(values, seen)
+        rows[METHODS[method].column] = {
+            "seen classes %": 100 * by_seen,
+            "unseen class %": 100 * explained(values, unseen),
+            "unseen class, beyond the seen %": 100 * (explained(values, seen, unseen) - by_seen),
+            "different values": column.nunique(),
+            "rows": len(column),
+        }
+    return pd.DataFrame.from_dict(rows, orient="index").rename_axis("method")
+
+
+# ---------------------------------------------------------------------------- what moves the numbers
+
+FACTORS = {
+    "released": "initial weights and batches",
+    **{protocol: f"the {factor}" for protocol, factor in ONE_DRAW.items()},
+    "redrawn": "all of them",
+}
+
+
+def spread_by_factor(results_dir, methods=("prenet", "devnet")):
+    """The standard deviation of AUC-PR over runs in which one thing changes, per method and exact data set.
+
+    One row per data set, columns (method, factor); empty without runs of all protocols.
+    """
+    runs = paper_runs(results_dir, "seen", *FACTORS)
+    runs = runs[(runs["data_status"] == "exact") & runs["method"].isin(methods)]
+    spreads = (
+        runs.groupby(["dataset", "method", "protocol"])["score"].std(ddof=0).unstack(["method", "protocol"])
+    )
+    wanted = [(method, protocol) for method in methods for protocol in FACTORS]
+    if not set(wanted) <= set(spreads.columns):
+        return pd.DataFrame()
+    order = [name for name in runs["dataset"].unique() if name in spreads.dropna().index]
+    spreads = spreads.loc[order, wanted]
+    spreads.columns = pd.MultiIndex.from_tuples([(METHODS[m].column, FACTORS[p]) for m, p in wanted])
+    return spreads
+
+
+def shares_of_factors(spreads):
+    """Each factor's share of the sum of the variances, in per cent, over data sets: a row per method.
+
+    Each data set counts the same, whatever its spread. Where the factors do not act upon one another, the sum
+    is the variance of `all of them`.
+    """
+    rows = {}
+    for method in dict.fromkeys(spreads.columns.get_level_values(0)):
+        variances = spreads[method].drop(columns=FACTORS["redrawn"]) ** 2
+        shares = 100 * variances.div(variances.sum(axis=1), axis=0)
+        rows[method] = {f"{name} %": value for name, value in shares.mean().items()}
+        rows[method]["largest factor on"] = ", ".join(
+            f"{name} {count} of {len(shares)}" for name, count in shares.idxmax(axis=1).value_counts().items()
+        )
+    return pd.DataFrame.from_dict(rows, orient="index").rename_axis("method")

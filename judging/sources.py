@@ -1,0 +1,198 @@
+"""What a claim is tested on: the paper's printed values, our runs with the authors' draws and with new ones.
+
+All three answer the same questions, so that one rule judges them all. What a source cannot answer it says by
+raising NotTestable, with the command that would make the results.
+"""
+
+import functools
+from typing import Any, NamedTuple
+
+import pandas as pd
+
+from judging.effects import lead
+from judging.statistics import MIN_SETS, counted_scores, published_scores, scores
+from judging.tables import counted_status, find_table, paper_runs, read_frame, read_table
+from methods import METHODS, method_group
+
+# The protocol of new draws: a new split, new labels and real contamination in every run. The label curves are
+# drawn by the authors' procedure, only with other seeds.
+NEW_DRAWS = {"labels": "redrawn"}
+OTHER_NEW_DRAWS = "independent"
+PRINTED = "printed"  # the data status of what the paper prints
+
+
+class NotTestable(Exception):
+    """Why a claim cannot be judged: what is missing, and the command that makes it."""
+
+
+class Scores(NamedTuple):
+    """Scores by data set and method, the runs behind them if known, and the data in words."""
+
+    values: pd.DataFrame  # data sets by methods
+    runs: Any  # {method: data sets by runs}, or None
+    status: str  # "exact", "partial" or PRINTED
+    words: str
+
+    def lead(self, method):
+        """PReNet's lead over a method, with its interval, over the data sets that both have."""
+        pairs = self.values[["prenet", method]].dropna()
+        differences = pairs["prenet"] - pairs[method]
+        if self.runs is None or not {"prenet", method} <= set(self.runs):
+            return lead({name: [value] for name, value in differences.items()})
+        of_runs = self.runs["prenet"] - self.runs[method]
+        known = {name: of_runs.loc[name].dropna() for name in differences.index if name in of_runs.index}
+        return lead({name: known.get(name, [value]) for name, value in differences.items()})
+
+
+def data_in_words(n_sets, status):
+    sets = f"set{'s' * (n_sets != 1)}"
+    return f"{n_sets} exact data {sets}" if status == "exact" else f"partial data, {n_sets} {sets}"
+
+
+def listed(texts):
+    return ", ".join(texts) or "none"
+
+
+def display(names):
+    return listed(METHODS[name].column for name in names)
+
+
+class PublishedTables:
+    """The paper's printed values, of all its data sets or of those that ours are on."""
+
+    def __init__(self, ours=None):
+        self._ours = ours
+        self.title = "the paper's values, all its sets" if ours is None else "the paper's values, our sets"
+
+    def scores(self, experiment, metric, methods, at_least=MIN_SETS):
+        values = published_scores(experiment, metric)
+        values = values[[name for name in methods if name in values]]
+        words = f"{len(values)} printed sets"
+        if self._ours is not None:
+            ours = self._ours.scores(experiment, metric, methods, at_least).values
+            values = values.loc[values.index.isin(ours.index), values.columns.isin(ours.columns)]
+            words = f"the {len(values)} of them that we have"
+        return Scores(values, None, PRINTED, words)
+
+    def sweep(self, *_, **__):
+        raise NotTestable("The paper shows this in a figure, without its numbers.")
+
+    def runs(self, *_):
+        raise NotTestable("The paper prints means only, no single runs and no standard deviations.")
+
+    def readings(self, *_):
+        raise NotTestable("The paper does not print these results.")
+
+    def theorem(self):
+        raise NotTestable("The paper prints no scores.")
+
+
+class OurTables:
+    """The tables of one folder, with the authors' draws or with new ones."""
+
+    def __init__(self, results_dir, new_draws=False):
+        self._new_draws = new_draws
+        self.title = "ours, new draws" if new_draws else "ours, the authors' draws"
+        # many claims ask for the same files
+        self._found = functools.cache(functools.partial(find_table, results_dir))
+        self._paper_runs = functools.cache(functools.partial(paper_runs, results_dir))
+
+    def _protocol(self, experiment):
+        return NEW_DRAWS.get(experiment, OTHER_NEW_DRAWS) if self._new_draws else "released"
+
+    def command(self, experiment, *options):
+        driver = "contamination" if experiment == "theorem" else experiment
+        protocol = self._protocol(experiment)
+        options += ("--theorem",) * (experiment == "theorem")
+        options += (f"--protocol {protocol}",) * (protocol != "released")
+        return " ".join([f"./run_{driver}.sh", *options])
+
+    def _table(self, experiment, *options, read=read_table):
+        protocol = self._protocol(experiment)
+        suffix = "" if protocol == "released" else f"_{protocol}"
+        table = self._found(experiment, suffix, read)
+        if table is None:
+            raise NotTestable(f"{self.command(experiment, *options)} makes the results for it.")
+        return table
+
+    def scores(self, experiment, metric, methods, at_least=MIN_SETS):
+        """The scores that count, of those of `methods` with enough data sets."""
+        options = ["--methods all"] if set(methods) & set(method_group("appendix")) else []
+        values, status = counted_scores(self._table(experiment, *options), metric)
+        values = values[[name for name in methods if name in values]]
+        values = values[values["prenet"].notna()] if "prenet" in values else values.iloc[:0]
+        values = values.loc[:, values.notna().sum() >= at_least]
+        if values.shape[1] < 2:
+            other = display(methods[1:]) if len(methods) == 2 else "another method"
+            needs = f"It needs PReNet and {other} on at least {at_least} data set{'s' * (at_least > 1)}"
+            raise NotTestable(f"{needs}; {self.command(experiment, *options)} runs them.")
+        runs = self._runs(experiment, metric)
+        return Scores(values, runs, status, data_in_words(len(values), status))
+
+    def _runs(self, experiment, metric):
+        """{method: data sets by runs}, None if there is no runs file."""
+        runs = self._paper_runs(experiment, self._protocol(experiment))
+        column = "score" if metric == "auc_pr" else metric
+        return {
+            method: part.pivot(index="dataset", columns="run", values=column)
+            for method, part in runs.groupby("method")
+        } or None
+
+    def runs(self, experiment, methods):
+        """{method: AUC-PR of data sets by runs} on the exact data sets that all of them have."""
+        runs = self._paper_runs(experiment, self._protocol(experiment))
+        runs = runs[runs["method"].isin(methods) & (runs["data_status"] == "exact")]
+        found = {
+            name: part.pivot(index="dataset", columns="run", values="score")
+            for name, part in runs.groupby("method")
+        }
+        common = [
+            name
+            for name in runs["dataset"].unique()
+            if all(method in found and name in found[method].index for method in methods)
+        ]
+        if not common:
+            raise NotTestable(f"No runs on exact data; {self.command(experiment)} makes them.")
+        return {method: found[method].loc[common] for method in methods}
+
+    def sweep(self, experiment, parameter, needed, wanted=lambda name: True, at_least=1):
+        """{value: scores on the data sets that count} of a parameter, which must have the needed values.
+
+        Also their status and the data in words.
+        """
+        table = self._table(experiment)
+        table = table[(table["parameter"] == parameter) & table["dataset"].map(wanted)]
+        status = counted_status(table["status"][table["mean"].notna()])
+        by_value = {float(value): scores(part, statuses=(status,)) for value, part in table.groupby("value")}
+        if any(value not in by_value or "prenet" not in by_value[value] for value in needed):
+            missing = f"Values of {parameter} or data sets are missing"
+            raise NotTestable(f"{missing}; {self.command(experiment)} runs them.")
+        at_value = [by_value[value]["prenet"].dropna() for value in needed]
+        common = [name for name in at_value[0].index if all(name in other.index for other in at_value)]
+        if len(common) < at_least:
+            few = f"Only {data_in_words(len(common), status)}, at least {at_least} are needed"
+            raise NotTestable(f"{few}; {self.command(experiment)} runs more.")
+        at = {value: part.loc[part.index.isin(common)] for value, part in by_value.items()}
+        return at, status, data_in_words(len(common), status)
+
+    def readings(self, names):
+        """AUC-PR of these readings and of the methods that they are readings of, on the exact data sets."""
+        bases = {METHODS[name].reading_of for name in names}
+        parts = {"seen": bases, "readings": set(names)}
+        tables = [self._table(experiment) for experiment in parts]
+        chosen = [table[table["method"].isin(part)] for table, part in zip(tables, parts.values())]
+        values = scores(pd.concat(chosen))
+        known = [name for name in names if name in values and METHODS[name].reading_of in values]
+        if not known or values[known].dropna().empty:
+            raise NotTestable(f"{self.command('readings')} makes the results for it.")
+        return values
+
+    def theorem(self):
+        """theorem.csv on the data that counts, and its status."""
+        table = self._table("theorem", read=read_frame)
+        status = counted_status(table["status"])
+        measured = ["mean_score_anomalies", "mean_score_normals"]
+        table = table[table["status"] == status].dropna(subset=measured)
+        if table.empty or table["share"].min() > 2 / 3:
+            raise NotTestable(f"No scores of real data; {self.command('theorem')} makes them.")
+        return table, status

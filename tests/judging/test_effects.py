@@ -1,0 +1,64 @@
+"""What differences come from: shares of variance, by hand and in the paper's own columns."""
+
+import numpy as np
+import pandas as pd
+import pytest
+from test_tables import run_row
+
+from judging import effects
+from judging.effects import FACTORS, shares_of_factors, spread_by_factor, variance_by_unseen_class
+from methods import make_detector
+from running.runs_file import RunsFile, describe_settings
+
+
+def test_the_share_of_variance_between_unseen_classes_by_hand(monkeypatch):
+    """0 and 2 of one unseen class, 2 and 4 of the other: the means 1 and 3 are half of the sum of squares."""
+    names = ["a->x", "b->x", "a->y", "b->y"]
+    rows = [("auc_pr", name, "prenet", value) for name, value in zip(names, [0, 2, 2, 4])]
+    rows += [("auc_pr", name, "devnet", value) for name, value in zip(names, [1, 2, 1, 2])]
+    table = pd.DataFrame(rows, columns=["metric", "dataset", "method", "mean"])
+    monkeypatch.setattr(effects, "published_table", lambda experiment: table)
+    shares = variance_by_unseen_class()
+    assert shares.loc["PReNet", ["seen classes %", "unseen class %"]].tolist() == pytest.approx([50, 50])
+    assert shares.loc["PReNet", "unseen class, beyond the seen %"] == pytest.approx(50)
+    assert shares.loc["DevNet", ["seen classes %", "unseen class %"]].tolist() == pytest.approx([100, 0])
+    assert shares.loc["DevNet", "different values"] == 2 and shares.loc["DevNet", "rows"] == 4
+
+
+def test_the_printed_unseen_columns_of_the_appendix_hardly_depend_on_the_unseen_class():
+    """Beyond the classes that were seen; all others' columns depend on it by more than half."""
+    shares = variance_by_unseen_class()["unseen class, beyond the seen %"]
+    appendix = ["XGBOD", "PUMAD", "FEAWAD"]
+    assert (shares[appendix] < 5).all() and (shares.drop(appendix) > 50).all()
+
+
+@pytest.fixture
+def results(tmp_path):
+    """Runs of both methods on two sets in which each factor moves AUC-PR by its own amount, up and down."""
+    runs_file = RunsFile(tmp_path, "seen")
+    runs_file.open_for_append()
+    amounts = dict(zip(FACTORS, (0.01, 0.02, 0.03, 0.0, 0.04)))  # weights, split, labels, contamination, all
+    for protocol, amount in amounts.items():
+        for method in ("prenet", "devnet"):
+            for dataset in ("thyroid", "bac"):
+                for run in range(4):
+                    values = {"auc_pr": 0.5 + amount * (-1) ** run, "auc_roc": 0.5, "run": run, "seed": run}
+                    where = {"method": method, "dataset": dataset, "protocol": protocol}
+                    settings = describe_settings(make_detector(method))
+                    runs_file.append(run_row(experiment="seen", settings=settings, **where, **values))
+    return tmp_path
+
+
+def test_the_spread_of_each_factor(results):
+    spreads = spread_by_factor(results)
+    assert list(spreads.index) == ["thyroid", "bac"] and spreads.shape == (2, 10)
+    np.testing.assert_allclose(spreads["PReNet"].to_numpy(), [[0.01, 0.02, 0.03, 0.0, 0.04]] * 2)
+    shares = shares_of_factors(spreads)  # 1, 4, 9 and 0 of 14
+    np.testing.assert_allclose(
+        shares.loc["DevNet"].iloc[:4].astype(float), [100 / 14, 400 / 14, 900 / 14, 0], atol=1e-9
+    )
+    assert shares.loc["PReNet", "largest factor on"] == "the labels 2 of 2"
+
+
+def test_without_all_protocols_there_is_no_table(tmp_path):
+    assert spread_by_factor(tmp_path).empty
