@@ -14,8 +14,8 @@ from scipy import sparse
 from sklearn.model_selection import train_test_split
 
 RELEASED_SEED = 42  # in the authors' scripts, for the split and both draws
-# Protocols of a designed experiment: one draw is new in every run, the two others are the authors', and the
-# detector has the same seed in all runs. (Under `released` it is the seed alone that changes.)
+# Protocols of a designed experiment: one thing is new in every run, all else is the authors', and the detector
+# has the same seed in all runs. (Under `released` it is the seed alone that changes.)
 ONE_DRAW = {"redrawn-split": "split", "redrawn-labels": "labels", "redrawn-contamination": "contamination"}
 PROTOCOLS = ("released", "redrawn", "independent", *ONE_DRAW)
 TEST_SHARE = 0.2
@@ -71,6 +71,20 @@ def split_released(X, y, n_labeled=60, contamination=0.02, extra=None, seeds=See
         extra = released_contamination(X, y, contamination, seeds.contamination)
     unlabeled = np.concatenate([train[y[train] == NORMAL], len(y) + np.arange(extra.shape[0])])
     return Split(unlabeled, train[anomalies], test, extra)
+
+
+def with_other_test_rows(split, y, seed):
+    """Another split of the same sizes with the same labelled anomalies and contamination.
+
+    Another seed of the authors' split would bring other labels along: they are drawn from the training rows.
+    """
+    rng, n_test = np.random.default_rng([seed, 2]), np.bincount(y[split.test], minlength=HELD_OUT + 1)
+    normals = rng.permutation(np.flatnonzero(y == NORMAL))
+    anomalies = rng.permutation(np.setdiff1d(np.flatnonzero(y == ANOMALY), split.anomalies))
+    test = [normals[: n_test[NORMAL]], anomalies[: n_test[ANOMALY]], np.flatnonzero(y == HELD_OUT)]
+    contamination = split.unlabeled[split.unlabeled >= len(y)]
+    unlabeled = np.concatenate([normals[n_test[NORMAL] :], contamination])
+    return Split(unlabeled, split.anomalies, np.concatenate(test), split.extra)
 
 
 def _train_and_test(y, seed):
@@ -135,12 +149,13 @@ def split_rows(X, y, protocol, seed, n_labeled, contamination, released_rows=Non
     seeds = Seeds()
     if protocol == "redrawn":
         seeds = Seeds(seed, seed, seed)
-    elif protocol in ONE_DRAW:
+    elif protocol in ("redrawn-labels", "redrawn-contamination"):
         seeds = seeds._replace(**{ONE_DRAW[protocol]: seed})
     # other contamination is not kept in a file: for donors it takes 6 seconds in every run
     is_kept = released_rows and seeds.contamination == RELEASED_SEED
     extra = released_rows(contamination) if is_kept else None
-    return split_released(X, y, n_labeled, contamination, extra, seeds)
+    split = split_released(X, y, n_labeled, contamination, extra, seeds)
+    return with_other_test_rows(split, y, seed) if protocol == "redrawn-split" else split
 
 
 def view_roles(classes, view):
