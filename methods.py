@@ -84,7 +84,7 @@ METHODS |= {
     "devnet-small-l2": reading("devnet", "l2 0.001", l2=0.001),
     "devnet-natural": reading("devnet", "natural labels", "DevNetNaturalLabels"),
     "feawad-raw-residual": reading(
-        "feawad", "raw residual, no input layer", residual_term="paper", input_layer=False
+        "feawad", "paper's net and residual", residual_term="paper", input_layer=False
     ),
     "a2h-no-dropout": reading("a2h", "no dropout", "PReNetNoDropout"),
     "a2h-small": reading("a2h", "20-20-20", "PReNetSmallLayers"),

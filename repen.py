@@ -96,7 +96,8 @@ def lesinn(rows, references):
 def split_candidates(scores, n_fallback=1):
     """Positions of inliers and of outlier candidates: scores above mean + 1.7321 std (Cantelli).
 
-    Where there are none, the n_fallback highest scores are the candidates.
+    Where there are none, the n_fallback highest scores are the candidates, without those that equal the next
+    one; where that leaves none, or there are no more rows than n_fallback, one of the highest is.
     """
     candidates = scores > scores.mean() + CANTELLI_FACTOR * scores.std()
     if not candidates.any() and n_fallback < len(scores):

@@ -14,8 +14,8 @@ from scipy import sparse
 from sklearn.model_selection import train_test_split
 
 RELEASED_SEED = 42  # in the authors' scripts, for the split and both draws
-# Protocols of a designed experiment: one thing is new in every run, all else is the authors', and the detector
-# has the same seed in all runs. (Under `released` it is the seed alone that changes.)
+# Protocols of a designed experiment: one thing is new in every run, all else is the authors', and the
+# detector has the same seed in all runs. (Under `released` it is the seed alone that changes.)
 ONE_DRAW = {"redrawn-split": "split", "redrawn-labels": "labels", "redrawn-contamination": "contamination"}
 PROTOCOLS = ("released", "redrawn", "independent", *ONE_DRAW)
 TEST_SHARE = 0.2

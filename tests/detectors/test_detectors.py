@@ -8,9 +8,11 @@ from sklearn.metrics import roc_auc_score
 from toys import two_clusters
 
 from devnet import DevNet, deviation_loss, sample_balanced
+from dsad import DSAD, _Autoencoder
 from iforest_baseline import IForest
 from methods import make_detector, method_group
 from prenet import PReNet, build_prenet, relation_loss, sample_pairs
+from repen import REPEN
 from training.detector import apply_in_chunks
 from training.network import tf
 
@@ -117,6 +119,71 @@ def test_scores_are_finite(name, case):
         known = truth
     scores = quick(name).fit(X, known).decision_function(X)
     assert scores.shape == (len(X),) and np.isfinite(scores).all()
+
+
+# ---------------------------------------------------------------------------- several hidden layers
+
+
+def scores_by_keras(detector, X, known):
+    """The definition of a detector's scores, from the outputs of its Keras model."""
+    if isinstance(detector, PReNet):
+        return detector.score_by_pairs(X)
+    if isinstance(detector, DevNet):
+        return detector.model_(X).numpy()
+    codes = detector.model_.get_layer("psi")(X).numpy().astype(np.float64)
+    if isinstance(detector, DSAD):
+        return np.square(codes - detector.centre_).sum(axis=1)
+    if isinstance(detector, REPEN):
+        distances = np.linalg.norm(codes[:, None, None] - detector.references_, axis=-1)
+        return distances.min(axis=2).mean(axis=1)
+    prototypes = [codes[known == label].mean(axis=0) for label in (0, 1)]
+    to_unlabeled, to_anomalies = (np.square(codes - prototype).sum(axis=1) for prototype in prototypes)
+    return to_unlabeled - to_anomalies
+
+
+@pytest.mark.parametrize(
+    "name, settings",
+    [
+        *((name, {}) for name in ("prenet", "devnet", "fsnet", "cfsnet", "repen", "dsad")),
+        ("dsad", {"pretrain": True}),
+        ("dsad", {"pretrain": True, "code_layer": "linear"}),
+    ],
+    ids=str,
+)
+def test_scores_of_two_layers_equal_those_of_the_keras_model(name, settings):
+    X, _, known = two_clusters()
+    small = {"epochs": 2, "batches_per_epoch": 5, "batch_size": 32, "hidden_units": (12, 8)}
+    detector = make_detector(name, **small, **settings).fit(X, known)
+    weights = detector.model_.get_layer("psi").get_weights()
+    assert [w.shape for w in weights if w.ndim == 2] == [(6, 12), (12, 8)]
+    scores = detector.decision_function(X)
+    assert scores.std() > 0.01
+    np.testing.assert_allclose(scores, scores_by_keras(detector, X, known), rtol=1e-4, atol=1e-5)
+
+
+@pytest.mark.parametrize("code_layer", ["relu", "linear"])
+def test_pre_training_hands_all_layers_on(code_layer):
+    """Of the autoencoder 6-12-8-6 the model gets the first two kernels, which have been trained."""
+    X, _, known = two_clusters()
+    small = {"epochs": 2, "batches_per_epoch": 5, "batch_size": 32, "code_layer": code_layer}
+    detector = DSAD(pretrain=True, hidden_units=(12, 8), **small)
+    unlabeled, anomalies = np.flatnonzero(known == 0), np.flatnonzero(known == 1)
+    autoencoder = _Autoencoder(3, hidden_units=(12, 8), **small)
+    *trained, decoder = autoencoder.fit_rows(X, unlabeled, anomalies).model_.get_weights()
+    reached = detector.initial_model(X, unlabeled, anomalies, seed=3).get_weights()
+    assert decoder.shape == (8, 6)
+    for kernel, wanted, start in zip(reached, trained, detector.build(6, seed=3).get_weights(), strict=True):
+        np.testing.assert_array_equal(kernel, wanted)
+        assert np.abs(kernel - start).max() > 1e-3
+
+
+@pytest.mark.parametrize("name", ["prenet", "devnet", "fsnet", "cfsnet", "repen", "dsad"])
+@pytest.mark.parametrize("hidden_units", [0, (), (20, 0), (0, 20), (-1,)], ids=str)
+def test_layers_without_units_are_refused(name, hidden_units):
+    X, _, known = two_clusters()
+    with pytest.raises(ValueError, match="hidden_units must be at least 1, not ") as refused:
+        make_detector(name, hidden_units=hidden_units).fit(X, known)
+    assert str(refused.value).endswith(f"not {hidden_units}")
 
 
 # ---------------------------------------------------------------------------- PReNet

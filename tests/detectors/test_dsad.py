@@ -19,10 +19,16 @@ from dsad import (
     is_collapsed,
     reconstruction_loss,
 )
-from training.network import tf
+from training.network import encoder, tf
 
-VARIANTS = [{}, {"distance": "plain"}, {"anomaly_term": "hinge"}, {"pretrain": True}]
-VARIANT_NAMES = ["default", "plain", "hinge", "pretrain"]
+VARIANTS = [
+    {},
+    {"distance": "plain"},
+    {"anomaly_term": "hinge"},
+    {"pretrain": True},
+    {"code_layer": "linear"},
+]
+VARIANT_NAMES = ["default", "plain", "hinge", "pretrain", "linear"]
 
 
 # ---------------------------------------------------------------------------- loss and centre
@@ -111,10 +117,20 @@ def test_networks_have_no_bias():
     assert [weights.shape for weights in model.get_weights()] == [(7, 20)]
     assert [weights.shape for weights in residual.get_weights()] == [(7, 20), (20, 7)]
     x = np.random.default_rng(0).random((3, 7), dtype=np.float32)
-    encoder, decoder = residual.get_weights()
-    np.testing.assert_allclose(residual(x), x - np.maximum(x @ encoder, 0) @ decoder, atol=1e-5)
+    kernel, decoder = residual.get_weights()
+    np.testing.assert_allclose(residual(x), x - np.maximum(x @ kernel, 0) @ decoder, atol=1e-5)
     np.testing.assert_allclose(model(x), np.maximum(x @ model.get_weights()[0], 0), atol=1e-5)
     assert not np.asarray(model(np.zeros((1, 7), np.float32))).any()
+
+
+def test_linear_networks_have_no_relu():
+    model, residual = (kind(code_layer="linear").build(7, seed=0) for kind in (DSAD, dsad._Autoencoder))
+    x = np.random.default_rng(0).normal(size=(30, 7)).astype(np.float32)
+    kernel, decoder = residual.get_weights()
+    np.testing.assert_allclose(residual(x), x - x @ kernel @ decoder, atol=1e-5)
+    np.testing.assert_allclose(model(x), x @ model.get_weights()[0], atol=1e-5)
+    assert 0.3 < (model(x).numpy() < 0).mean() < 0.7
+    assert float(model.losses[0]) == pytest.approx(0.01 * np.sum(model.get_weights()[0] ** 2), rel=1e-5)
 
 
 def test_batches_are_half_unlabelled_half_anomalies():
@@ -178,6 +194,20 @@ def test_score_is_the_distance_to_the_centre(distance):
     np.testing.assert_allclose(scores, squared if distance == "squared" else np.sqrt(squared), rtol=1e-4)
 
 
+@pytest.mark.parametrize("pretrain", [False, True])
+def test_linear_codes_can_be_negative(pretrain):
+    """The centre too; codes in numpy are those of the Keras model, and scores the distances to the centre."""
+    X, _, known = two_clusters()
+    detector = DSAD(epochs=2, code_layer="linear", pretrain=pretrain).fit(X, known)
+    psi = detector.model_.get_layer("psi")
+    codes = encoder(psi)(X)
+    np.testing.assert_allclose(codes, psi(X), atol=1e-5)
+    np.testing.assert_allclose(codes, X @ psi.get_weights()[0], atol=1e-5)
+    assert 0.1 < (codes < 0).mean() < 0.9 and (detector.centre_ <= -0.1).any()
+    squared = np.square(codes - detector.centre_).sum(axis=1)
+    np.testing.assert_allclose(detector.decision_function(X), squared, rtol=1e-4)
+
+
 @pytest.mark.parametrize("settings", VARIANTS, ids=VARIANT_NAMES)
 @pytest.mark.parametrize("n_known", [1, 60])
 def test_few_and_many_labelled_anomalies(settings, n_known):
@@ -220,6 +250,7 @@ def test_clone_and_params():
     [
         ({"distance": "cubed"}, "distance must be one of squared, plain, not 'cubed'"),
         ({"anomaly_term": "none"}, "anomaly_term must be one of inverse, hinge"),
+        ({"code_layer": "tanh"}, "code_layer must be one of relu, linear, not 'tanh'"),
         ({"batch_size": 1}, "batch_size must be at least 2"),
         ({"eta": -1.0}, "eta at least 0"),
         ({"epochs": 0}, "epochs must be at least 1, not 0"),

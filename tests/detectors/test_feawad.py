@@ -17,10 +17,13 @@ from feawad import (
     row_norm,
     sample_unlabeled,
 )
+from methods import make_detector
 from training.network import keras, tf
 
 SMALL = {"encoder": (16, 4), "scorer": (16, 8), "pretraining_epochs": 3, "epochs": 3, "batch_size": 64}
 LONGER = SMALL | {"pretraining_epochs": 20, "epochs": 20}  # the same graphs, so nothing is compiled anew
+RAW = {"residual_term": "paper", "input_layer": False}  # the reading feawad-raw-residual
+RELEASED_KERNELS = [(21, 21), (21, 128), (128, 64), (64, 128), (128, 21), (86, 256), (257, 32), (33, 1)]
 
 
 # ---------------------------------------------------------------------------- losses
@@ -69,48 +72,57 @@ def test_shapes_that_do_not_match_are_refused(labels, outputs):
 # ---------------------------------------------------------------------------- network
 
 
-def test_network_is_the_papers():
-    model = build_feawad(21, seed=0)
-    shapes = [weights.shape for weights in model.get_weights() if weights.ndim == 2]
-    assert shapes == [
-        (21, 128),
-        (128, 64),
-        (64, 128),
-        (128, 21),
-        (21 + 64 + 1, 256),
-        (256 + 1, 32),
-        (32 + 1, 1),
-    ]
-    kernels = model.get_weights()[::2]  # biases start at 0
-    expected = 0.01 * sum((kernel**2).sum() for kernel in kernels[4:6])  # the score network's hidden layers
+@pytest.mark.parametrize(
+    "name, kernels", [("feawad", RELEASED_KERNELS), ("feawad-raw-residual", RELEASED_KERNELS[1:])]
+)
+def test_layers(name, kernels):
+    """The score network takes D + 64 + 1 columns; the paper's autoencoder has no layer in front."""
+    model = make_detector(name, l2=0.01).build(21, seed=0)
+    weights = model.get_weights()
+    assert [kernel.shape for kernel in weights[::2]] == kernels
+    assert [bias.shape for bias in weights[1::2]] == [shape[1:] for shape in kernels]
+    expected = 0.01 * sum((kernel**2).sum() for kernel in weights[::2][-3:-1])  # the score's hidden layers
     assert float(tf.add_n(model.losses)) == pytest.approx(expected, rel=1e-5)
+    assert not make_detector(name).build(21, seed=0).losses  # l2 is 0 as released
 
 
+@pytest.mark.parametrize("input_layer", [True, False])
 @pytest.mark.parametrize("residual_term", ["paper", "released"])
-def test_outputs_equal_the_definition_in_numpy(residual_term):
+def test_outputs_equal_the_definition_in_numpy(residual_term, input_layer):
     """The whole forward pass from the weights, with biases that are not 0."""
-    model = build_feawad(5, (4, 3), (6, 2), residual_term=residual_term, seed=1)
+    model = build_feawad(5, (4, 3), (6, 2), 0.0, residual_term, input_layer, seed=1)
     rng = np.random.default_rng(0)
     model.set_weights([weights + rng.normal(0, 0.1, weights.shape) for weights in model.get_weights()])
     w = model.get_weights()
     x = rng.random((7, 5), dtype=np.float32)
 
-    def relu(rows, i):
-        return np.maximum(rows @ w[2 * i] + w[2 * i + 1], 0)
+    def relu(rows):
+        return np.maximum(rows @ w.pop(0) + w.pop(0), 0)
 
-    code = relu(relu(x, 0), 1)
-    residual = x - relu(relu(code, 2), 3)
+    code = relu(relu(relu(x) if input_layer else x))
+    residual = x - relu(relu(code))
     norm = np.linalg.norm(residual, axis=1, keepdims=True)
-    hidden = relu(np.hstack([residual / norm, code, norm]), 4)
-    hidden = relu(np.hstack([hidden, norm]), 5)
-    score = np.hstack([hidden, norm]) @ w[12] + w[13]
+    hidden = relu(np.hstack([residual / norm, code, norm]))
+    hidden = relu(np.hstack([hidden, norm]))
+    kernel, bias = w
+    score = np.hstack([hidden, norm]) @ kernel + bias
     expected = np.hstack([score, norm if residual_term == "paper" else np.ones((7, 1))])
     np.testing.assert_allclose(model(x).numpy(), expected, atol=1e-5)
+
+
+def test_released_residual_norms_are_a_constant_of_the_loss():
+    """Norms of one: an unlabelled row costs |s| + 1, an anomaly max(0, 5 - s) + 4, whatever its residual."""
+    model, rows = build_feawad(5, (4, 3), (6, 2), seed=1), np.random.default_rng(0).random((8, 5))
+    outputs = model(rows.astype(np.float32))
+    scores, labels = outputs.numpy()[:, 0], np.repeat([0, 1], 4)
+    expected = np.where(labels, np.maximum(5 - scores, 0) + 4, np.abs(scores) + 1).mean()
+    assert float(encoding_loss(tf.constant(labels, tf.float32), outputs)) == pytest.approx(expected, rel=1e-5)
 
 
 @pytest.mark.parametrize("residual_term, vanishes", [("paper", False), ("released", True)])
 def test_gradient_of_the_residual_norm_vanishes_as_released_only(residual_term, vanishes):
     model = build_feawad(5, (4, 3), (6, 2), residual_term=residual_term, seed=1)
+    assert len(model.get_layer("autoencoder").trainable_variables) == 10  # D-D, two to the code, two back
     autoencoder = model.get_layer("autoencoder").trainable_variables
     with tf.GradientTape() as tape:
         mean_norm = tf.reduce_mean(model(np.random.default_rng(0).random((50, 5), dtype=np.float32))[:, 1])
@@ -167,9 +179,11 @@ def test_pre_training_ignores_the_labelled_anomalies():
         np.testing.assert_array_equal(weights, others)
 
 
-def test_pre_training_learns_to_reconstruct():
+@pytest.mark.parametrize("input_layer", [True, False])
+def test_pre_training_learns_to_reconstruct(input_layer):
     X, _, known = two_clusters()
-    first = _Pretraining(encoder=(16, 4), epochs=40, batch_size=64).fit_rows(
+    settings = {"encoder": (16, 4), "epochs": 20, "learning_rate": 1e-3, "batch_size": 64}
+    first = _Pretraining(**settings, input_layer=input_layer).fit_rows(
         X, np.flatnonzero(known == 0), np.flatnonzero(known == 1)
     )
     residual = first.model_(X[known == 0]).numpy()
@@ -180,15 +194,19 @@ def test_pre_training_learns_to_reconstruct():
     assert (residual[:, alive] ** 2).mean() < 0.5 * X[known == 0][:, alive].var(axis=0).mean()
 
 
-def test_joint_training_starts_from_the_pre_trained_autoencoder():
+@pytest.mark.parametrize("input_layer", [True, False])
+def test_joint_training_starts_from_the_pre_trained_autoencoder(input_layer):
     X, _, known = two_clusters()
     unlabeled, anomalies = np.flatnonzero(known == 0), np.flatnonzero(known == 1)
-    model = FEAWAD(**SMALL).initial_model(X, unlabeled, anomalies, seed=5)
-    pretrained = _Pretraining(5, (16, 4), epochs=3, batch_size=64).fit_rows(X, unlabeled, anomalies).model_
-    fresh = build_autoencoder(6, (16, 4), keras.random.SeedGenerator(5)).get_weights()
-    for weights, wanted, start in zip(model.get_weights(), pretrained.get_weights(), fresh):
+    model = FEAWAD(**SMALL, input_layer=input_layer).initial_model(X, unlabeled, anomalies, seed=5)
+    first = _Pretraining(5, (16, 4), input_layer, epochs=3, batch_size=64)
+    pretrained = first.fit_rows(X, unlabeled, anomalies).model_.get_weights()
+    seed = int(np.random.default_rng(5).integers(2**31))  # the one that fit draws
+    fresh = build_autoencoder(6, (16, 4), input_layer, keras.random.SeedGenerator(seed)).get_weights()
+    assert len(pretrained) == len(fresh) == (10 if input_layer else 8)
+    for weights, wanted, start in zip(model.get_weights(), pretrained, fresh):
         np.testing.assert_array_equal(weights, wanted)
-        assert np.abs(wanted - start).max() > 1e-3  # it did train
+        assert 1e-3 < np.abs(wanted - start).max() < 0.1  # it did train, from there, for 60 steps of 1e-4
 
 
 def test_joint_training_moves_all_layers():
@@ -208,17 +226,17 @@ def test_joint_training_moves_all_layers():
 # ---------------------------------------------------------------------------- detector
 
 
-@pytest.mark.parametrize("residual_term", ["paper", "released"])
-def test_orders_two_clusters(residual_term):
+@pytest.mark.parametrize("settings", [{}, RAW], ids=["released", "raw residual"])
+def test_orders_two_clusters(settings):
     X, _, known = two_clusters()
     X_new, truth_new, _ = two_clusters(seed=1)
-    detector = FEAWAD(**LONGER, residual_term=residual_term).fit(X, known)
+    detector = FEAWAD(**LONGER, **settings).fit(X, known)
     assert roc_auc_score(truth_new, detector.decision_function(X_new)) > 0.97
 
 
-def test_anomalies_are_reconstructed_worse_than_normals():
+def test_a_raw_residual_lets_anomalies_be_reconstructed_worse_than_normals():
     X, truth, known = two_clusters()
-    detector = FEAWAD(**LONGER).fit(X, known)
+    detector = FEAWAD(**LONGER, **RAW).fit(X, known)
     norm = detector.model_(X).numpy()[:, 1]
     assert norm[truth == 1].mean() > 2 * norm[truth == 0].mean()
 
@@ -271,8 +289,9 @@ def test_same_seed_same_scores():
 
 
 def test_clone_and_params():
-    detector = FEAWAD(random_state=7, residual_term="released", scorer=(8,))
+    detector = FEAWAD(random_state=7, **RAW, scorer=(8,))
     assert clone(detector).get_params() == detector.get_params()
+    assert {name: detector.get_params()[name] for name in RAW} == RAW
     assert detector.get_params()["random_state"] == 7 and detector.get_params()["encoder"] == (128, 64)
 
 

@@ -9,11 +9,12 @@ from toys import two_clusters
 from fsnet import (
     CFSNet,
     FSNet,
-    balanced_costs,
     build_fsnet,
+    class_costs_of,
     draw_support_and_queries,
     prototypical_loss,
     sample_episodes,
+    sample_natural_episodes,
 )
 from training.keras_detector import _compiled_trainer
 from training.network import tf
@@ -50,6 +51,17 @@ def test_prototypes_are_the_means_of_the_support():
         tf.constant([1.0, 1, 0, 0, 0, 0, 1, 1]), codes, EQUAL
     )  # the classes of the support decide
     assert float(exchanged) == pytest.approx(np.log(1 + np.exp(3)))
+
+
+def test_with_natural_shares_and_their_costs_a_class_counts_half():
+    """Prototypes 0 and 3 as above, and every query at 1: an unlabelled one loses l, an anomalous one L.
+
+    Three to one, costs n / (2|U|) = 4/6 and n / (2|A|) = 4/2: their mean is (3 * 4/6 l + 4/2 L) / 4.
+    """
+    codes = tf.constant([[-1.0], [1.0], [2.0], [4.0], [1.0], [1.0], [1.0], [1.0]])
+    classes = tf.constant([0.0, 0, 1, 1, 0, 0, 1, 0])
+    loss = prototypical_loss(classes, codes, tf.constant([2 / 3, 2.0]))
+    assert float(loss) == pytest.approx((np.log(1 + np.exp(-3)) + np.log(1 + np.exp(3))) / 2)
 
 
 def test_flipping_one_query_label_changes_only_that_querys_gradient():
@@ -136,33 +148,109 @@ def test_few_unlabelled_rows_are_split_as_anomalies_are():
     )
 
 
+UNLABELED, ANOMALIES = np.arange(1000, 1900), np.arange(50, 150)  # positions in some data
+
+
+def batches_of(detector, anomalies=ANOMALIES, n_batches=200):
+    return detector.sample_batches(None, UNLABELED, anomalies, n_batches, np.random.default_rng(0))
+
+
+def test_natural_queries():
+    """Of 900 and 100 rows a tenth of the queries are anomalies; the support stays balanced."""
+    batches = batches_of(CFSNet())
+    support, queries = np.hsplit(batches.unlabeled, 2)
+    assert batches.anomalies.shape == (200, 0) and (batches.layout == np.arange(256)).all()
+    np.testing.assert_array_equal(batches.targets, np.isin(batches.unlabeled, ANOMALIES))
+    np.testing.assert_array_equal(batches.targets[:, :128], np.tile(np.repeat([0, 1], 64), (200, 1)))
+    # 25,600 draws: 5 standard deviations
+    assert batches.targets[:, 128:].mean() == pytest.approx(100 / 1000, abs=0.01)
+    assert len({*batches.targets[:, 128:].sum(axis=1)}) > 5  # not the same number in each batch
+    assert not any(set(one) & set(other) for one, other in zip(support, queries))
+    assert np.isin(batches.unlabeled, [*UNLABELED, *ANOMALIES]).all()
+    assert set(ANOMALIES) <= set(queries.ravel()) and set(ANOMALIES) <= set(support.ravel())
+
+
+@pytest.mark.parametrize("n_anomalies", [1, 2, 3, 300])
+def test_natural_queries_of_few_and_of_many_anomalies(n_anomalies):
+    """Of three anomalies or fewer, 3 / 903 of the queries: 43 of 12,800."""
+    anomalies = np.arange(n_anomalies)
+    batches = sample_natural_episodes(UNLABELED, anomalies, 100, 256, np.random.default_rng(0))
+    np.testing.assert_array_equal(batches.targets, np.isin(batches.unlabeled, anomalies))
+    share = n_anomalies / (900 + n_anomalies)
+    deviation = np.sqrt(share * (1 - share) / 12_800)
+    assert batches.targets[:, 128:].mean() == pytest.approx(share, abs=5 * deviation)
+    for row in batches.unlabeled:
+        assert n_anomalies == 1 or not set(row[:128]) & set(row[128:])
+        assert set(row[64:128]) <= set(anomalies) and not set(row[:64]) & set(anomalies)
+
+
+def test_balanced_queries_are_those_of_fsnet():
+    balanced, fsnet = (batches_of(detector) for detector in (CFSNet(episodes="balanced"), FSNet()))
+    for part, other in zip(balanced, fsnet):
+        np.testing.assert_array_equal(part, other)
+    assert balanced.targets.mean() == 0.5
+
+
 # ---------------------------------------------------------------------------- costs
 
 
 def test_costs_by_hand():
-    np.testing.assert_allclose(balanced_costs(1.0), [1, 1], rtol=0)
-    np.testing.assert_allclose(balanced_costs(3.0), [0.5, 1.5])
+    """1 and 3, divided by their mean: over halves it is 2, over nine unlabelled rows to an anomaly 1.2."""
+    np.testing.assert_allclose(class_costs_of(1.0), [1, 1], rtol=0)
+    np.testing.assert_allclose(class_costs_of(3.0), [0.5, 1.5])
+    np.testing.assert_allclose(class_costs_of(3.0, anomaly_share=0.1), [1 / 1.2, 3 / 1.2])
+    np.testing.assert_allclose(class_costs_of(0.1, anomaly_share=0.5), [2 / 1.1, 0.2 / 1.1])
     for wrong in (0, -1.0, np.inf, np.nan):
         with pytest.raises(ValueError, match="anomaly_cost must be a positive number"):
-            balanced_costs(wrong)
+            class_costs_of(wrong)
 
 
-def test_costs_follow_the_class_frequencies_unless_given():
-    unlabeled, anomalies = np.arange(90), np.arange(10)
-    costs = lambda detector: detector.loss_constants(None, unlabeled, anomalies, None, None)[0]  # noqa: E731
-    np.testing.assert_allclose(costs(FSNet()), [1, 1])
-    np.testing.assert_allclose(costs(CFSNet()), [0.2, 1.8])
-    np.testing.assert_allclose(costs(CFSNet(anomaly_cost=3)), [0.5, 1.5])
+@pytest.mark.parametrize("cost", [0.1, 1.0, 10.0, 600.0])
+@pytest.mark.parametrize("share", [0.001, 0.2, 0.5])
+def test_costs_have_their_ratio_and_a_mean_of_one(cost, share):
+    of_unlabeled, of_anomaly = class_costs_of(cost, share)
+    assert of_anomaly / of_unlabeled == pytest.approx(cost)
+    assert (1 - share) * of_unlabeled + share * of_anomaly == pytest.approx(1)
+    if share == 0.5:  # as they were before there were natural queries
+        np.testing.assert_allclose([of_unlabeled, of_anomaly], [2 / (1 + cost), 2 - 2 / (1 + cost)])
 
 
-def test_equal_costs_give_fsnet_and_others_do_not():
+@pytest.mark.parametrize(
+    "detector, expected",
+    [
+        (FSNet(), [1, 1]),
+        (CFSNet(), [100 / (2 * 90), 100 / (2 * 10)]),
+        (CFSNet(anomaly_cost=3), [1 / 1.2, 3 / 1.2]),
+        (CFSNet(episodes="balanced"), [0.2, 1.8]),
+        (CFSNet(episodes="balanced", anomaly_cost=3), [0.5, 1.5]),
+    ],
+    ids=str,
+)
+def test_costs_follow_the_class_frequencies_unless_given(detector, expected):
+    (costs,) = detector.loss_constants(None, np.arange(90), np.arange(10), None, None)
+    np.testing.assert_allclose(costs, expected)
+
+
+def scores_of(detector):
     X, _, known = two_clusters()
-    plain, equal, by_frequency = (
-        detector.fit(X, known).decision_function(X)
-        for detector in (FSNet(epochs=2), CFSNet(epochs=2, anomaly_cost=1), CFSNet(epochs=2))
-    )
-    np.testing.assert_allclose(plain, equal, rtol=1e-5, atol=1e-6)
-    assert np.abs(plain - by_frequency).max() > 1e-3
+    return detector.fit(X, known).decision_function(X)
+
+
+def test_equal_costs_on_balanced_queries_give_fsnet():
+    equal = scores_of(CFSNet(epochs=2, episodes="balanced", anomaly_cost=1))
+    np.testing.assert_allclose(scores_of(FSNet(epochs=2)), equal, rtol=1e-5, atol=1e-6)
+
+
+def test_other_costs_and_natural_queries_do_not():
+    balanced = scores_of(CFSNet(epochs=2, episodes="balanced"))
+    for other in (FSNet(epochs=2), CFSNet(epochs=2)):
+        assert np.abs(scores_of(other) - balanced).max() > 1e-3
+
+
+def test_unknown_queries_are_refused():
+    X, _, known = two_clusters()
+    with pytest.raises(ValueError, match="episodes must be one of natural, balanced, not 'other'"):
+        CFSNet(episodes="other").fit(X, known)
 
 
 def test_other_frequencies_need_no_new_compilation():
@@ -224,7 +312,7 @@ def test_same_seed_same_scores(detector_class):
 
 @BOTH
 def test_clone_and_params(detector_class):
-    own = {"anomaly_cost": 5.0} if detector_class is CFSNet else {}
+    own = {"anomaly_cost": 5.0, "episodes": "balanced"} if detector_class is CFSNet else {}
     settings = dict(
         random_state=7,
         hidden_units=3,
@@ -249,8 +337,9 @@ def test_batch_size_must_be_a_multiple_of_four(detector_class, batch_size):
 
 def test_costs_that_cannot_work_are_refused_by_fit():
     X, _, known = two_clusters()
-    with pytest.raises(ValueError, match="anomaly_cost must be a positive number, not -2"):
-        CFSNet(anomaly_cost=-2).fit(X, known)
+    for episodes in ("natural", "balanced"):
+        with pytest.raises(ValueError, match="anomaly_cost must be a positive number, not -2"):
+            CFSNet(anomaly_cost=-2, episodes=episodes).fit(X, known)
 
 
 def test_network_is_one_relu_layer_with_l2_on_its_kernel():

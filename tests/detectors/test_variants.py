@@ -8,11 +8,18 @@ from toys import two_clusters
 
 from methods import make_detector
 from prenet import VARIANTS, PReNet
+from readings import PReNetSmallLayers
 from training import keras_detector
 from training.loop import Trainer
-from training.network import state_of, tf
+from training.network import parts_of, state_of, tf
 
 PAIRWISE = [variant for variant in VARIANTS if variant != "iPReNet"]
+
+
+def quick(variant, **settings):
+    """A detector of this variant; A2H, whose 1000 units take seconds, with layers of 20."""
+    detector_class = PReNetSmallLayers if variant == "A2H" else PReNet
+    return detector_class(variant=variant, **settings)
 
 
 def batches_of(variant, **settings):
@@ -24,7 +31,7 @@ def batches_of(variant, **settings):
 def test_orders_two_clusters(variant):
     X, _, known = two_clusters()
     X_new, truth_new, _ = two_clusters(seed=1)
-    detector = clone(make_detector("prenet", variant=variant)).fit(X, known)
+    detector = clone(quick(variant)).fit(X, known)
     assert roc_auc_score(truth_new, detector.decision_function(X_new)) > 0.97
 
 
@@ -58,6 +65,21 @@ def test_margin_scales_the_merged_label():
     np.testing.assert_array_equal(batches_of("TRM", margin=0.5).targets, [0, 0, 0, 0, 0.5, 0.5, 0.5, 0.5])
 
 
+@pytest.mark.parametrize("name, labels", [("trm-2m", [0, 8, 8]), ("iprenet-2m", [0, 8])])
+def test_labels_of_2m(name, labels):
+    """The labels are all that such a reading changes."""
+    batches, usual = (
+        make_detector(method, batch_size=8).sample_batches(
+            None, np.arange(100, 200), np.arange(5), 3, np.random.default_rng(0)
+        )
+        for method in (name, name.removesuffix("-2m"))
+    )
+    np.testing.assert_array_equal(batches.targets, np.repeat(labels, [4, 2, 2] if labels[2:] else 4))
+    np.testing.assert_array_equal(batches.targets, 2 * usual.targets)
+    for part in ("unlabeled", "anomalies", "layout"):
+        np.testing.assert_array_equal(getattr(batches, part), getattr(usual, part))
+
+
 def test_single_instances_are_half_unlabelled_half_anomalies():
     batches = batches_of("iPReNet")
     assert batches.unlabeled.shape == batches.anomalies.shape == (3, 4)
@@ -71,26 +93,54 @@ def test_single_instances_are_half_unlabelled_half_anomalies():
 
 
 @pytest.mark.parametrize(
-    "variant, kernels, n_regularized",
+    "name, kernels, n_regularized",
     [
-        (None, [(7, 20), (40, 1)], 1),
-        ("TRM", [(7, 20), (40, 1)], 1),
-        ("iPReNet", [(7, 20), (20, 1)], 1),
-        ("LDM", [(14, 1)], 0),
-        ("A2H", [(7, 20), (20, 20), (20, 20), (40, 1)], 3),
-        ("NPR", [(7, 20), (40, 20), (20, 1)], 2),
+        ("prenet", [(7, 20), (40, 1)], 1),
+        ("trm", [(7, 20), (40, 1)], 1),
+        ("iprenet", [(7, 20), (20, 1)], 1),
+        ("ldm", [(14, 1)], 0),
+        ("a2h", [(7, 1000), (1000, 250), (250, 20), (40, 1)], 3),
+        ("a2h-no-dropout", [(7, 1000), (1000, 250), (250, 20), (40, 1)], 3),
+        ("a2h-small", [(7, 20), (20, 20), (20, 20), (40, 1)], 3),
+        ("npr", [(7, 20), (40, 20), (20, 1)], 1),
+        ("npr-l2", [(7, 20), (40, 20), (20, 1)], 2),
     ],
 )
-def test_layers_and_l2(variant, kernels, n_regularized):
-    """Every hidden kernel has its l2 term, the scoring layer has none."""
-    model = PReNet(variant=variant, l2=0.1).build(7, seed=0)
+def test_layers_and_l2(name, kernels, n_regularized):
+    """Every hidden kernel of psi has its l2 term, NPR's in a reading only, the scoring layer never."""
+    model = make_detector(name, l2=0.1).build(7, seed=0)
     weights = model.get_weights()
     assert [w.shape for w in weights[::2]] == kernels
     assert [w.shape for w in weights[1::2]] == [shape[1:] for shape in kernels]  # biases
     expected = [0.1 * np.sum(w**2) for w in weights[::2][:n_regularized]]
-    np.testing.assert_allclose(
-        sorted(float(penalty) for penalty in model.losses), sorted(expected), rtol=1e-5
-    )
+    penalties = [float(penalty) for penalty in model.losses if float(penalty)]
+    np.testing.assert_allclose(sorted(penalties), sorted(expected), rtol=1e-5)
+
+
+@pytest.mark.parametrize("name", ["a2h", "a2h-small"])
+def test_dropout_is_behind_the_added_layers(name):
+    psi = make_detector(name).build(7, seed=0).get_layer("psi")
+    assert [layer.name for layer in psi.layers[1:]] == "added_0 dropout_0 added_1 dropout_1 hidden".split()
+    assert [psi.get_layer(f"dropout_{number}").rate for number in (0, 1)] == [0.5, 0.5]
+    rows = np.random.default_rng(0).random((50, 7), dtype=np.float32)
+    in_training = [psi(rows, training=True).numpy() for _ in range(2)]
+    assert np.abs(in_training[0] - in_training[1]).max() > 0.01  # each time with other masks
+    np.testing.assert_array_equal(psi(rows), psi(rows, training=False))
+    assert np.abs(in_training[0] - psi(rows)).max() > 0.01
+
+
+def test_a2h_without_dropout_has_no_random_state():
+    """So a row has one code in all its places, and is encoded once for each batch."""
+    model = make_detector("a2h-no-dropout").build(7, seed=0)
+    psi = model.get_layer("psi")
+    assert [layer.name for layer in psi.layers[1:]] == ["added_0", "added_1", "hidden"]
+    assert len(model.variables) == len(model.weights) == 8
+    assert parts_of(model) == (psi, model.get_layer("eta"))
+    rows = np.random.default_rng(0).random((50, 7), dtype=np.float32)
+    np.testing.assert_array_equal(psi(rows, training=True), psi(rows))
+    for name in ("a2h", "a2h-small"):
+        model = make_detector(name).build(7, seed=0)
+        assert len(model.variables) == len(model.weights) + 2 and parts_of(model) == (None, model)
 
 
 def test_npr_by_hand():
@@ -113,9 +163,19 @@ def test_npr_by_hand():
 @pytest.mark.parametrize("variant", PAIRWISE)
 def test_scores_equal_the_definition(variant, pair_order):
     X, _, known = two_clusters()
-    detector = PReNet(epochs=10, ensemble_size=3, pair_order=pair_order, variant=variant).fit(X, known)
+    detector = quick(variant, epochs=10, ensemble_size=3, pair_order=pair_order).fit(X, known)
     scores = detector.decision_function(X)
     assert scores.std() > 0.05
+    np.testing.assert_allclose(scores, detector.score_by_pairs(X), atol=1e-5)
+
+
+@pytest.mark.parametrize("name", ["a2h", "a2h-no-dropout"])
+def test_scores_of_the_large_layers_equal_the_definition(name):
+    X, _, known = two_clusters()
+    settings = {"epochs": 1, "batches_per_epoch": 3, "batch_size": 32, "ensemble_size": 3}
+    detector = make_detector(name, **settings).fit(X, known)
+    scores = detector.decision_function(X)
+    assert scores.std() > 1e-3
     np.testing.assert_allclose(scores, detector.score_by_pairs(X), atol=1e-5)
 
 
@@ -133,7 +193,9 @@ def test_a_single_instance_has_the_networks_score():
 
 def test_dropout_does_not_depend_on_earlier_fits():
     X, _, known = two_clusters()
-    scores = [PReNet(seed, epochs=3, variant="A2H").fit(X, known).decision_function(X) for seed in (0, 1, 0)]
+    scores = [
+        quick("A2H", random_state=seed, epochs=3).fit(X, known).decision_function(X) for seed in (0, 1, 0)
+    ]
     np.testing.assert_array_equal(scores[0], scores[2])
     assert np.abs(scores[0] - scores[1]).max() > 1e-6
 
@@ -143,8 +205,8 @@ def a2h_losses(rate, monkeypatch):
 
     Only the masks differ.
     """
-    monkeypatch.setattr("prenet.DROPOUT_RATE", rate)
-    detector = PReNet(variant="A2H", batch_size=32, learning_rate=0.0)
+    monkeypatch.setattr("prenet.PReNet.dropout_rate", rate)
+    detector = quick("A2H", batch_size=32, learning_rate=0.0)
     X, _, known = two_clusters()
     anomalies = np.flatnonzero(known)
     batch = detector.sample_batches(X, np.flatnonzero(known == 0), anomalies, 1, np.random.default_rng(0))
@@ -166,7 +228,7 @@ def test_masks_differ_from_step_to_step(monkeypatch):
 
 def test_an_instance_has_other_masks_at_each_of_its_places():
     """All pairs of one row with itself: with one mask for each row, all scores would be equal."""
-    detector, outputs = PReNet(variant="A2H"), []
+    detector, outputs = quick("A2H"), []
 
     def loss(targets, scores):
         outputs.append(scores.numpy())
@@ -179,7 +241,7 @@ def test_an_instance_has_other_masks_at_each_of_its_places():
 
 def test_dropout_is_off_in_scoring():
     X, _, known = two_clusters()
-    detector = PReNet(epochs=2, variant="A2H").fit(X, known)
+    detector = quick("A2H", epochs=2).fit(X, known)
     np.testing.assert_array_equal(detector.decision_function(X), detector.decision_function(X))
     kernels_and_biases, code = detector.model_.get_layer("psi").get_weights(), X
     for kernel, bias in zip(kernels_and_biases[::2], kernels_and_biases[1::2]):

@@ -14,8 +14,22 @@ from sklearn.model_selection import train_test_split
 
 from common.source_code import hash_of_modules
 from loading.readers import read_class_csv
-from loading.splits import Seeds, released_contamination, split_independent, split_released
+from loading.splits import (
+    ABSENT,
+    HELD_OUT,
+    ONE_DRAW,
+    PROTOCOLS,
+    Seeds,
+    released_contamination,
+    split_independent,
+    split_released,
+    split_rows,
+)
 from loading.store import PreparedData, load_data, save_data
+from methods import make_detector
+from running.configuration import Cell
+from running.processes import run_once
+from running.single_run import detector_seed
 
 CONTAMINATION = f"contamination_{hash_of_modules('loading.splits')}.npy"
 # Row numbers in annthyroid_21feat_normalised.csv of the 60 labelled anomalies, in training order.
@@ -174,6 +188,90 @@ def test_redrawn_contamination_is_of_all_anomalies(stored):
     ]
     assert len(split.extra) == 44
     assert set(originals) & set(split.test) and set(originals) & set(split.anomalies)
+
+
+# --- one draw anew
+
+
+def drawn_parts(split, y):
+    """What the authors' procedure draws: the test rows, the labelled anomalies, the contamination."""
+    assert y[split.anomalies].all() and not set(split.test) & {*split.unlabeled, *split.anomalies}
+    return {"test": split.test, "labels": split.anomalies, "contamination": split.extra}
+
+
+@pytest.mark.parametrize(
+    "protocol, new",
+    [("redrawn-split", "test"), ("redrawn-labels", "labels"), ("redrawn-contamination", "contamination")],
+)
+def test_one_draw_is_new_and_the_others_are_the_authors(stored, protocol, new):
+    splits = [
+        stored.split(*protocol_and_seed, 10, 0.1)
+        for protocol_and_seed in (("released", 0), (protocol, 1), (protocol, 2))
+    ]
+    released, one, other = (drawn_parts(split, stored.y) for split in splits)
+    for part, was in released.items():
+        assert one[part].shape == other[part].shape == was.shape
+        assert len({digest(drawn[part]) for drawn in (released, one, other)}) == (3 if part == new else 1)
+    normals = [split.unlabeled[split.unlabeled < len(stored.y)] for split in splits[:2]]
+    assert np.array_equal(*normals) == (new != "test")
+    assert files(stored) == ["X.npy", CONTAMINATION, "meta.json", "y.npy"]  # the file is that of `released`
+    np.testing.assert_array_equal(
+        np.load(stored.folder / CONTAMINATION), released_contamination(stored.X, stored.y, 0.1)
+    )
+
+
+def test_other_labels_and_contamination_are_the_authors_draws_with_another_seed(stored):
+    train, _ = train_test_split(np.arange(500), test_size=0.2, random_state=42, stratify=stored.y)
+    positions = np.flatnonzero(stored.y[train])
+    for seed in (5, 42):
+        dropped = np.random.RandomState(seed).choice(positions, 70, replace=False)
+        labeled = train[np.setdiff1d(positions, dropped)]
+        np.testing.assert_array_equal(stored.split("redrawn-labels", seed, 10, 0.1).anomalies, labeled)
+        extra = released_contamination(stored.X, stored.y, 0.1, seed)
+        np.testing.assert_array_equal(stored.split("redrawn-contamination", seed, 10, 0.1).extra, extra)
+
+
+def test_other_test_rows_are_of_the_same_number_and_never_labelled(stored):
+    """80 of 400 normal rows and 20 of the 90 anomalies that are not labelled, each of them in some run."""
+    y, drawn = stored.y, set()
+    released = stored.split("released", 0, 10, 0.1)
+    for seed in range(100):
+        split = stored.split("redrawn-split", seed, 10, 0.1)
+        assert np.bincount(y[split.test]).tolist() == np.bincount(y[released.test]).tolist() == [80, 20]
+        normals, extra = np.split(split.unlabeled, [320])
+        test_normals = split.test[y[split.test] == 0]
+        np.testing.assert_array_equal(np.sort([*normals, *test_normals]), np.flatnonzero(y == 0))
+        np.testing.assert_array_equal(extra, 500 + np.arange(44))
+        drawn |= set(split.test)
+    assert drawn == set(range(500)) - set(released.anomalies)
+
+
+@pytest.mark.parametrize("protocol", ONE_DRAW)
+def test_one_draw_with_a_class_held_out(protocol):
+    """All of that class is tested on, no other anomaly is, and rows of other classes play no part."""
+    X, y = make_data()
+    y[np.flatnonzero(y == 1)[:30]], y[np.flatnonzero(y == 0)[:50]] = HELD_OUT, ABSENT
+    released, split = (split_rows(X, y, name, 1, 10, 0.1) for name in ("released", protocol))
+    for part in ("test", "anomalies", "unlabeled"):
+        assert getattr(split, part).shape == getattr(released, part).shape
+    assert set(np.flatnonzero(y == HELD_OUT)) <= set(split.test) and not (y[split.test] == 1).any()
+    assert (y[split.anomalies] == 1).all() and (y[split.unlabeled[split.unlabeled < 500]] == 0).all()
+    assert set(np.flatnonzero(y == ABSENT)).isdisjoint({*split.test, *split.anomalies, *split.unlabeled})
+
+
+@pytest.mark.parametrize("protocol", PROTOCOLS)
+def test_the_detector_has_one_seed_where_one_draw_is_varied(stored, monkeypatch, protocol):
+    of_run = protocol in ("released", "redrawn", "independent")
+    assert detector_seed(protocol, 7) == (7 if of_run else 0)
+    seeds = []
+
+    def watched(name, random_state):
+        seeds.append(random_state)
+        return make_detector(name, random_state=random_state, n_trees=5)
+
+    monkeypatch.setattr("running.processes.make_detector", watched)
+    cell = Cell("iforest", "x", protocol, 10, 0.1, (7,), str(stored.folder.parent.parent))
+    assert run_once(cell, 7)["seed"] == 7 and seeds == [7 if of_run else 0]
 
 
 # --- independent

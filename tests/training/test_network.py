@@ -7,19 +7,28 @@ from scipy import sparse
 from devnet import DevNet
 from dsad import DSAD, build_residual
 from feawad import FEAWAD
+from methods import make_detector
 from prenet import PReNet
+from readings import PReNetSmallLayers
 from training.loop import Batches, numbered_groups, product
-from training.network import encoder, finish_psi, first_kernel, parts_of, tf
+from training.network import encoder, finish_psi, first_kernel, keras, parts_of, tf
 from training.sparse_loop import distinct_pairs, without_empty_columns
 
+NETWORKS = {
+    "hidden layer": PReNet(),
+    "two layers": PReNet(hidden_units=(12, 8)),
+    "dropout": PReNetSmallLayers(variant="A2H"),
+    "no bias": DSAD(),
+    "linear": DSAD(code_layer="linear"),
+    "ReLU, then linear": DSAD(hidden_units=(12, 8), code_layer="linear"),
+}
 
-@pytest.mark.parametrize(
-    "detector", [PReNet(), DSAD(), PReNet(variant="A2H")], ids=["hidden layer", "no bias", "three layers"]
-)
-def test_psi_is_one_function(detector):
+
+@pytest.mark.parametrize("kind", NETWORKS)
+def test_psi_is_one_function(kind):
     """As a Keras model, on products of either loop, and in numpy on dense and on CSR rows."""
     rng = np.random.default_rng(0)
-    psi = detector.build(9, seed=0).get_layer("psi")
+    psi = NETWORKS[kind].build(9, seed=0).get_layer("psi")
     psi.set_weights([weights + rng.normal(0, 0.3, weights.shape) for weights in psi.get_weights()])
     rows = rng.normal(0, 1, (40, 9)).astype(np.float32)
     rows[:, [2, 5]] = 0
@@ -31,14 +40,15 @@ def test_psi_is_one_function(detector):
         "numpy": encoder(psi)(rows),
         "numpy, CSR": encoder(psi)(sparse.csr_matrix(rows)),
     }
-    assert 0.2 < (expected > 0).mean() < 0.9
+    assert 0.2 < (expected > 0).mean() < 0.9 and (expected < 0).any() == ("linear" in kind)
     for codes in others.values():
         np.testing.assert_allclose(codes, expected, atol=1e-5)
 
 
 def test_parts_of_a_network():
     """psi is a part if a row's code serves all its places, which needs weights and no dropout."""
-    for detector in (PReNet(), PReNet(variant="NPR"), DevNet(), DSAD()):
+    several = PReNet(hidden_units=(4, 3)), make_detector("a2h-no-dropout")
+    for detector in (PReNet(), PReNet(variant="NPR"), DevNet(), DSAD(), *several):
         model = detector.build(5, seed=0)
         assert parts_of(model) == (model.get_layer("psi"), model.get_layer("eta"))
     identity, dropout = (PReNet(variant=name).build(5, seed=0) for name in ("LDM", "A2H"))
@@ -46,6 +56,38 @@ def test_parts_of_a_network():
     assert parts_of(dropout) == (None, dropout)
     for model in (FEAWAD().build(5, seed=0), build_residual(5)):
         assert parts_of(model) == (None, model)
+
+
+WITH_PSI = ["prenet", "devnet", "dsad", "fsnet", "cfsnet", "repen", "pumad"]
+
+
+@pytest.mark.parametrize("name", WITH_PSI)
+def test_hidden_units_of_several_layers(name):
+    """psi has a layer for each number, each with its l2 term and, but for Deep SAD, a bias."""
+    model = make_detector(name, hidden_units=(5, 4, 3), l2=0.1).build(7, seed=0)
+    psi = model.get_layer("psi")
+    assert [layer.name for layer in psi.layers[1:]] == ["hidden_0", "hidden_1", "hidden"]
+    assert [layer.kernel.shape for layer in psi.layers[1:]] == [(7, 5), (5, 4), (4, 3)]
+    assert all(layer.use_bias == (name != "dsad") for layer in psi.layers[1:])
+    assert all(layer.activation is keras.activations.relu for layer in psi.layers[1:])
+    squares = sum(np.square(layer.kernel.numpy()).sum() for layer in psi.layers[1:])
+    assert float(tf.add_n(model.losses)) == pytest.approx(0.1 * squares, rel=1e-5)
+    behind = {"prenet": [(6, 1)], "devnet": [(3, 1)]}.get(name, [])
+    assert [w.shape for w in model.get_weights()[len(psi.weights) :] if w.ndim == 2] == behind
+
+
+@pytest.mark.parametrize("name", WITH_PSI)
+def test_a_tuple_of_one_number_is_that_number(name):
+    one, other = (make_detector(name, hidden_units=units).build(7, seed=3) for units in (20, (20,)))
+    assert [model.get_layer("psi").layers[1].name for model in (one, other)] == ["hidden", "hidden"]
+    for weights, wanted in zip(one.get_weights(), other.get_weights(), strict=True):
+        np.testing.assert_array_equal(weights, wanted)
+
+
+def test_only_the_code_layer_is_linear():
+    psi = DSAD(hidden_units=(5, 4), code_layer="linear").build(7, seed=0).get_layer("psi")
+    first, last = psi.layers[1:]
+    assert (first.activation, last.activation) == (keras.activations.relu, keras.activations.linear)
 
 
 @pytest.mark.parametrize("positions, n_shared", [(np.array([90, 91]), 2), (np.arange(90, 99), 0)])

@@ -7,6 +7,7 @@ from sklearn.base import clone
 
 from devnet import DevNet
 from prenet import PReNet
+from readings import PReNetSmallLayers
 from training import sparse_loop
 from training.loop import Trainer, TrainingDiverged
 from training.network import state_of
@@ -15,9 +16,11 @@ from training.sparse_loop import Kernel, SparseTrainer, without_empty_columns
 DETECTORS = [
     PReNet(batch_size=64),
     DevNet(batch_size=64),
-    *(PReNet(batch_size=64, variant=name) for name in ("iPReNet", "A2H", "NPR")),
+    *(PReNet(batch_size=64, variant=name) for name in ("iPReNet", "NPR")),
+    PReNetSmallLayers(batch_size=64, variant="A2H"),
+    PReNet(batch_size=64, hidden_units=(12, 8)),
 ]
-NAMES = ["prenet", "devnet", "iPReNet", "A2H", "NPR"]
+NAMES = ["prenet", "devnet", "iPReNet", "NPR", "A2H", "two layers"]
 
 
 def sparse_rows(n=300, n_features=60, seed=0, dtype=np.float32):

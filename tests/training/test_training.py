@@ -6,6 +6,7 @@ from sklearn.exceptions import NotFittedError
 
 from devnet import DevNet
 from prenet import PReNet
+from readings import PReNetSmallLayers
 from training import keras_detector, loop
 from training.loop import Batches, Trainer, TrainingDiverged, rmsprop
 from training.network import keras, state_of, tf
@@ -38,9 +39,11 @@ def plain_keras(detector, rows, anomalies, batches, n_steps, initial_state, cons
     [
         PReNet(batch_size=64),
         DevNet(batch_size=64),
-        *(PReNet(batch_size=64, variant=name) for name in ("LDM", "A2H", "NPR")),
+        *(PReNet(batch_size=64, variant=name) for name in ("LDM", "NPR")),
+        PReNetSmallLayers(batch_size=64, variant="A2H"),
+        DevNet(batch_size=64, hidden_units=(12, 8)),
     ],
-    ids=["prenet", "devnet", "no hidden layer", "dropout in psi", "hidden layer in eta"],
+    ids=["prenet", "devnet", "no hidden layer", "hidden layer in eta", "dropout in psi", "two layers"],
 )
 @pytest.mark.parametrize("n_anomalies", [5, 100], ids=["few anomalies, encoded once", "many anomalies"])
 def test_compiled_loop_equals_train_on_batch(double_precision, detector, n_anomalies):
