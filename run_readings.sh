@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
-# What the text leaves open, read in other ways: the readings that methods.py lists, of PReNet, DevNet, DSAD, FSNet, cFSNet and REPEN,
-# 8 data sets, 10 runs. Writes results/readings_runs.csv and results/readings.csv, compares with published/seen.csv.
-# About 10 minutes on 2 cores.
+# What the text leaves open, read in other ways: the readings that methods.py lists, of PReNet and its ablation, DevNet, DSAD, FSNet,
+# cFSNet, REPEN and FEAWAD, 8 data sets, 10 runs. Writes results/readings_runs.csv and results/readings.csv, compares with Tables 2 and 4.
+# About an hour on 2 cores, most of it for a2h-no-dropout and feawad-raw-residual.
 set -euo pipefail
 cd "$(dirname "$0")"
 source ./setup_env.sh

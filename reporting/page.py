@@ -23,6 +23,7 @@ from common.writing import written_whole
 from judging.cells import PRINTED, TITLES, VERDICTS, comparisons, gap_table, published_table, verdict_counts
 from judging.claim_rules import CLAIM_VERDICTS, UNTESTABLE
 from judging.claims import judge_claims, verdict_counts_of_claims
+from judging.effects import spread_by_factor, variance_by_unseen_class
 from judging.sources import PublishedTables
 from judging.statistics import EXPLANATION, statistics_tables
 from judging.tables import (
@@ -305,8 +306,14 @@ def both_protocols(results_dir, experiment):
 
 def statistics_section(results_dir):
     """The paper's tests; each statistic of ours stands beside the published one."""
-    parts = []
-    for title, table in statistics_tables(results_dir).items():
+    parts, tables = [], statistics_tables(results_dir)
+    if tables:
+        title = "The printed unseen columns: shares of their variance (AUC-PR)"
+        tables[title] = variance_by_unseen_class()
+    spreads = spread_by_factor(results_dir)
+    if len(spreads):
+        tables["What moves the numbers: standard deviation of AUC-PR if one thing is drawn anew"] = spreads
+    for title, table in tables.items():
         if table.columns.nlevels == 2 and "average" in table.columns.get_level_values(1):
             table = table.swaplevel(axis=1)[list(dict.fromkeys(table.columns.get_level_values(1)))]
         parts.append(foldable(title, frame_table(title, table, class_="scroll wrapped"), is_open=not parts))
