@@ -152,23 +152,30 @@ def test_step_with_a_small_gradient(base, change):
     np.testing.assert_allclose(variable.numpy(), [-1e-3 * 1e-4 / divisor], rtol=1e-4)
 
 
+def weights_of(detector):
+    return np.concatenate([weight.ravel() for weight in detector.model_.get_weights()])
+
+
 @BOTH
 def test_last_epoch(base):
-    """A learning rate so high that the loss goes up and down: the best epoch is not the last.
+    """Of a single epoch the last is the best; at a high learning rate the loss goes up and down.
 
-    Of a single epoch it is.
+    Rounding decides at which epoch it is lowest, so some seeds are tried until one has it before the last.
     """
     X, _, known = two_clusters()
-    for settings in {"epochs": 1}, {"epochs": 10, "learning_rate": 0.3}:
-        best, last = (make_detector(name, **settings).fit(X, known) for name in (base, f"{base}-last-epoch"))
-        assert best.losses_ == last.losses_ and (np.argmin(best.losses_) == settings["epochs"] - 1) == (
-            settings["epochs"] == 1
+    settings = {"epochs": 1}
+    for seed in range(20):
+        best, last = (
+            make_detector(name, random_state=seed, **settings).fit(X, known)
+            for name in (base, f"{base}-last-epoch")
         )
-        kept = [
-            np.concatenate([weight.ravel() for weight in detector.model_.get_weights()])
-            for detector in (best, last)
-        ]
-        assert np.array_equal(*kept) == (settings["epochs"] == 1)
+        is_last = bool(np.argmin(best.losses_) == settings["epochs"] - 1)
+        assert best.losses_ == last.losses_
+        assert np.array_equal(weights_of(best), weights_of(last)) == is_last
+        settings = {"epochs": 10, "learning_rate": 0.3}
+        if not is_last:
+            return
+    raise AssertionError("the last epoch was the best with all seeds")
 
 
 @BOTH
