@@ -29,7 +29,7 @@ from running.configuration import Cell
 from running.processes import run_cells
 from running.runs_file import IDENTITY, RunsFile, only_writer
 
-KILLS = 25
+KILLS = 10
 QUICK = ("--methods", "iforest", "--set", "n_trees=5")
 DEATH = "the worker process died (SIGKILL, as when memory runs out: fewer --jobs need less)"
 RUNS_OF_TREES, RUNS_OF_NETWORK = 60, 4
@@ -102,7 +102,7 @@ def measured(path):
 # --- crashes
 
 
-def test_25_kills_lose_nothing_and_change_nothing(data_dir, tmp_path, record_property):
+def test_kills_lose_nothing_and_change_nothing(data_dir, tmp_path, record_property):
     """SIGKILL at random moments: of the driver with its workers, of the driver alone, of one worker."""
     tasks = [
         ("--methods", "iforest", "--runs", RUNS_OF_TREES),
