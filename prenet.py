@@ -191,6 +191,8 @@ class PReNet(PsiDetector):
             raise ValueError(f"pair_order must be one of {', '.join(PAIR_ORDERS)}, not {self.pair_order!r}")
         if self.variant not in (None, *VARIANTS):
             raise ValueError(f"variant must be None or one of {', '.join(VARIANTS)}, not {self.variant!r}")
+        if self.variant == "A2H" and isinstance(self.hidden_units, tuple):
+            raise ValueError("A2H adds layers in front of a single one: hidden_units must be a number")
         if self.batch_size < 4 or self.ensemble_size < 1:
             raise ValueError(
                 f"batch_size must be at least 4 and ensemble_size at least 1, "

@@ -46,6 +46,9 @@ HiddenUnits = int | tuple[int, ...]  # of one layer, or of each of several
 
 
 def layer_sizes(hidden_units: HiddenUnits) -> tuple[int, ...]:
+    """The units of each layer; a list is refused, because it could not name a compiled graph."""
+    if isinstance(hidden_units, list):
+        raise ValueError(f"hidden_units must be a number or a tuple of numbers, not {hidden_units}")
     return hidden_units if isinstance(hidden_units, tuple) else (hidden_units,)
 
 

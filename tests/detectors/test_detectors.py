@@ -186,6 +186,14 @@ def test_layers_without_units_are_refused(name, hidden_units):
     assert str(refused.value).endswith(f"not {hidden_units}")
 
 
+def test_layers_that_cannot_be_are_refused_in_a_sentence():
+    X, _, known = two_clusters()
+    with pytest.raises(ValueError, match=r"must be a number or a tuple of numbers, not \[20, 20\]"):
+        make_detector("devnet", hidden_units=[20, 20]).fit(X, known)
+    with pytest.raises(ValueError, match="A2H adds layers in front of a single one"):
+        make_detector("a2h", hidden_units=(20, 20)).fit(X, known)
+
+
 # ---------------------------------------------------------------------------- PReNet
 
 
