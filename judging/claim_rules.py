@@ -15,7 +15,6 @@ threshold, the evidence says what half of it and twice as much would give.
 from typing import NamedTuple
 
 import pandas as pd
-from scipy.stats import wilcoxon
 
 from judging.sources import NotTestable, data_in_words, display, listed
 from judging.statistics import (
@@ -255,7 +254,7 @@ def improved_as_quoted(source, experiment, metric="auc_pr"):
             if scores.status != "printed":
                 target, where = printed[name], "in the paper's table on these sets"
             verdict = by_direction(gain > 0, gain >= (1 - shortfall) * target)
-            parts.append(Part(verdict, f"{METHODS[name].column} {gain:+.1f}% ({target:.4g}% {where})"))
+            parts.append(Part(verdict, f"{METHODS[name].column} {gain:+.1f}% ({target:.1f}% {where})"))
         words = {
             SUPPORTED: f"as much as claimed over {counted(parts, SUPPORTED)} of {len(parts)}:",
             WEAKENED: "less:",
@@ -309,19 +308,13 @@ def significant_per_set(source, method, claimed, of=12):
     runs = source.runs("seen", ["prenet", method])
     counts = {"significantly better": [], "no difference": [], "significantly worse": []}
     for name in runs["prenet"].index:
-        differences = (runs["prenet"].loc[name] - runs[method].loc[name]).dropna()
-        p_value = wilcoxon(differences).pvalue if (differences != 0).any() and len(differences) > 1 else 1.0
-        kind = (
-            "no difference"
-            if p_value >= LEVEL
-            else "significantly " + ("better" if differences.mean() > 0 else "worse")
-        )
-        counts[kind].append(f"{name} {differences.mean():+.3f}")
-    better, worse, total = (
-        len(counts["significantly better"]),
-        len(counts["significantly worse"]),
-        len(runs["prenet"]),
-    )
+        of_set = pd.DataFrame({other: values.loc[name] for other, values in runs.items()})  # runs by methods
+        kind = "no difference"
+        if wilcoxon_p_values(of_set, at_least=2)[method] < LEVEL:
+            kind = f"significantly {'better' if signed_rank_sum(of_set, method) > 0 else 'worse'}"
+        counts[kind].append(f"{name} {(of_set['prenet'] - of_set[method]).mean():+.3f}")
+    better, _, worse = map(len, counts.values())
+    total = len(runs["prenet"])
     texts = "; ".join(f"{kind} on {len(sets)}: {listed(sets)}" for kind, sets in counts.items())
     verdict = by_direction(better > worse, better / total >= claimed / of)
     n_runs = runs["prenet"].shape[1]

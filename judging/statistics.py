@@ -95,16 +95,21 @@ def _pairs(values, method):
     return values[["prenet", method]].dropna()
 
 
-def wilcoxon_p_values(values):
-    """Per method the p-value of PReNet against it: paired Wilcoxon signed-rank test, two-sided (Sec. 5.3)."""
+def wilcoxon_p_values(values, at_least=MIN_SETS):
+    """Per method the p-value of PReNet against it: paired Wilcoxon signed-rank test, two-sided (Sec. 5.3).
+
+    The rows of values are data sets, of which there must be enough, or the runs of one data set.
+    """
     p_values = {}
     for method in _others(values):
         differences = signed_differences(values, method)
-        p_values[method] = _signed_rank_p(tuple(differences)) if len(differences) >= MIN_SETS else np.nan
+        p_values[method] = _signed_rank_p(tuple(differences)) if len(differences) >= at_least else np.nan
     return pd.Series(p_values, dtype=float)
 
 
-@lru_cache  # with ties scipy goes through all permutations, and several tables ask for the same columns
+@lru_cache(
+    maxsize=None
+)  # with ties scipy goes through all permutations, and several tables ask for the same columns
 def _signed_rank_p(differences):
     if not any(differences):
         return 1.0
