@@ -8,7 +8,7 @@ fewer than MIN_SETS it is NaN. Data sets of status `exact` count; where an exper
 ones do, and the title says so.
 """
 
-from functools import lru_cache
+from functools import cache
 
 import numpy as np
 import pandas as pd
@@ -107,9 +107,7 @@ def wilcoxon_p_values(values, at_least=MIN_SETS):
     return pd.Series(p_values, dtype=float)
 
 
-@lru_cache(
-    maxsize=None
-)  # with ties scipy goes through all permutations, and several tables ask for the same columns
+@cache  # with ties scipy goes through all permutations, and several tables ask for the same columns
 def _signed_rank_p(differences):
     if not any(differences):
         return 1.0
