@@ -82,7 +82,7 @@ def print_differences(table):
 
 def _print_block(cells, metric_name, methods, datasets, width):
     print(f"\n  {metric_name:<{width}}" + "".join(f"{METHODS[name].column:^40}" for name in methods))
-    print(f"  {'':<{width}}" + f"{'reproduced':>15}{'published':>10}{'diff':>8}{' ±95%':<7}" * len(methods))
+    print(f"  {'':<{width}}" + f"{'reproduced':>15}{'published':>10}{'diff':>8}{' ±2 se':<7}" * len(methods))
     for dataset in datasets:
         print(f"  {dataset:<{width}}" + "".join(_cell(cells, dataset, name) for name in methods))
 

@@ -56,7 +56,7 @@ def published_table(experiment):
 
 
 def interval_of(std, n_runs):
-    """Half the width of the 95% interval of a difference; NaN without a spread.
+    """Half the width of the interval of a difference; NaN without a spread.
 
     Two standard errors of the difference between our mean over n_runs and theirs over 10, plus the rounding
     of the printed one. The paper prints no standard deviations, so ours stands for both.

@@ -5,120 +5,67 @@
         print(judged.claim.text, judged.verdict, judged.evidence)
 
 One function per claim, in the paper's order; its decorator holds the text, the section and the rule. The
-same function judges all sources (sources.py); the rules and what the verdicts mean are in claim_rules.py.
-Data sets of status `exact` count; where an experiment has none, its `partial` ones do, and are counted apart.
+same function judges all sources (sources.py). What the verdicts mean is in verdicts.py; score_rules.py,
+ablation_rules.py and sweep_rules.py apply the rules. Data sets of status `exact` count; where an experiment
+has none, its `partial` ones do, and are counted apart.
 """
-
-from collections.abc import Callable
-from dataclasses import dataclass
 
 import pandas as pd
 
-from judging.claim_rules import (
+from judging.ablation_rules import better_than_variant, gain_over, one_layer_is_better, wins_over
+from judging.claim_kinds import (
+    AS_GOOD,
+    AS_QUOTED,
+    BEST_MEAN,
+    BEST_RANK,
+    BETTER_THAN,
+    BETTER_THAN_VARIANT,
+    CLAIMS,
+    CONOVER,
+    MORE_LABELS,
+    MOVE,
+    NO_TEST_NAMED,
+    ON_MOST,
+    PER_SET,
+    PER_SET_RUNS,
+    SHARED_ROWS,
+    SIGNIFICANT,
+    STABLE,
+    UNSEEN_COLUMNS,
+    Judged,
+    claim,
+)
+from judging.score_rules import (
     ALL_METHODS,
-    CLAIM_VERDICTS,
-    DEPEND_ON_LABELS_ONLY,
     TABLE_METHODS,
-    UNTESTABLE,
-    Finding,
+    WITH_LABELS,
     best_rank,
     conover_better,
     disagreements,
-    fewer_labels,
-    gain_over,
     highest_mean,
     improved_as_quoted,
     improved_per_set,
+    larger_than_over_devnet,
+    nearly_best_everywhere,
+    on_most_sets,
+    significant,
+    significant_per_set,
+)
+from judging.sources import NotTestable, OurTables, PublishedTables
+from judging.sweep_rules import (
+    fewer_labels,
     increases_with_labels,
     moves,
-    not_worse_than,
-    on_most_sets,
-    one_layer_is_better,
     robust,
     scored_as_predicted,
     scored_in_order,
-    significant,
-    significant_per_set,
-    stable,
-    wins_over,
+    stable_under_rates,
 )
-from judging.sources import NotTestable, OurTables, PublishedTables, listed
-from judging.statistics import MIN_SETS
+from judging.verdicts import CLAIM_VERDICTS, UNTESTABLE, Finding, of_every, of_most
 from methods import METHODS, method_group
 
 APPENDIX = method_group("appendix")
 TWO_LAYERS = [name for name in METHODS if name.endswith("-two-layers")]
-
-
-@dataclass(frozen=True)
-class Claim:
-    """What the paper says, where, by which rule it is judged, and the function that applies the rule."""
-
-    text: str
-    section: str
-    rule: str
-    judge: Callable
-    caveat: str = ""  # what must be known beside the verdict
-
-
-@dataclass(frozen=True)
-class Judged:
-    """A claim and what each source says about it, the paper's own values first."""
-
-    claim: Claim
-    findings: dict[str, Finding]  # by the title of the source
-
-    @property
-    def ours(self) -> Finding:
-        """Ours with the authors' draws, which is what counts."""
-        return self.findings[OurTables("").title]
-
-    @property
-    def verdict(self) -> str:
-        return self.ours.verdict
-
-    @property
-    def evidence(self) -> str:
-        return self.ours.evidence
-
-
-CLAIMS: list[Claim] = []
-
-
-def claim(text, section, rule, caveat=""):
-    """Put a function, from a source to a Finding, on the list of claims."""
-
-    def register(judge):
-        CLAIMS.append(Claim(text, section, rule, judge, caveat))
-        return judge
-
-    return register
-
-
-# What claims of one kind are judged by.
-SIGNIFICANT = (
-    "Every method: PReNet ahead by the sum of signed ranks, and p < {level} in the paired two-sided Wilcoxon "
-    "test over data sets."
-)
-BEST_MEAN = "The highest mean, and the 95% interval of the lead over the runner-up above 0."
-AS_QUOTED = (
-    "Every method: at least nine tenths of the quoted improvement of the mean; for ours, of the improvement "
-    "that the paper's table gives on the same sets."
-)
-PER_SET = "Most of the named sets: above by the lower figure or more, to within a percentage point."
-PER_SET_RUNS = (
-    "On at least {claimed} of 12 sets, or that share of ours, p < 0.05 in a Wilcoxon test over the runs."
-)
-FEWER = (
-    "Most sets: at most 0.01 below the other's AUC-PR with 120 labels; weakened where at most 0.01 below the "
-    "other's with as few labels."
-)
-STABLE = "Every data set: {what} at most 0.05 lower."
-ON_MOST = "Every method: ahead on more than half of the sets."
-BEST_RANK = "The lowest average ordinal rank by AUC-PR, by half a rank or more."
-CONOVER = "Every method: a better average rank, and a Holm-adjusted p < 0.05 in Conover's test."
-SHARED_ROWS = "The 28 unseen sets share most of their rows, so their p-values are too small."
-UNSEEN_COLUMNS = f"{DEPEND_ON_LABELS_ONLY}. {SHARED_ROWS}"
 
 
 # ---------------------------------------------------------------------------- abstract and Sec. 4
@@ -144,22 +91,13 @@ def nine_on_unseen(source):
 
 
 @claim(
-    "An anomaly is expected to score higher than a normal instance while less than 2/3 of U are anomalies.",
+    "An anomaly is expected to score higher than a normal instance as long as fewer than 2/3 of U are "
+    "anomalies.",
     "Sec. 4.2, App. A",
     "Every rate and data set: the mean score of test anomalies is above that of test normals.",
 )
 def theorem_order(source):
-    return scored_in_order(source, beyond=False)
-
-
-@claim(
-    "By the same formula the order is reversed once more than 2/3 of U are anomalies.",
-    "Sec. 4.2, App. A",
-    "Every rate beyond 2/3 and data set: the mean score of test normals is above that of test anomalies.",
-    "The theorem guarantees nothing beyond 2/3; this follows from the two expected scores that it gives.",
-)
-def theorem_limit(source):
-    return scored_in_order(source, beyond=True)
+    return scored_in_order(source)
 
 
 @claim(
@@ -177,12 +115,22 @@ def theorem_values(source):
 
 
 @claim(
-    "All deep methods are better with one hidden layer than with two or more.",
+    "All deep methods are better, and more stable, with one hidden layer than with two or more.",
     "Sec. 5.2, App. B.2.2",
-    "Every method: a higher mean AUC-PR with one layer of 20 units than with two, and higher on most sets.",
+    "Every method: a higher mean AUC-PR with one layer of 20 units than with two, and higher on most sets. "
+    "Stability is not judged.",
 )
 def one_hidden_layer(source):
     return one_layer_is_better(source, TWO_LAYERS)
+
+
+@claim(
+    "In AUC-PR it is better than, or comparable to, all competing methods on all of the 12 data sets.",
+    "Sec. 5.4",
+    "Every data set: the highest AUC-PR of the seven methods of Table 2, or at most 0.01 below it.",
+)
+def best_or_comparable(source):
+    return nearly_best_everywhere(source)
 
 
 @claim("PReNet has the best average AUC-PR on seen anomalies.", "Sec. 5.4", BEST_MEAN)
@@ -204,13 +152,18 @@ def significant_on_seen(source):
     "over iForest.",
     "Sec. 5.4",
     AS_QUOTED,
-    f"In the paper itself, {listed(disagreements('seen'))}.",
+    disagreements("seen"),
 )
 def improvement_on_seen(source):
     return improved_as_quoted(source, "seen")
 
 
-@claim("It is significantly better than DevNet on six data sets.", "Sec. 5.4", PER_SET_RUNS.format(claimed=6))
+@claim(
+    "It is significantly better than DevNet on six data sets.",
+    "Sec. 5.4",
+    PER_SET_RUNS.format(claimed=6),
+    NO_TEST_NAMED,
+)
 def devnet_on_six(source):
     return significant_per_set(source, "devnet", claimed=6)
 
@@ -224,7 +177,12 @@ def devnet_per_set(source):
     return improved_per_set(source, "seen", "devnet")
 
 
-@claim("It is significantly better than DSAD on eight data sets.", "Sec. 5.4", PER_SET_RUNS.format(claimed=8))
+@claim(
+    "It is significantly better than DSAD on eight data sets.",
+    "Sec. 5.4",
+    PER_SET_RUNS.format(claimed=8),
+    NO_TEST_NAMED,
+)
 def dsad_on_eight(source):
     return significant_per_set(source, "dsad", claimed=8)
 
@@ -250,6 +208,7 @@ def significant_auc_roc_on_seen(source):
     "iForest.",
     "Sec. 5.4",
     AS_QUOTED,
+    disagreements("seen", "auc_roc"),
 )
 def improvement_auc_roc_on_seen(source):
     return improved_as_quoted(source, "seen", "auc_roc")
@@ -258,26 +217,29 @@ def improvement_auc_roc_on_seen(source):
 @claim(
     "The results of all methods generally increase with the number of labelled anomalies.",
     "Sec. 5.4",
-    "Every method: AUC-PR with 120 labels above that with 15, on average and on most of the sets.",
+    MORE_LABELS.format(which="Every method"),
 )
 def more_labels_help(source):
-    return increases_with_labels(source, [name for name in TABLE_METHODS if METHODS[name].uses_labels])
-
-
-@claim("With 50%-75% fewer labels it is as good as DevNet on dos, fuz, w7a and campaign.", "Sec. 5.4", FEWER)
-def fewer_labels_than_devnet(source):
-    named = ("dos", "fuz", "w7a", "campaign")
-    return fewer_labels(source, ["devnet"], lambda name: name in named, (60, 30))
+    return increases_with_labels(source, WITH_LABELS, False, of_every)
 
 
 @claim(
-    "With 87.5% fewer labels it is better than DSAD on donors, w7a, campaign, news20 and thyroid.",
+    "With 50%-75% fewer labels it is as good as DevNet on dos, fuz, w7a and campaign.", "Sec. 5.4", AS_GOOD
+)
+def fewer_labels_than_devnet(source):
+    named = ("dos", "fuz", "w7a", "campaign")
+    return fewer_labels(source, ["devnet"], lambda name: name in named, (60, 30), sign=-1)
+
+
+@claim(
+    "With 87.5% fewer labels it is substantially better than DSAD on donors, w7a, campaign, news20 and "
+    "thyroid.",
     "Sec. 5.4",
-    FEWER,
+    BETTER_THAN,
 )
 def fewer_labels_than_dsad(source):
     named = ("donors", "w7a", "campaign", "news20", "thyroid")
-    return fewer_labels(source, ["dsad"], lambda name: name in named, (15,))
+    return fewer_labels(source, ["dsad"], lambda name: name in named, (15,), sign=1)
 
 
 # ---------------------------------------------------------------------------- Sec. 5.5: unseen anomalies
@@ -296,6 +258,16 @@ def best_on_unseen(source):
 )
 def improvement_on_unseen(source):
     return improved_as_quoted(source, "unseen")
+
+
+@claim(
+    "On unseen anomalies its improvement over the other four deep methods is more substantial than that over "
+    "DevNet.",
+    "Sec. 5.5",
+    "Every method: the improvement of the mean AUC-PR in per cent is larger than that over DevNet.",
+)
+def more_than_over_devnet(source):
+    return larger_than_over_devnet(source, "unseen")
 
 
 @claim("It is 20%-130% better than DevNet on eight unseen sets, twice over 100%.", "Sec. 5.5", PER_SET)
@@ -324,26 +296,34 @@ def significant_auc_roc_on_unseen(source):
 
 
 @claim(
-    "On unseen anomalies it is better than the best competing methods with 50%-87.5% fewer labels.",
+    "Most detectors get better at unseen anomalies when more seen anomalies are given.",
     "Sec. 5.5",
-    FEWER,
+    MORE_LABELS.format(which="Most methods"),
+)
+def more_labels_help_on_unseen(source):
+    return increases_with_labels(source, WITH_LABELS, True, of_most)
+
+
+@claim(
+    "On unseen anomalies it is substantially better than the best competing methods with 50%-87.5% fewer "
+    "labels.",
+    "Sec. 1, Sec. 5.5",
+    BETTER_THAN,
 )
 def fewer_labels_on_unseen(source):
-    return fewer_labels(source, TABLE_METHODS[1:], lambda name: "->" in name, (60, 30, 15))
+    return fewer_labels(source, TABLE_METHODS[1:], lambda name: "->" in name, (60, 30, 15), sign=1)
 
 
 # ---------------------------------------------------------------------------- Sec. 5.6
 
 
 @claim(
-    "It is stable with up to 10% contamination on all data sets but news20.",
-    "Sec. 5.6",
-    STABLE.format(what="the mean AUC-PR at 10% contamination, against 0%,"),
+    "It is generally stable with a contamination rate below 10% on all data sets but news20.",
+    "abstract, Sec. 5.6",
+    STABLE.format(what="AUC-PR at 2% and 5% contamination instead of 0%"),
 )
 def stable_under_contamination(source):
-    sweep = ("contamination", "contamination", (0.0, 0.1), lambda name: name != "news20", MIN_SETS)
-    at, status, data = source.sweep(*sweep)
-    return stable(at[0.0]["prenet"] - at[0.1]["prenet"], "from 0% to 10%", status, data)
+    return stable_under_rates(source, (0.02, 0.05), beyond=0.1)
 
 
 @claim(
@@ -357,71 +337,81 @@ def three_way(source):
 
 
 @claim(
-    "Pairs are better than single instances, iPReNet, on 11 of 12 data sets.",
+    "Pairs are better than single instances, iPReNet, by a large margin on 11 of 12 data sets.",
     "Sec. 5.6",
-    "Higher on all sets but at most one; weakened if on more than half.",
+    "Higher on all sets but at most one; weakened if on more than half. The margin's size is not judged.",
 )
 def pairs_instead_of_instances(source):
     return wins_over(source, "iprenet", but=1)
 
 
 @claim(
-    "Without the feature layer, LDM, the average AUC-PR loses over 10%.",
+    "Without the feature layer, LDM, the average AUC-PR drops by over 10%.",
     "Sec. 5.6",
     "A mean AUC-PR higher by nine tenths of the figure, for ours of what the paper's table gives on the same "
     "sets.",
+    disagreements("ablation"),
 )
 def feature_layer(source):
     return gain_over(source, "ldm")
 
 
-NOT_BETTER = "PReNet's mean AUC-PR is higher, and its AUC-PR on more than half of the sets."
-
-
-@claim("Two more hidden layers, A2H, are not better on average.", "Sec. 5.6", NOT_BETTER)
+@claim(
+    "Two more hidden layers, A2H, fail on most data sets, and PReNet is better on average.",
+    "Sec. 5.6",
+    BETTER_THAN_VARIANT,
+)
 def deeper(source):
-    return not_worse_than(source, "a2h")
-
-
-@claim("Non-linear relations, NPR, are not better on average.", "Sec. 5.6", NOT_BETTER)
-def non_linear(source):
-    return not_worse_than(source, "npr")
+    return better_than_variant(source, "a2h")
 
 
 @claim(
-    "It is robust in the margin m.",
+    "Non-linear relations, NPR, are too complex and overfit on most data sets.",
     "Sec. 5.6",
-    STABLE.format(what="AUC-PR with m = 0.5, 1, 2 and 8, against 4,"),
+    BETTER_THAN_VARIANT,
+)
+def non_linear(source):
+    return better_than_variant(source, "npr")
+
+
+@claim(
+    "It is generally robust to the margin m.",
+    "Sec. 5.6",
+    STABLE.format(what="AUC-PR with m = 0.5, 1, 2 and 8 instead of 4"),
 )
 def robust_in_margin(source):
     return robust(source, "margin", 4.0, (0.5, 1.0, 2.0, 8.0))
 
 
 @claim(
-    "It works well even with a margin of 0.25.",
+    "It performs well even with a margin of 0.25.",
     "Sec. 5.6",
-    STABLE.format(what="AUC-PR with m = 0.25, against 4,"),
+    "Every data set: AUC-PR with m = 0.25 is at most 0.05 below that with 4.",
 )
 def small_margin(source):
-    return robust(source, "margin", 4.0, (0.25,))
-
-
-NAMED_MOVE = "Most of the named sets: AUC-PR {what} by more than 0.01."
+    return robust(source, "margin", 4.0, (0.25,), only_falls=True)
 
 
 @claim(
-    "Larger margins are better, especially on thyroid and dos.",
-    "Sec. 5.6",
-    NAMED_MOVE.format(what="rises from m = 0.25 to m = 8"),
+    "Larger margins are generally better.", "Sec. 5.6", MOVE.format(which="", what="rises from m = 0.25 to 8")
 )
 def larger_margins(source):
-    return moves(source, "margin", 0.25, 8.0, ("thyroid", "dos"), +1)
+    return moves(source, "margin", 0.25, 8.0)
+
+
+@claim(
+    "Larger margins are better especially on challenging data sets such as thyroid and dos.",
+    "Sec. 5.6",
+    MOVE.format(which=" of the named", what="rises from m = 0.25 to 8"),
+)
+def larger_margins_on_hard_sets(source):
+    return moves(source, "margin", 0.25, 8.0, ("thyroid", "dos"))
 
 
 @claim(
     "It is very stable in the ensemble size E.",
     "Sec. 5.6",
-    STABLE.format(what="AUC-PR with E = 1, 5, 10, 20 and 50, against 30,"),
+    STABLE.format(what="AUC-PR with E = 1, 5, 10, 20 and 50 instead of 30"),
     "E only adds a constant to every score, so no result can depend on it.",
 )
 def robust_in_ensemble_size(source):
@@ -429,9 +419,9 @@ def robust_in_ensemble_size(source):
 
 
 @claim(
-    "It is robust in lambda from 0.001 to 0.01.",
+    "It is robust to lambda, especially from 0.001 to 0.01.",
     "Sec. 5.6",
-    STABLE.format(what="AUC-PR with lambda = 0.001 and 0.005, against 0.01,"),
+    STABLE.format(what="AUC-PR with lambda = 0.001 and 0.005 instead of 0.01"),
 )
 def robust_in_lambda(source):
     return robust(source, "l2", 0.01, (0.001, 0.005))
@@ -440,7 +430,7 @@ def robust_in_lambda(source):
 @claim(
     "Larger lambda, 0.05 or 0.1, lowers AUC-PR on a few data sets such as rec, bac, news20 and thyroid.",
     "Sec. 5.6",
-    NAMED_MOVE.format(what="falls from lambda = 0.01 to 0.1"),
+    MOVE.format(which=" of the named", what="falls from lambda = 0.01 to 0.1"),
 )
 def large_lambda(source):
     return moves(source, "l2", 0.01, 0.1, ("rec", "bac", "news20", "thyroid"), -1)
@@ -449,13 +439,17 @@ def large_lambda(source):
 # ---------------------------------------------------------------------------- App. C
 
 
-@claim("On seen anomalies it is better than XGBOD, PUMAD and FEAWAD on most data sets.", "App. C.1", ON_MOST)
+@claim(
+    "On seen anomalies XGBOD, PUMAD and FEAWAD substantially underperform it on most data sets.",
+    "App. C.1",
+    ON_MOST,
+)
 def three_more_on_seen(source):
     return on_most_sets(source, "seen", APPENDIX)
 
 
 @claim(
-    "On unseen anomalies it is better than XGBOD, PUMAD and FEAWAD on most data sets.",
+    "On unseen anomalies XGBOD, PUMAD and FEAWAD substantially underperform it on most data sets.",
     "App. C.1",
     ON_MOST,
     UNSEEN_COLUMNS,
@@ -483,6 +477,8 @@ def best_rank_on_unseen(source):
     "By Conover's test it is significantly better on seen anomalies than all methods but DevNet and DSAD.",
     "App. C.2",
     CONOVER,
+    "On the paper's values this hangs on FEAWAD's missing cell on news20: ranked last there, FEAWAD is "
+    "significantly worse, and without that data set it is not.",
 )
 def conover_on_seen(source):
     return conover_better(source, "seen", but=("devnet", "dsad"))

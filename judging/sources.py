@@ -33,6 +33,11 @@ class Scores(NamedTuple):
     status: str  # "exact", "partial" or PRINTED
     words: str
 
+    def restricted(self, values):
+        """The same for some of the data sets only."""
+        words = self.words.replace(f"{len(self.values)} ", f"{len(values)} ", 1)
+        return self._replace(values=values, words=words)
+
     def lead(self, method):
         """PReNet's lead over a method, with its interval, over the data sets that both have."""
         pairs = self.values[["prenet", method]].dropna()
@@ -41,6 +46,7 @@ class Scores(NamedTuple):
             return lead({name: [value] for name, value in differences.items()})
         of_runs = self.runs["prenet"] - self.runs[method]
         known = {name: of_runs.loc[name].dropna() for name in differences.index if name in of_runs.index}
+        known = {name: values for name, values in known.items() if len(values)}
         return lead({name: known.get(name, [value]) for name, value in differences.items()})
 
 
@@ -62,6 +68,7 @@ class PublishedTables:
 
     def __init__(self, ours=None):
         self._ours = ours
+        self.is_yardstick = ours is not None  # where ours are held against the printed values themselves
         self.title = "the paper's values, all its sets" if ours is None else "the paper's values, our sets"
 
     def scores(self, experiment, metric, methods, at_least=MIN_SETS):
@@ -69,9 +76,13 @@ class PublishedTables:
         values = values[[name for name in methods if name in values]]
         words = f"{len(values)} printed sets"
         if self._ours is not None:
-            ours = self._ours.scores(experiment, metric, methods, at_least).values
-            values = values.loc[values.index.isin(ours.index), values.columns.isin(ours.columns)]
-            words = f"the {len(values)} of them that we have"
+            sets, status = self._ours.data_sets(experiment, metric)
+            values = values[values.index.isin(sets)]
+            words = f"{len(values)} printed sets that we have{' in part' if status == 'partial' else ''}"
+            if len(values) < at_least:
+                raise NotTestable(
+                    f"We have {len(values)} of these data sets, at least {at_least} are needed."
+                )
         return Scores(values, None, PRINTED, words)
 
     def sweep(self, *_, **__):
@@ -90,8 +101,11 @@ class PublishedTables:
 class OurTables:
     """The tables of one folder, with the authors' draws or with new ones."""
 
+    is_yardstick = False
+
     def __init__(self, results_dir, new_draws=False):
         self._new_draws = new_draws
+        self.has_pairs = new_draws  # whether run r of two methods has draws of its own, the same for both
         self.title = "ours, new draws" if new_draws else "ours, the authors' draws"
         # many claims ask for the same files
         self._found = functools.cache(functools.partial(find_table, results_dir))
@@ -114,6 +128,11 @@ class OurTables:
         if table is None:
             raise NotTestable(f"{self.command(experiment, *options)} makes the results for it.")
         return table
+
+    def data_sets(self, experiment, metric):
+        """The data sets of an experiment that count, and their status."""
+        values, status = counted_scores(self._table(experiment), metric)
+        return list(values.index[values["prenet"].notna()]) if "prenet" in values else [], status
 
     def scores(self, experiment, metric, methods, at_least=MIN_SETS):
         """The scores that count, of those of `methods` with enough data sets."""

@@ -21,7 +21,6 @@ from common.command_line import user_errors_end
 from common.errors import UserError
 from common.writing import written_whole
 from judging.cells import PRINTED, TITLES, VERDICTS, comparisons, gap_table, published_table, verdict_counts
-from judging.claim_rules import CLAIM_VERDICTS, UNTESTABLE
 from judging.claims import judge_claims, verdict_counts_of_claims
 from judging.effects import spread_by_factor, variance_by_unseen_class
 from judging.sources import PublishedTables
@@ -36,6 +35,7 @@ from judging.tables import (
     paper_runs,
     read_table,
 )
+from judging.verdicts import CLAIM_VERDICTS, UNTESTABLE
 from methods import METHODS
 from reporting.made_with import provenance_section
 from reporting.markup import (
