@@ -10,6 +10,8 @@ ablation_rules.py and sweep_rules.py apply the rules. Data sets of status `exact
 has none, its `partial` ones do, and are counted apart.
 """
 
+import functools
+
 import pandas as pd
 
 from judging.ablation_rules import better_than_variant, gain_over, one_layer_is_better, wins_over
@@ -511,10 +513,21 @@ def judged_by(one, source):
         return Finding(UNTESTABLE, str(reason))
 
 
+@functools.cache
+def in_paper(one):
+    """What the paper's values say about a claim, whatever our results are."""
+    return judged_by(one, PublishedTables())
+
+
 def judge_claims(results_dir):
     """All claims of the paper, in its order, each with what every source says about it."""
-    sources = sources_of(results_dir)
-    return [Judged(one, {source.title: judged_by(one, source) for source in sources}) for one in CLAIMS]
+    paper, *others = sources_of(results_dir)
+    return [
+        Judged(
+            one, {paper.title: in_paper(one)} | {source.title: judged_by(one, source) for source in others}
+        )
+        for one in CLAIMS
+    ]
 
 
 def verdict_counts_of_claims(judged):

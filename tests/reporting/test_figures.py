@@ -111,7 +111,9 @@ def test_synthetic_data_has_figures_of_its_own(tmp_path, published):
     assert [path.name for path in paths] == ["contamination_synthetic.png", "contamination_synthetic.svg"]
     figure = draw(table, "contamination", set_up="_synthetic")["contamination"]
     assert "synthetic" in figure.get_suptitle()
-    assert legend(figure) == ["PReNet", "DevNet", "band: ± 1 std over runs"] and not hollow_points(figure.axes[0])
+    assert legend(figure) == ["PReNet", "DevNet", "band: ± 1 std over runs"] and not hollow_points(
+        figure.axes[0]
+    )
 
 
 @pytest.mark.parametrize("n_sets", [1, 2, 5, 12, 14])
