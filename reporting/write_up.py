@@ -305,6 +305,7 @@ TABLES = {
     "headline": lambda: headline("table"),
     "ranking": method_ranking,
     "xgbod": xgbod_on_unsw,
+    "appendix": lambda: headline("appendix"),
     "lambda": weights_of_unseen,
     "protocols": protocols,
     "bench": bench_table,
