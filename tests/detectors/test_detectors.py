@@ -17,6 +17,8 @@ from training.detector import apply_in_chunks
 from training.network import tf
 
 DETECTORS = method_group("table", "appendix")  # PReNet's variants: test_variants.py
+# method by method, so that its graph is compiled once: only a few are kept
+EACH = pytest.mark.parametrize("name", DETECTORS, scope="module")
 
 
 # ---------------------------------------------------------------------------- all detectors
@@ -29,7 +31,7 @@ def quick(name, **settings):
     )
 
 
-@pytest.mark.parametrize("name", DETECTORS)
+@EACH
 def test_orders_two_clusters(name):
     X, truth, known = two_clusters()
     X_new, truth_new, _ = two_clusters(seed=1)
@@ -37,7 +39,7 @@ def test_orders_two_clusters(name):
     assert roc_auc_score(truth_new, detector.decision_function(X_new)) > 0.97
 
 
-@pytest.mark.parametrize("name", DETECTORS)
+@EACH
 def test_same_seed_same_scores(name):
     X, _, known = two_clusters()
     scores = [quick(name, random_state=seed).fit(X, known).decision_function(X) for seed in (3, 3, 4)]
@@ -45,14 +47,14 @@ def test_same_seed_same_scores(name):
     assert np.abs(scores[0] - scores[2]).max() > 1e-6
 
 
-@pytest.mark.parametrize("name", DETECTORS)
+@EACH
 def test_clone_and_params(name):
     detector = make_detector(name, random_state=7)
     assert clone(detector).get_params() == detector.get_params()
     assert detector.get_params()["random_state"] == 7
 
 
-@pytest.mark.parametrize("name", DETECTORS)
+@EACH
 @pytest.mark.parametrize(
     "X, y, message",
     [
@@ -68,7 +70,7 @@ def test_bad_input_is_refused(name, X, y, message):
         make_detector(name).fit(X, y)
 
 
-@pytest.mark.parametrize("name", DETECTORS)
+@EACH
 def test_scoring_other_features_is_refused(name):
     X, _, known = two_clusters()
     detector = quick(name).fit(X, known)
@@ -76,7 +78,7 @@ def test_scoring_other_features_is_refused(name):
         detector.decision_function(X[:, :5])
 
 
-@pytest.mark.parametrize("name", DETECTORS)
+@EACH
 def test_sparse_rows_are_taken_or_refused_in_a_sentence(name):
     X, _, known = two_clusters()
     detector = quick(name)
@@ -91,7 +93,7 @@ def test_sparse_rows_are_taken_or_refused_in_a_sentence(name):
             detector.fit(sparse.csr_matrix(X), known)
 
 
-@pytest.mark.parametrize("name", DETECTORS)
+@EACH
 def test_fit_rows_equals_fit_on_the_copied_training_set(name):
     """The experiments pass positions in a larger matrix; users pass the training set itself."""
     X, _, known = two_clusters()

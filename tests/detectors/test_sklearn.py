@@ -33,6 +33,8 @@ SETTINGS = {  # of those that have others
     "feawad": SMALL | {"pretraining_epochs": 2, "encoder": (2,), "scorer": (2,), "optimizer_name": "rmsprop"},
 }
 DETECTORS = method_group("table", "appendix")
+# method by method, so that its graph is compiled once: only a few are kept
+EACH = pytest.mark.parametrize("name", DETECTORS, scope="module")
 
 # Where scikit-learn's checks ask for what a detector that learns from labelled anomalies does not do, and the
 # test below that guards what the check is about.
@@ -89,7 +91,7 @@ def test_scikit_learn_check(estimator, check):
 # ---------------------------------------------------------------------------- not covered by the checks
 
 
-@pytest.mark.parametrize("name", DETECTORS)
+@EACH
 def test_types_of_rows_and_labels(name):
     X, _, known = two_clusters()
     X = np.round(100 * X).astype(np.float32)
@@ -103,13 +105,13 @@ def test_types_of_rows_and_labels(name):
         np.testing.assert_array_equal(small_detector(name).fit(rows, labels).decision_function(rows), wanted)
 
 
-@pytest.mark.parametrize("name", DETECTORS)
+@EACH
 def test_one_feature_is_enough(name):
     X, _, known = two_clusters(n_features=1)
     assert np.isfinite(small_detector(name).fit(X, known).decision_function(X)).all()
 
 
-@pytest.mark.parametrize("name", DETECTORS)
+@EACH
 def test_scores_depend_on_the_row_alone(name):
     X, _, known = two_clusters()
     detector = small_detector(name).fit(X, known)
@@ -138,7 +140,7 @@ def test_other_labels_are_refused(labels):
 # ---------------------------------------------------------------------------- predict
 
 
-@pytest.mark.parametrize("name", DETECTORS)
+@EACH
 def test_predict_is_1_above_the_offset(name):
     X, _, known = two_clusters()
     detector = small_detector(name).fit(X, known)
@@ -183,7 +185,7 @@ def test_a_second_fit_that_fails_leaves_no_detector_behind(factor, label, error)
 # ---------------------------------------------------------------------------- pipelines, DataFrames, CSR
 
 
-@pytest.mark.parametrize("name", DETECTORS)
+@EACH
 def test_pipeline(name, frame):
     X, known = frame
     X = X * [1, 10, 100, 1000, 1, 1]
@@ -251,7 +253,7 @@ def test_another_process_scores_alike_and_prints_nothing(tmp_path):
     assert (run.returncode, run.stdout, run.stderr) == (0, "", "")
 
 
-@pytest.mark.parametrize("name", DETECTORS)
+@EACH
 def test_a_copy_scores_alike_and_can_be_fitted_again(name):
     X, _, known = two_clusters()
     detector = small_detector(name).fit(X, known)
