@@ -229,7 +229,7 @@ def reading_row(cells):
     row = {name: f"{cell['reproduced']:.3f} ± {cell['std']:.3f}" for name, cell in pr.iterrows()}
     return row | {
         "mean |difference| AUC-ROC / AUC-PR": " / ".join(f"{distance:.3f}" for distance in distances),
-        "runs": int(pr["runs"].min()),
+        "runs": str(int(pr["runs"].min())),
     }
 
 
