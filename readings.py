@@ -1,4 +1,4 @@
-"""Other readings of what the paper leaves open: each changes one thing of a detector's set-up.
+"""Other readings of what the paper leaves open: most change one thing of a detector's set-up.
 
     python experiments.py readings                           # all of them; ./run_readings.sh does the same
     python experiments.py readings --methods fsnet-natural,devnet-natural --datasets thyroid
