@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# All tests, a few minutes; with --quick first, those that one runs while working, about a minute.
+# All tests, about 10 minutes on 2 cores; with --quick first, those that one runs while working, a minute or so.
 # With PRENET_DATA=DIR also those that need the real data sets.
 set -euo pipefail
 cd "$(dirname "$0")"
