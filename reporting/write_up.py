@@ -218,7 +218,9 @@ def readings(*bases):
                 rows[f"{column(base)}, published"] = printed.map("{:.3f}".format).to_dict()
             rows[f"{column(base)}, default" if name == base else column(name)] = reading_row(part)
     order = [name for name in EXACT_SETS if any(name in row for row in rows.values())]
-    table = pd.DataFrame.from_dict(rows, orient="index")
+    table = pd.DataFrame.from_dict(rows, orient="index").loc[
+        list(rows)
+    ]  # which pandas does not keep in order
     return table[[*order, *(name for name in table if name not in order)]].rename_axis("AUC-PR")
 
 
