@@ -414,7 +414,7 @@ def test_fewer_labels_are_held_against_the_rival_with_120(tmp_path):
     assert finding.verdict == SUPPORTED
     assert "w7a 0.600 against 0.610, campaign 0.600 against 0.610" in finding.evidence
     assert "as good with 30 on 0 of 2" in finding.evidence
-    assert "at 0.005 supported; at 0.02 supported" not in finding.evidence
+    assert "at 0.005 weakened; at 0.02 supported" in finding.evidence
     # with 15 labels 0.4: below DSAD's 0.45 with 120, and below its 0.5 with 15
     assert found(claims.fewer_labels_than_dsad, tmp_path).verdict == CONTRADICTED
     assert found(claims.fewer_labels_on_unseen, tmp_path).verdict == UNTESTABLE
