@@ -1,0 +1,244 @@
+"""What one would use today: the paper's methods beside plain classifiers, at several label budgets.
+
+    from judging.today import today_runs, today_ranks
+    runs = today_runs("results")        # of results/today_runs.csv, which ./run_today.sh writes
+    ranks = today_ranks(runs)           # a DataFrame; reporting/today_text.py writes all of them
+
+All functions take the runs, one row each: method, dataset, n_labeled, run, auc_pr. Runs of the same number
+have the same draw for all methods of a data set and a label budget: differences are paired by it.
+"""
+
+from functools import cache
+
+import numpy as np
+import pandas as pd
+from scipy.stats import studentized_range, t
+
+from judging.effects import Lead
+from judging.statistics import LEVEL, average_ranks, friedman
+from judging.tables import PAPER_SET_UP, in_paper_order
+from methods import METHODS
+from running.runs_file import RunsFile, latest_runs
+
+# These methods see labels that the others do not have: RoSAS stops early on a validation split of which every
+# row is labelled. So they are not ranked, are never the best, and are held against their own base only.
+MORE_LABELS = ("rosas-validated",)
+PAIRS = (("prenet", "cross-entropy"), ("prenet", "catboost"), ("rosas-validated", "rosas"))
+ALL_BUDGETS = "all"  # in place of a label budget: over all of them
+CELL = ["n_labeled", "dataset", "method"]
+
+
+def today_runs(results_dir):
+    """The runs of the experiment: exact data, independent draws, the latest data, settings and code."""
+    runs = RunsFile(results_dir, "today").read()
+    as_asked = (runs["protocol"] == "independent") & (runs["contamination"] == PAPER_SET_UP["contamination"])
+    runs = latest_runs(runs[as_asked & (runs["data_status"] == "exact")])
+    return runs[runs["settings"] == runs.groupby(["method", "dataset"])["settings"].transform("last")]
+
+
+def display_name(method):
+    """A method's name in tables and figures; one that is not in METHODS keeps its own."""
+    return METHODS[method].column if method in METHODS else method
+
+
+def in_method_order(names):
+    """Names of methods as in METHODS, then all others by name."""
+    known = list(METHODS)
+    return sorted(set(names), key=lambda name: (known.index(name) if name in known else len(known), name))
+
+
+def budgets(runs):
+    """The numbers of labelled anomalies, ascending."""
+    return sorted(int(number) for number in runs["n_labeled"].unique())
+
+
+def without_more_labels(runs):
+    """The runs of the methods that all have the same labels."""
+    return runs[~runs["method"].isin(MORE_LABELS)]
+
+
+def incomplete_cells(runs):
+    """Cells with fewer runs than another method has on that data set and budget: n_labeled, dataset, method,
+    runs, of. Their means are over other draws."""
+    cells = runs.groupby(CELL).size().rename("runs").reset_index()
+    cells["of"] = cells.groupby(["n_labeled", "dataset"])["runs"].transform("max")
+    return cells[cells["runs"] < cells["of"]].reset_index(drop=True)
+
+
+# ---------------------------------------------------------------------------- means
+
+
+def mean_auc_pr(runs, n_labeled):
+    """Mean AUC-PR over runs at one budget: a row per data set, a column per method, NaN if it was not run."""
+    at = runs[runs["n_labeled"] == n_labeled]
+    means = at.groupby(["dataset", "method"])["auc_pr"].mean().unstack("method")
+    return means.loc[in_paper_order(means.index), in_method_order(means.columns)]
+
+
+def ranked_auc_pr(runs, n_labeled):
+    """The means of the methods that take part in ranks: same labels as the others, run on all data sets."""
+    return mean_auc_pr(without_more_labels(runs), n_labeled).dropna(axis=1)
+
+
+def left_out(runs, n_labeled):
+    """The methods that were run at a budget, but not on all of its data sets."""
+    means = mean_auc_pr(without_more_labels(runs), n_labeled)
+    return [name for name in means if means[name].isna().any()]
+
+
+def average_auc_pr(runs):
+    """The average over data sets: a row per method, a column per budget, NaN where a data set is missing."""
+    columns = {n_labeled: ranked_auc_pr(runs, n_labeled).mean() for n_labeled in budgets(runs)}
+    table = pd.DataFrame(columns)
+    return table.loc[in_method_order(table.index)].rename_axis("method")
+
+
+def today_means(runs):
+    """All means as they are written: n_labeled, dataset, method, auc_pr, runs."""
+    cells = runs.groupby(CELL)["auc_pr"].agg(auc_pr="mean", runs="size").reset_index()
+    sets, names = in_paper_order(cells["dataset"]), in_method_order(cells["method"])
+    order = {"dataset": sets.index, "method": names.index, "n_labeled": int}
+    return cells.sort_values(CELL, key=lambda column: column.map(order[column.name]), ignore_index=True)
+
+
+# ---------------------------------------------------------------------------- ranks
+
+
+@cache  # the studentized range takes a moment
+def nemenyi_critical_difference(n_methods, n_sets):
+    """By how much average ranks must differ to be significant: q sqrt(k (k + 1) / (6 N)).
+
+    Demsar, JMLR 2006, Eq. 5 on; q is the studentized range with infinite degrees of freedom, over sqrt(2).
+    """
+    q = studentized_range.ppf(1 - LEVEL, n_methods, np.inf) / np.sqrt(2)
+    return float(q * np.sqrt(n_methods * (n_methods + 1) / (6 * n_sets)))
+
+
+def cliques(ranks, critical_difference):
+    """Maximal groups of two and more methods that do not differ significantly, the best first."""
+    ordered, groups, end = ranks.sort_values(kind="stable"), [], 0
+    for start, rank in enumerate(ordered):
+        stop = int((ordered < rank + critical_difference).sum())
+        if stop > end and stop - start > 1:  # not within the group before it
+            groups.append(list(ordered.index[start:stop]))
+        end = max(end, stop)
+    return groups
+
+
+def clique_letters(ranks, critical_difference):
+    """{method: letters}: methods that share a letter do not differ significantly; '' differs from all."""
+    groups = cliques(ranks, critical_difference)
+    return {
+        method: "".join(chr(ord("a") + number) for number, group in enumerate(groups) if method in group)
+        for method in ranks.index
+    }
+
+
+def today_ranks(runs):
+    """Average ranks per budget, the best first: n_labeled, method, rank, cliques, critical_difference, ...
+
+    A rank is that of the mean AUC-PR on a data set, ties averaged. The Friedman test needs PReNet and six
+    data sets, as everywhere (judging/statistics.py). Columns are the same in each row of a budget but for
+    method, rank and cliques.
+    """
+    parts = []
+    for n_labeled in budgets(runs):
+        means = ranked_auc_pr(runs, n_labeled).round(6)  # the decimals that tables have
+        if means.shape[1] < 2:
+            continue
+        ranks = average_ranks(means)["ordinal"].sort_values(kind="stable")
+        distance = nemenyi_critical_difference(means.shape[1], len(means))
+        statistic, p_value = friedman(means)
+        part = pd.DataFrame({"n_labeled": n_labeled, "method": ranks.index, "rank": ranks.to_numpy()})
+        of_budget = {"critical_difference": distance, "friedman": statistic, "friedman_p": p_value}
+        part = part.assign(cliques=part["method"].map(clique_letters(ranks, distance)), **of_budget)
+        parts.append(part.assign(methods=means.shape[1], sets=len(means)))
+    return pd.concat(parts, ignore_index=True) if parts else pd.DataFrame()
+
+
+# ---------------------------------------------------------------------------- regret
+
+
+def losses(runs):
+    """Per budget, data set and method: the best method's mean AUC-PR there minus this method's."""
+    means = today_means(without_more_labels(runs))
+    best = means.groupby(["n_labeled", "dataset"])["auc_pr"].transform("max")
+    return means.assign(loss=best - means["auc_pr"])
+
+
+def today_regret(runs):
+    """What is lost by always using a method, per budget and over all: mean and largest loss, and where.
+
+    n_labeled (a number, or `all`), method, mean_loss, largest_loss, dataset, at (the budget of the largest),
+    cells (data sets times budgets that the method was run on); the smallest mean first.
+    """
+    table, parts = losses(runs), []
+    for n_labeled in [*budgets(table), ALL_BUDGETS]:
+        at = table if n_labeled == ALL_BUDGETS else table[table["n_labeled"] == n_labeled]
+        rows = []
+        for method, part in at.groupby("method"):
+            worst = part.loc[part["loss"].idxmax()]
+            row = {"n_labeled": n_labeled, "method": method, "mean_loss": part["loss"].mean()}
+            where = {"largest_loss": worst["loss"], "dataset": worst["dataset"], "at": worst["n_labeled"]}
+            rows.append(row | where | {"cells": len(part)})
+        parts.append(pd.DataFrame(rows).sort_values("mean_loss", kind="stable"))
+    return pd.concat(parts, ignore_index=True)
+
+
+def today_best(runs):
+    """The best method per data set and budget, and the next: n_labeled, dataset, best, auc_pr, second, ..."""
+    rows = []
+    for n_labeled in budgets(runs):
+        for dataset, means in mean_auc_pr(without_more_labels(runs), n_labeled).iterrows():
+            ordered = means.dropna().sort_values(ascending=False, kind="stable")
+            row = {"n_labeled": n_labeled, "dataset": dataset}
+            row |= {"best": ordered.index[0], "auc_pr": ordered.iloc[0]}
+            if len(ordered) > 1:
+                row |= {"second": ordered.index[1], "second_auc_pr": ordered.iloc[1]}
+            rows.append(row)
+    return pd.DataFrame(rows)
+
+
+# ---------------------------------------------------------------------------- two methods, paired
+
+
+def t_interval(values):
+    """The mean of values and its 95% interval of Student's t; of one value there is no interval."""
+    values = np.asarray(values, float)
+    if len(values) < 2:
+        return Lead(float(values.mean()) if len(values) else np.nan, np.nan, np.nan)
+    half = t.ppf(1 - LEVEL / 2, len(values) - 1) * values.std(ddof=1) / np.sqrt(len(values))
+    return Lead(float(values.mean()), float(values.mean() - half), float(values.mean() + half))
+
+
+def pair_differences(runs, method, other):
+    """AUC-PR of a method minus another's per budget and data set, over the draws that both have.
+
+    n_labeled, dataset, mean, low, high (95% over draws), draws.
+    """
+    both, rows = runs[runs["method"].isin((method, other))], []
+    for n_labeled in budgets(both):
+        at = both[both["n_labeled"] == n_labeled]
+        for dataset in in_paper_order(at["dataset"]):
+            by_draw = at[at["dataset"] == dataset].pivot(index="run", columns="method", values="auc_pr")
+            by_draw = by_draw.reindex(columns=[method, other]).dropna()
+            if len(by_draw):
+                interval = t_interval(by_draw[method] - by_draw[other])._asdict()
+                rows.append({"n_labeled": n_labeled, "dataset": dataset, **interval, "draws": len(by_draw)})
+    return pd.DataFrame(rows, columns=["n_labeled", "dataset", *Lead._fields, "draws"])
+
+
+def today_pairs(runs, pairs=PAIRS):
+    """Each pair per budget: n_labeled, method, other, mean, low, high, sets, above, below.
+
+    The interval of the mean is a 95% one over data sets; `above` and `below` count the data sets whose own
+    interval, over draws, is above or below 0.
+    """
+    rows = []
+    for method, other in pairs:
+        for n_labeled, part in pair_differences(runs, method, other).groupby("n_labeled"):
+            counts = {"sets": len(part), "above": (part["low"] > 0).sum(), "below": (part["high"] < 0).sum()}
+            row = {"n_labeled": n_labeled, "method": method, "other": other}
+            rows.append(row | t_interval(part["mean"])._asdict() | counts)
+    columns = ["n_labeled", "method", "other", *Lead._fields, "sets", "above", "below"]
+    return pd.DataFrame(rows, columns=columns)

@@ -1,0 +1,231 @@
+"""The figures of the experiment `today`: AUC-PR against the number of labels, and the methods' ranks.
+
+    python -m reporting.today_text          # results/today_runs.csv -> results/figures/today.png, ... too
+
+`today` has a panel per data set and one of their average, `today_ranks` a critical-difference diagram
+(Demsar, JMLR 2006) per label budget. Both are written as PNG and SVG; the same runs give the same bytes.
+"""
+
+from pathlib import Path
+
+import matplotlib.style
+import pandas as pd
+from matplotlib.lines import Line2D
+from matplotlib.patches import Patch
+from matplotlib.ticker import NullLocator
+
+from judging.tables import in_paper_order
+from judging.today import (
+    budgets,
+    cliques,
+    display_name,
+    in_method_order,
+    t_interval,
+    today_ranks,
+    without_more_labels,
+)
+from reporting.figures import (
+    METHOD_STYLES,
+    PAGE_WIDTH,
+    RC,
+    add_labels,
+    draw_curve,
+    limit_auc,
+    panel_grid,
+    save,
+)
+
+AVERAGE_PANEL = "average of the data sets"
+# What the question is about, in colours that colour-blind readers can tell apart; in the legend's order.
+HIGHLIGHTED = {
+    "prenet": METHOD_STYLES["prenet"],
+    "cross-entropy": ("#000000", "v"),
+    "devnet": METHOD_STYLES["devnet"],
+    "logistic": ("#DDAA33", "D"),
+    "random-forest": ("#CC79A7", "P"),
+    "xgboost": ("#56B4E9", "<"),
+    "catboost": ("#009E73", "^"),
+}
+GREY, DARK_GREY = "#A6A6A6", "#555555"  # lines of all other methods, and their names
+GREY_MARKERS = "oxs+^*dvp|<>"  # which tell them apart
+# Of a critical-difference diagram, in rows of text: the ruler above the axis, the bars of the cliques below.
+RULER, FIRST_BAR, BAR_STEP = 1.5, -0.45, 0.38
+LETTER = 0.056  # the width of one, in inches
+LONGEST_OF_TWO = 16  # letters of a name, up to which two diagrams stand side by side
+
+
+def styles(methods):
+    """{method: (colour, marker)}, the highlighted ones first, all others grey."""
+    others = [name for name in in_method_order(methods) if name not in HIGHLIGHTED]
+    grey = {name: (GREY, GREY_MARKERS[i % len(GREY_MARKERS)]) for i, name in enumerate(others)}
+    return {name: style for name, style in HIGHLIGHTED.items() if name in set(methods)} | grey
+
+
+# ---------------------------------------------------------------------------- AUC-PR against labels
+
+
+def averaged_over_sets(runs):
+    """The runs of the average panel: AUC-PR of a run number averaged over all data sets of its budget."""
+    n_sets = runs.groupby("n_labeled")["dataset"].nunique()
+    means = runs.groupby(["method", "n_labeled", "run"])["auc_pr"].agg(["mean", "size"]).reset_index()
+    complete = means["size"] == means["n_labeled"].map(n_sets)
+    return means[complete].rename(columns={"mean": "auc_pr"}).assign(dataset=AVERAGE_PANEL)
+
+
+def curves(runs):
+    """Mean AUC-PR and half its 95% interval over draws: method, n_labeled, mean, half."""
+    rows = []
+    for (method, n_labeled), values in runs.groupby(["method", "n_labeled"])["auc_pr"]:
+        interval = t_interval(values)
+        row = {"method": method, "n_labeled": n_labeled, "mean": interval.mean}
+        rows.append(row | {"half": interval.high - interval.mean})
+    return pd.DataFrame(rows)
+
+
+def draw_labels_panel(axes, runs, looks, grid):
+    """One panel: a line per method over the label budgets, bands for the highlighted ones."""
+    axes.set_xscale("log")
+    axes.set_xticks(grid, [str(number) for number in grid])
+    axes.xaxis.set_minor_locator(NullLocator())
+    table = curves(runs)
+    for method, (color, marker) in reversed(looks.items()):  # the first ones on top
+        part = table[table["method"] == method]
+        if method in HIGHLIGHTED:
+            is_prenet = method == "prenet"
+            draw_curve(axes, part["n_labeled"], part["mean"], part["half"], color, marker, is_prenet, (0, 1))
+        else:
+            axes.plot(part["n_labeled"], part["mean"], **grey_look(marker), zorder=1.5)
+
+
+def grey_look(marker):
+    return {"color": GREY, "marker": marker, "linewidth": 0.5, "markersize": 2.8, "markeredgewidth": 0.5}
+
+
+def labels_figure(runs):
+    """A panel per data set and one of their average, which has the methods that were run on all of them."""
+    runs = without_more_labels(runs)
+    looks, grid = styles(runs["method"]), budgets(runs)
+    sets = in_paper_order(runs["dataset"])
+    figure, panels = panel_grid(len(sets) + 1, "AUC-PR against the number of labelled anomalies")
+    for axes, dataset in zip(panels, sets):
+        draw_labels_panel(axes, runs[runs["dataset"] == dataset], looks, grid)
+        axes.set_title(dataset)
+    draw_labels_panel(panels[-1], averaged_over_sets(runs), looks, grid)
+    panels[-1].set_title(AVERAGE_PANEL, fontweight="bold")
+    for axes in panels:
+        limit_auc([axes], 5)
+    lines = [legend_line(method, *style) for method, style in looks.items()]
+    band = Patch(color="#777777", alpha=0.3, linewidth=0, label="band: 95% over draws")
+    add_labels(figure, panels, ["labelled anomalies"], "AUC-PR", lines, [band])
+    return figure
+
+
+def legend_line(method, color, marker):
+    """A method in the legend, drawn as in the panels."""
+    if method not in HIGHLIGHTED:
+        return Line2D([], [], **grey_look(marker), label=display_name(method))
+    look = {
+        "color": color,
+        "marker": marker,
+        "markersize": 3.6,
+        "linewidth": 1.6 if method == "prenet" else 0.9,
+    }
+    return Line2D([], [], **look, label=display_name(method))
+
+
+# ---------------------------------------------------------------------------- critical-difference diagrams
+
+
+def ranks_figure(runs):
+    """A critical-difference diagram per label budget; None where there are no two methods to rank."""
+    ranks = today_ranks(runs)
+    if ranks.empty:
+        return None
+    n_most = int(ranks["methods"].max())
+    diagrams = list(ranks.groupby("n_labeled"))
+    bars = max(len(cliques(*of_budget(part))) for _, part in diagrams)
+    height = 0.13 * (RULER + 1.8 - first_row(bars) + (n_most + 1) // 2)
+    title = "Average ranks (1 is best); a bar joins methods that do not differ significantly (Nemenyi, 5%)"
+    longest = max(len(display_name(method)) for method in ranks["method"])
+    columns = 2 if len(diagrams) > 1 and longest <= LONGEST_OF_TWO else 1
+    figure, panels = panel_grid(len(diagrams), title, columns, height)
+    figure.set_figwidth(PAGE_WIDTH)
+    margin = (longest + 6) * LETTER / (PAGE_WIDTH / columns)  # for a name and its rank
+    for axes, (n_labeled, part) in zip(panels, diagrams):
+        of_methods, difference = of_budget(part)
+        draw_diagram(axes, of_methods, difference, first_row(bars), margin)
+        axes.set_title(f"{n_labeled} labelled anomalies, {part['sets'].iloc[0]} data sets", loc="left")
+        axes.set_ylim(first_row(bars) - (n_most - 1) // 2 - 0.7, RULER + 0.9)
+    return figure
+
+
+def of_budget(part):
+    """Of the ranks of one budget: {method: rank}, the best first, and the critical difference."""
+    return part.set_index("method")["rank"], part["critical_difference"].iloc[0]
+
+
+def first_row(n_bars):
+    """Where the first names stand: below the axis and the bars of the cliques."""
+    return FIRST_BAR - BAR_STEP * n_bars - 0.5
+
+
+def draw_diagram(axes, ranks, critical_difference, top, margin):
+    """One diagram: an axis of ranks, the names on both sides of it, bars over what does not differ.
+
+    The first names stand at height top; margin is the share of the width that they have, on each side.
+    """
+    n_methods, black = len(ranks), {"color": "black", "solid_capstyle": "butt"}
+    axes.axis("off")
+    beside = margin / (1 - 2 * margin) * (n_methods - 1)
+    axes.set_xlim(1 - beside, n_methods + beside)
+    axes.plot([1, n_methods], [0, 0], linewidth=0.8, **black)
+    for number in range(1, n_methods + 1):
+        axes.plot([number, number], [0, 0.25], linewidth=0.8, **black)
+        if number % 2 or n_methods < 10:
+            axes.text(number, 0.4, str(number), ha="center", va="bottom", fontsize=6)
+    draw_ruler(axes, n_methods, critical_difference)
+    for number, group in enumerate(cliques(ranks, critical_difference)):
+        ends = ranks[group].agg(["min", "max"]) + [-0.12, 0.12]
+        height = FIRST_BAR - BAR_STEP * number
+        axes.plot(ends, [height, height], linewidth=2.2, color="#666666", solid_capstyle="butt", zorder=3)
+    left = (n_methods + 1) // 2
+    for place, (method, rank) in enumerate(ranks.items()):
+        is_left = place < left
+        row = place if is_left else n_methods - 1 - place
+        draw_name(axes, method, rank, top - row, is_left, n_methods)
+
+
+def draw_ruler(axes, n_methods, critical_difference):
+    """The critical difference as a length, above the axis; cut off where it is longer than that."""
+    end = min(1 + critical_difference, n_methods)
+    axes.plot([1, end], [RULER, RULER], color="black", linewidth=0.8, marker="|", markersize=4)
+    text = f"critical difference {critical_difference:.2f}"
+    axes.text(end + 0.25, RULER, text, ha="left", va="center", fontsize=6.5)
+
+
+def draw_name(axes, method, rank, height, is_left, n_methods):
+    """A method's name and rank beside the axis, and the line to its place on it."""
+    color = HIGHLIGHTED.get(method, (GREY, ""))[0]
+    text_color = color if method in HIGHLIGHTED else DARK_GREY
+    side = 0.4 if is_left else n_methods + 0.6
+    axes.plot([rank, rank, side], [0, height, height], color=color, linewidth=0.8, zorder=2)
+    name = display_name(method)
+    text = f"{name}  {rank:.1f}" if is_left else f"{rank:.1f}  {name}"
+    weight = "bold" if method == "prenet" else "normal"
+    place = {"ha": "right" if is_left else "left", "va": "center"}
+    axes.text(
+        side - 0.2 if is_left else side + 0.2, height, text, color=text_color, fontweight=weight, **place
+    )
+
+
+# ---------------------------------------------------------------------------- files
+
+
+def draw_today(runs, results_dir):
+    """Draw both figures into <results>/figures/; returns the paths that were written."""
+    written = []
+    with matplotlib.style.context(["default", RC]):  # whatever the user's own matplotlibrc says
+        for name, figure in {"today": labels_figure(runs), "today_ranks": ranks_figure(runs)}.items():
+            if figure is not None:
+                written += save(figure, Path(results_dir) / "figures" / name)
+    return written

@@ -1,0 +1,205 @@
+"""The experiment `today` as text: its tables as CSV and Markdown; this command draws its figures, too.
+
+    python -m reporting.today_text                                      # results/today_runs.csv -> results/
+    python -m reporting.today_text --results-dir results/reference      # what we obtained
+
+Writes today_means.csv, today_ranks.csv, today_regret.csv, today_pairs.csv, today_best.csv, today.md and the
+figures today and today_ranks.
+"""
+
+import argparse
+import sys
+from pathlib import Path
+
+import pandas as pd
+
+from common.command_line import user_errors_end
+from common.errors import UserError
+from common.writing import written_whole
+from judging.effects import Lead
+from judging.tables import write_table
+from judging.today import (
+    ALL_BUDGETS,
+    MORE_LABELS,
+    PAIRS,
+    average_auc_pr,
+    budgets,
+    display_name,
+    in_method_order,
+    incomplete_cells,
+    left_out,
+    mean_auc_pr,
+    today_best,
+    today_means,
+    today_pairs,
+    today_ranks,
+    today_regret,
+    today_runs,
+    without_more_labels,
+)
+from reporting.text_tables import as_markdown
+from reporting.today_figures import draw_today
+
+TABLES = {
+    "today_means": today_means,
+    "today_ranks": today_ranks,
+    "today_regret": today_regret,
+    "today_pairs": today_pairs,
+    "today_best": today_best,
+}
+
+
+def named(table):
+    """A table with the methods' display names as index."""
+    return table.rename(index=display_name).rename_axis("method")
+
+
+def joined(names):
+    return ", ".join(map(display_name, names))
+
+
+def means_text(runs):
+    """Average AUC-PR per method and budget, then a table per budget with all data sets."""
+    average = named(average_auc_pr(runs)).rename(columns=lambda number: f"{number} labels")
+    parts = ["## AUC-PR, average of the data sets", as_markdown(average), *left_out_lines(runs)]
+    for n_labeled in budgets(runs):
+        means = mean_auc_pr(without_more_labels(runs), n_labeled).rename(columns=display_name)
+        parts += [f"### {n_labeled} labelled anomalies", as_markdown(means.rename_axis("data set"))]
+    return "\n\n".join(parts)
+
+
+def left_out_lines(runs):
+    """Which methods are not in averages and ranks, and which means are over fewer runs."""
+    at: dict[str, list] = {}
+    for n_labeled in budgets(runs):
+        for method in left_out(runs, n_labeled):
+            at.setdefault(method, []).append(str(n_labeled))
+    missing = "; ".join(f"{display_name(name)} ({', '.join(numbers)} labels)" for name, numbers in at.items())
+    lines = [f"Left out of averages and ranks, not run on all data sets: {missing}."] if missing else []
+    more_labels = [name for name in MORE_LABELS if name in set(runs["method"])]
+    if more_labels:
+        lines.append(
+            f"{joined(more_labels)}: not ranked, because it uses labels that the others do not have."
+        )
+    fewer = [
+        f"{display_name(cell.method)} on {cell.dataset}, {cell.n_labeled} labels ({cell.runs} of {cell.of})"
+        for cell in incomplete_cells(runs).itertuples()
+    ]
+    return lines + ([f"Fewer runs than others: {'; '.join(fewer)}."] if fewer else [])
+
+
+def ranks_text(runs):
+    """Average ranks with the letters of the cliques, the tests below; methods by their mean rank."""
+    ranks = today_ranks(runs)
+    if ranks.empty:
+        return "## Average ranks\n\nThere are no two methods that were run on all data sets."
+    cells = ranks["rank"].map("{:.2f} ".format) + ranks["cliques"]
+    order = ranks.groupby("method")["rank"].mean().sort_values(kind="stable").index
+    shown = ranks.assign(cell=cells.str.strip()).pivot(index="method", columns="n_labeled", values="cell")
+    tests = ranks.groupby("n_labeled").first()
+    shown = pd.concat([named(shown.loc[order]), tests_in_words(tests)]).rename_axis("method")
+    note = (
+        "Ranks of the mean AUC-PR on a data set, 1 is best, ties averaged. Methods that share a letter do "
+        "not differ significantly (Nemenyi, 5%): their ranks are nearer than the critical difference. With "
+        "so few data sets it is large, and no significant difference does not mean none."
+    )
+    columns = {number: f"{number} labels" for number in shown.columns}
+    return "\n\n".join(["## Average ranks", note, as_markdown(shown.rename(columns=columns))])
+
+
+def tests_in_words(tests):
+    """The rows below the ranks: critical difference, p-value of the Friedman test, data sets; by budget."""
+    p_values = ["" if pd.isna(p) else "<0.001" if p < 0.001 else f"{p:.3f}" for p in tests["friedman_p"]]
+    rows = {
+        "critical difference": tests["critical_difference"].map("{:.2f}".format).tolist(),
+        "Friedman p-value": p_values,
+        "data sets": tests["sets"].astype(str).tolist(),
+    }
+    return pd.DataFrame.from_dict(rows, orient="index", columns=tests.index)
+
+
+def regret_text(runs):
+    """Mean and largest loss per method and budget; the method that loses least over all budgets first."""
+    regret = today_regret(runs)
+    cells = regret["mean_loss"].map("{:.3f}".format) + " (" + regret["largest_loss"].map("{:.3f})".format)
+    shown = regret.assign(cell=cells).pivot(index="method", columns="n_labeled", values="cell")
+    overall = regret[regret["n_labeled"] == ALL_BUDGETS].set_index("method")
+    shown = shown.loc[overall.index, [*budgets(runs), ALL_BUDGETS]]
+    shown.columns = [f"{name} labels" for name in budgets(runs)] + ["all budgets"]
+    shown["largest on"] = overall["dataset"] + ", " + overall["at"].astype(int).astype(str) + " labels"
+    shown["cells"] = overall["cells"]
+    note = (
+        "What is lost by always using one method: the best method's mean AUC-PR on a data set minus this "
+        "method's, the mean over data sets and, in brackets, the largest. `cells` are the data sets times "
+        "budgets that it was run on."
+    )
+    return "\n\n".join(["## Regret", note, as_markdown(named(shown))])
+
+
+def pairs_text(runs, pairs=PAIRS):
+    """The paired differences, a table per pair."""
+    table, parts = today_pairs(runs, pairs), []
+    note = (
+        "Difference of AUC-PR, paired by draw: mean over data sets with its 95% t interval over data sets. "
+        "`above 0` and `below 0` count the data sets whose own 95% interval, over draws, excludes 0; "
+        "where there is no difference at all, that happens to one in twenty."
+    )
+    for method, other in pairs:
+        part = table[(table["method"] == method) & (table["other"] == other)]
+        if part.empty:
+            continue
+        leads = [str(Lead(*lead)) for lead in part[list(Lead._fields)].itertuples(index=False)]
+        counts = {"above 0": part["above"].tolist(), "below 0": part["below"].tolist()}
+        shown = pd.DataFrame({"difference": leads, **counts, "data sets": part["sets"].tolist()})
+        shown.index = pd.Index(part["n_labeled"], name="labels")
+        parts += [f"### {display_name(method)} - {display_name(other)}", as_markdown(shown)]
+    return "\n\n".join(["## Two methods, draw by draw", note, *parts])
+
+
+def best_text(runs):
+    """The best method per data set and budget, and how often each one is it."""
+    best = today_best(runs)
+    cells = best["best"].map(display_name) + best["auc_pr"].map(" {:.3f}".format)
+    shown = best.assign(cell=cells).pivot(index="dataset", columns="n_labeled", values="cell")
+    shown = shown.loc[best["dataset"].unique()].rename(columns=lambda number: f"{number} labels")
+    counts = best["best"].value_counts()
+    order = sorted(in_method_order(counts.index), key=lambda name: -counts[name])
+    how_often = ", ".join(f"{display_name(name)} {counts[name]}" for name in order)
+    note = f"Of {len(best)} cells: {how_often}."
+    return "\n\n".join(["## The best method", as_markdown(shown.rename_axis("data set")), note])
+
+
+def today_text(runs):
+    """All of it as one Markdown text."""
+    parts = [ranks_text(runs), regret_text(runs), pairs_text(runs), best_text(runs), means_text(runs)]
+    return "\n\n".join(["# What would one use today?", *parts]) + "\n"
+
+
+def write_today(results_dir):
+    """Write tables, text and figures of <results>/today_runs.csv; returns the paths that were written."""
+    runs, folder = today_runs(results_dir), Path(results_dir)
+    if runs.empty:
+        raise UserError(f"{folder / 'today_runs.csv'} has no runs on exact data: start ./run_today.sh first")
+    written = [folder / f"{name}.csv" for name in TABLES] + [folder / "today.md"]
+    for path, make in zip(written, TABLES.values()):
+        write_table(make(runs), path)
+    with written_whole(written[-1]) as file:
+        file.write(today_text(runs).encode())
+    return written + draw_today(runs, results_dir)
+
+
+def main(argv=None):
+    parser = argparse.ArgumentParser(
+        prog="python -m reporting.today_text",
+        description="Write the tables, the text and the figures of the experiment `today`.",
+    )
+    where = "where today_runs.csv is (default: %(default)s)"
+    parser.add_argument("--results-dir", default="results", help=where)
+    args = parser.parse_args(argv)
+    with user_errors_end(parser):
+        print(*write_today(args.results_dir), sep="\n")
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

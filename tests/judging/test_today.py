@@ -1,0 +1,240 @@
+"""What one would use today: ranks, critical differences, regret, paired differences, by hand."""
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from judging.today import (
+    average_auc_pr,
+    clique_letters,
+    cliques,
+    display_name,
+    in_method_order,
+    incomplete_cells,
+    left_out,
+    mean_auc_pr,
+    nemenyi_critical_difference,
+    pair_differences,
+    t_interval,
+    today_best,
+    today_means,
+    today_pairs,
+    today_ranks,
+    today_regret,
+    today_runs,
+)
+from running.runs_file import RUN_COLUMNS
+
+# AUC-PR of (method, data set) with 5 labels; with 10 it is 0.1 more for all but PReNet
+MEANS = {
+    "prenet": {"census": 0.8, "campaign": 0.6, "thyroid": 0.7},
+    "catboost": {"census": 0.6, "campaign": 0.6, "thyroid": 0.2},
+    "newcomer": {"census": 0.7, "campaign": 0.1, "thyroid": 0.8},
+    "partly": {"census": 0.9},
+    "rosas-validated": {"census": 0.95, "campaign": 0.95, "thyroid": 0.95},
+}
+
+
+def made_runs(means=MEANS, budgets=(5, 10), draws=(-0.02, 0.02)):
+    """Two runs per cell, 0.02 below and above its mean."""
+    rows = [
+        {"method": method, "dataset": dataset, "n_labeled": n_labeled, "run": run, "auc_pr": mean + draw}
+        for n_labeled in budgets
+        for method, by_set in means.items()
+        for dataset, value in by_set.items()
+        for mean in [value + 0.1 * (n_labeled == 10 and method != "prenet")]
+        for run, draw in enumerate(draws)
+    ]
+    return pd.DataFrame(rows)
+
+
+def test_means_are_in_the_orders_of_the_project_and_unknown_names_last():
+    means = mean_auc_pr(made_runs(), 5)
+    assert list(means.index) == ["census", "campaign", "thyroid"]
+    assert list(means) == in_method_order(MEANS)
+    assert means.loc["thyroid", "newcomer"] == pytest.approx(0.8)
+    assert np.isnan(means.loc["thyroid", "partly"])
+    assert display_name("prenet") == "PReNet"
+    assert display_name("newcomer") == "newcomer"
+    assert in_method_order(["newcomer", "devnet", "prenet"]) == ["prenet", "devnet", "newcomer"]
+
+
+def test_average_is_over_all_data_sets_or_there_is_none():
+    average = average_auc_pr(made_runs())
+    assert average.loc["prenet", 5] == pytest.approx(0.7)
+    assert average.loc["newcomer", 10] == pytest.approx((0.8 + 0.2 + 0.9) / 3)
+    assert set(average.index) == {"prenet", "catboost", "newcomer"}
+    assert left_out(made_runs(), 5) == ["partly"]
+
+
+def test_written_means_count_their_runs():
+    table = today_means(made_runs()).set_index(["n_labeled", "dataset", "method"])
+    assert table.loc[(10, "census", "catboost"), "auc_pr"] == pytest.approx(0.7)
+    assert (table["runs"] == 2).all()
+
+
+def test_cells_with_fewer_runs_are_named():
+    runs = made_runs().drop(index=0)  # PReNet's first run on census
+    (cell,) = incomplete_cells(runs).itertuples(index=False)
+    assert tuple(cell) == (5, "census", "prenet", 1, 2)
+    assert incomplete_cells(made_runs()).empty
+
+
+# ---------------------------------------------------------------------------- ranks
+
+
+@pytest.mark.parametrize(("n_methods", "q"), [(2, 1.960), (5, 2.728), (10, 3.164)])
+def test_critical_difference_is_that_of_the_published_table(n_methods, q):
+    """Demsar 2006, Table 5a."""
+    expected = q * np.sqrt(n_methods * (n_methods + 1) / (6 * 30))
+    assert nemenyi_critical_difference(n_methods, 30) == pytest.approx(expected, abs=2e-3)
+
+
+def test_cliques_are_maximal_and_may_overlap():
+    ranks = pd.Series({"a": 1.0, "c": 3.0, "b": 2.0, "d": 6.0})
+    assert cliques(ranks, 1.5) == [["a", "b"], ["b", "c"]]
+    assert cliques(ranks, 2.5) == [["a", "b", "c"]]
+    assert cliques(ranks, 0.5) == []
+    assert cliques(ranks, 9.0) == [["a", "b", "c", "d"]]
+    # a difference of exactly the critical one is significant
+    assert cliques(ranks, 1.0) == []
+    assert clique_letters(ranks, 1.5) == {"a": "a", "b": "ab", "c": "b", "d": ""}
+
+
+def test_ranks_by_hand_with_a_tie():
+    """Census: PReNet, newcomer, CatBoost; campaign: PReNet = CatBoost, newcomer; thyroid: newcomer first."""
+    ranks = today_ranks(made_runs(budgets=(5,))).set_index("method")
+    assert list(ranks.index) == ["prenet", "newcomer", "catboost"]
+    expected = {"prenet": (1 + 1.5 + 2) / 3, "catboost": (3 + 1.5 + 3) / 3, "newcomer": (2 + 3 + 1) / 3}
+    assert ranks["rank"].to_dict() == pytest.approx(expected)
+    assert (ranks["critical_difference"] == nemenyi_critical_difference(3, 3)).all()
+    assert (ranks["cliques"] == "a").all()
+    assert ranks["friedman_p"].isna().all()  # three data sets are too few
+
+
+def test_friedman_statistic_of_one_order_on_all_sets():
+    """Six sets, three methods in the same order: chi^2 = 12 / (N k (k + 1)) sum R^2 - 3 N (k + 1) = 12."""
+    sets = ["census", "campaign", "thyroid", "donors", "fraud", "w7a"]
+    means = {
+        name: dict.fromkeys(sets, value)
+        for name, value in {"prenet": 0.9, "catboost": 0.5, "logistic": 0.1}.items()
+    }
+    ranks = today_ranks(made_runs(means, budgets=(5,)))
+    assert ranks["rank"].tolist() == [1, 2, 3]
+    assert ranks["friedman"].tolist() == pytest.approx([12] * 3)
+    assert ranks["friedman_p"].iloc[0] == pytest.approx(np.exp(-6))  # chi^2 with two degrees of freedom
+    # CD = 2.343 sqrt(12 / 36) = 1.353: neighbours do not differ, the first and the last do
+    assert ranks["cliques"].tolist() == ["a", "ab", "b"]
+
+
+# ---------------------------------------------------------------------------- regret, best
+
+
+def test_regret_by_hand():
+    """Losses with 5 labels: PReNet 0.1 (census, to `partly`), 0, 0.1; newcomer 0.2, 0.5, 0."""
+    regret = today_regret(made_runs()).set_index(["n_labeled", "method"])
+    prenet = regret.loc[(5, "prenet")]
+    assert prenet["mean_loss"] == pytest.approx(0.2 / 3)
+    assert prenet["largest_loss"] == pytest.approx(0.1)
+    newcomer = regret.loc[(5, "newcomer")]
+    assert newcomer["mean_loss"] == pytest.approx(0.7 / 3)
+    assert (newcomer["dataset"], newcomer["at"]) == ("campaign", 5)
+    # with 10 labels PReNet loses 0.2 on census, 0.1 on campaign, 0.2 on thyroid
+    overall = regret.loc[("all", "prenet")]
+    assert overall["mean_loss"] == pytest.approx((0.2 + 0.5) / 6)
+    assert overall["largest_loss"] == pytest.approx(0.2)
+    assert (overall["at"], overall["cells"]) == (10, 6)
+    assert regret.loc[("all", "partly"), "cells"] == 2
+
+
+def test_what_has_more_labels_is_neither_ranked_nor_best():
+    runs = made_runs()
+    assert "rosas-validated" in set(runs["method"])
+    for table in (today_ranks(runs), today_regret(runs), today_best(runs).rename(columns={"best": "method"})):
+        assert "rosas-validated" not in set(table["method"])
+    assert "rosas-validated" not in average_auc_pr(runs).index
+
+
+def test_best_and_second():
+    best = today_best(made_runs()).set_index(["n_labeled", "dataset"])
+    assert best.loc[(5, "thyroid"), ["best", "second"]].tolist() == ["newcomer", "prenet"]
+    assert best.loc[(5, "census"), "auc_pr"] == pytest.approx(0.9)
+    assert best.loc[(5, "census"), "second_auc_pr"] == pytest.approx(0.8)
+
+
+# ---------------------------------------------------------------------------- paired differences
+
+
+def test_t_interval_by_hand():
+    """Of 1, 2, 3: mean 2, standard error 1 / sqrt(3), t(2) = 4.3027."""
+    assert tuple(t_interval([1, 2, 3])) == pytest.approx(
+        (2, 2 - 4.3027 / 3**0.5, 2 + 4.3027 / 3**0.5), abs=1e-4
+    )
+    assert np.isnan(t_interval([1]).low)
+
+
+def paired_runs():
+    """Draws differ by 0.3, PReNet and cross-entropy on a draw by 0.1, -0.1 and hardly at all."""
+    draws = (0.2, 0.5, 0.35)
+    leads = {"census": (0.09, 0.10, 0.11), "campaign": (-0.09, -0.10, -0.11), "thyroid": (0.02, -0.02, 0.0)}
+    rows = []
+    for dataset, of_draws in leads.items():
+        for run, (draw, lead) in enumerate(zip(draws, of_draws)):
+            for method, value in (("prenet", draw + lead), ("cross-entropy", draw)):
+                cell = {"method": method, "dataset": dataset, "n_labeled": 5, "run": run}
+                rows.append(cell | {"auc_pr": value})
+    return pd.DataFrame(rows)
+
+
+def test_pairs_are_of_the_same_draw():
+    differences = pair_differences(paired_runs(), "prenet", "cross-entropy").set_index("dataset")
+    half = 4.3027 * 0.01 / 3**0.5  # unpaired it would be some 0.37
+    assert differences.loc["census", ["mean", "low", "high"]].tolist() == pytest.approx(
+        [0.1, 0.1 - half, 0.1 + half], abs=1e-4
+    )
+    shuffled = paired_runs().sample(frac=1, random_state=0)  # the run number counts, not the order
+    again = pair_differences(shuffled, "prenet", "cross-entropy").set_index("dataset")
+    pd.testing.assert_frame_equal(differences, again)
+
+
+def test_pairs_over_data_sets():
+    (row,) = today_pairs(paired_runs()).itertuples(index=False)
+    assert (row.sets, row.above, row.below) == (3, 1, 1)
+    assert row.mean == pytest.approx(0)
+    assert row.high == pytest.approx(4.3027 * 0.1 / 3**0.5, abs=1e-4)
+    assert row.low == pytest.approx(-row.high)
+
+
+def test_a_draw_that_one_method_lacks_is_left_out():
+    runs = paired_runs()
+    lacking = (runs["method"] == "cross-entropy") & (runs["dataset"] == "census") & (runs["run"] == 2)
+    differences = pair_differences(runs[~lacking], "prenet", "cross-entropy").set_index("dataset")
+    assert differences.loc["census", "draws"] == 2
+    assert differences.loc["census", "mean"] == pytest.approx(0.095)
+    assert today_pairs(runs, [("prenet", "catboost")]).empty
+
+
+def test_a_run_made_twice_is_an_error():
+    with pytest.raises(ValueError, match="duplicate"):
+        pair_differences(pd.concat([paired_runs()] * 2), "prenet", "cross-entropy")
+
+
+# ---------------------------------------------------------------------------- the runs file
+
+
+def test_only_runs_of_the_experiments_set_up_are_read(tmp_path):
+    usual = dict.fromkeys(RUN_COLUMNS, 1) | {"experiment": "today", "method": "prenet", "dataset": "census"}
+    usual |= {"protocol": "independent", "contamination": 0.02, "n_labeled": 5, "data_status": "exact"}
+    usual |= {"data_sha256": "x", "settings": "l2=1", "code": "c"}
+    rows = [
+        usual | {"settings": "l2=2"},  # an earlier setting
+        usual,
+        usual | {"run": 2},
+        usual | {"protocol": "released"},
+        usual | {"contamination": 0.1},
+        usual | {"dataset": "thyroid", "data_status": "synthetic"},
+    ]
+    pd.DataFrame(rows).to_csv(tmp_path / "today_runs.csv", index=False)
+    runs = today_runs(tmp_path)
+    assert runs["run"].tolist() == [1, 2]
+    assert set(runs["settings"]) == {"l2=1"}
