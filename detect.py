@@ -25,7 +25,7 @@ from common.errors import DataError
 from loading.files import bounded_memory
 from own_data.column_kinds import choose_columns
 from own_data.evaluation import HIDDEN_SHARE, draw_curves, hidden_label_tests, quality_table
-from own_data.event_model import EXPLAINED, METHODS_WITH_NETWORK, EventModel
+from own_data.event_model import EXPLAINED, SAVED_METHODS, EventModel
 from own_data.saved_models import load_model, save_model
 from own_data.scoring import REASONS, score_rows, write_scores
 from own_data.user_tables import Table, read_labeled
@@ -152,7 +152,7 @@ def add_learning_arguments(command):
     command.add_argument("--anomaly-value", metavar="VALUE", help=anomaly)
     command.add_argument("--normal-value", metavar="VALUE", help=normal)
     command.add_argument("--drop", type=column_names, default=[], metavar="A,B", help=drop)
-    command.add_argument("--method", choices=METHODS_WITH_NETWORK, default="prenet", help=default)
+    command.add_argument("--method", choices=SAVED_METHODS, default="prenet", help=default)
     command.add_argument("--seed", type=int, default=0, help=default)
 
 

@@ -24,7 +24,7 @@ from judging.tables import repeat_without_labels, table_suffix, write_tables
 from loading.options import add_data_arguments, data_set_names, make_finder
 from loading.registry import DEMO, how_to_get, source_of
 from loading.splits import PROTOCOLS
-from loading.store import prepare_all
+from loading.store import load_data, prepare_all
 from methods import METHODS, make_detector, method_group
 from reporting import theorem
 from running import provenance
@@ -34,6 +34,8 @@ from running.paper_experiments import COSTLY_SETS, EXPERIMENTS
 from running.planning import configurations, make_configured, plan
 from running.processes import run_cells
 from running.runs_file import SET_UP, RunsFile, describe_settings, only_writer, select_runs
+
+BEYOND_THE_PAPER = ("today", "crosscheck")  # experiments with tables of their own kind
 
 # ---------------------------------------------------------------------------- the data
 
@@ -133,8 +135,9 @@ def report(args, label, wanted, names, runs):
     """Write and show the tables and figures of what was asked for."""
     chosen = repeat_without_labels(runs_to_show(args, wanted, runs), names)
     varied = EXPERIMENTS[args.experiment].sweeps
+    own_protocol = EXPERIMENTS[args.experiment].protocols[0]
     suffix = table_suffix(
-        args.protocol,
+        None if args.protocol == own_protocol else args.protocol,
         *(None if name in varied else getattr(args, name) for name in ("n_labeled", "contamination")),
     )
     is_papers = not (suffix or args.set)
@@ -142,11 +145,14 @@ def report(args, label, wanted, names, runs):
     for path, table in tables.items():
         print(f"Wrote {path}")
         is_synthetic = path.name.endswith("_synthetic.csv")
+        if args.experiment in BEYOND_THE_PAPER and not is_synthetic:
+            write_beyond(args, names)
+            continue
         if varied or is_synthetic or not is_papers:
             compare.print_table(table)
         else:
             compare.compare(args.results_dir, args.experiment)
-        if varied:
+        if varied and args.experiment not in BEYOND_THE_PAPER:
             part = chosen[(chosen["data_status"] == "synthetic") == is_synthetic]
             write_figures(args, part, path.stem.removeprefix(args.experiment))
 
@@ -170,6 +176,28 @@ def runs_to_show(args, wanted, runs):
     return pd.concat(chosen)
 
 
+def write_beyond(args, names):
+    """Write what the experiments beyond the paper come to, as tables, text and figures."""
+    if args.experiment == "today":
+        from reporting.today_text import write_today
+
+        written = write_today(args.results_dir)
+    else:
+        from reporting.crosscheck_text import write_crosscheck
+
+        written = write_crosscheck(args.results_dir, {name: in_unit_range(name, args) for name in names})
+    for path in written:
+        print(f"Wrote {path}")
+        if path.suffix == ".md":
+            print(path.read_text(encoding="utf-8"))
+
+
+def in_unit_range(name, args):
+    """Whether all features of a data set lie between 0 and 1 as they come."""
+    X = load_data(name, args.data_dir).X
+    return bool(X.min() >= 0 and X.max() <= 1)
+
+
 def write_figures(args, runs, set_up):
     """Draw the figures of a sweep, and with --theorem make its table and figure."""
     from reporting.figures import draw_figures  # matplotlib is slow to import
@@ -191,6 +219,7 @@ def method_names(text):
         "all": ["table", "appendix"],
         "ablation": ["ablation"],
         "readings": ["reading"],
+        "today": ["today"],
     }
     return method_group(*groups[text]) if text in groups else parse_names(text, METHODS, "method")
 
@@ -213,13 +242,13 @@ def add_what(add):
     experiments += "; all: those of the paper, one after the other"
     add("experiment", choices=[*EXPERIMENTS, "all"], help=experiments)
     names = f"of {', '.join(method_group('table', 'appendix', 'ablation'))}; or `table`: those of Table 2, "
-    names += "`all`: those and the appendix's, `ablation`, `readings`: those that methods.py lists as such "
+    names += "`all`: those and the appendix's, `ablation`, `readings`, `today`: as methods.py lists them "
     add("--methods", type=method_names, metavar="A,B", help=names + "(default: as in the paper)")
     sets = "data sets, such as thyroid,bac or 'rec,fuz->dos' (default: all of the experiment that can be had)"
     add("--datasets", type=data_set_names, metavar="A,B", help=sets)
     demo = "one run on synthetic data: a quick try; its numbers say nothing about the paper"
     add("--demo", action="store_true", help=demo)
-    runs = "runs per method and data set; run r has seed r (default: 10, with --demo 1)"
+    runs = "runs per method and data set; run r has seed r (default: 10, crosscheck 3, with --demo 1)"
     add("--runs", type=positive, help=runs)
     jobs = "processes, of one thread each (default: %(default)s)"
     add("--jobs", type=positive, default=min(8, os.cpu_count() or 1), help=jobs)
@@ -231,7 +260,7 @@ def add_set_up(add):
     """The arguments for other set-ups than the paper's."""
     protocol = "how data is split and labels are drawn; redrawn: as released, but anew in every run; "
     protocol += "redrawn-split, -labels, -contamination: only this anew, all else as released and one seed "
-    add("--protocol", choices=PROTOCOLS, default="released", help=protocol + "(default: %(default)s)")
+    add("--protocol", choices=PROTOCOLS, help=protocol + "(default: released; today: independent)")
     add("--n-labeled", type=positive, help="labelled anomalies (default: 60)")
     add("--contamination", type=rate, help="share of anomalies in the unlabelled data (default: 0.02)")
     set_help = "another value for a parameter of the methods, such as margin=2; repeatable; "
@@ -265,7 +294,10 @@ def complete(given, name):
     for data_set in args.datasets or ():
         if not experiment.has(data_set):
             raise UserError(f"{data_set!r} is not a data set of the experiment `{name}`")
-    args.runs = args.runs or (1 if args.demo else 10)
+    args.runs = args.runs or (1 if args.demo else experiment.runs)
+    args.protocol = args.protocol or experiment.protocols[0]
+    if args.protocol not in experiment.protocols:
+        raise UserError(f"`{name}` is run with --protocol {' or '.join(experiment.protocols)}")
     args.methods = fitting_methods(args, args.methods or experiment.methods)
     if args.theorem and "prenet" not in args.methods:
         raise UserError("--theorem is about PReNet: leave it among the methods")

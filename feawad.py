@@ -87,7 +87,10 @@ def build_feawad(
     input_layer: bool = True,
     seed: int | None = None,
 ) -> keras.Model:
-    """Rows to (b, 2): the score, from [unit residual, code, residual norm], and the norm for the loss."""
+    """Rows to (b, 2): the score, from [unit residual, code, residual norm], and the norm for the loss.
+
+    Its name says that it works row by row (network.parts_of): a batch has few anomalies, many times each.
+    """
     seeds = seed_generator(seed)
     instance = keras.Input((n_features,))
     residual, code = build_autoencoder(n_features, encoder, input_layer, seeds)(instance)
@@ -98,7 +101,7 @@ def build_feawad(
         hidden = dense(units, seeds, f"scorer_{number}", l2=l2)(keras.ops.concatenate([hidden, norm], axis=1))
     score = dense(1, seeds, "score", activation=None)(keras.ops.concatenate([hidden, norm], axis=1))
     loss_norm = norm if residual_term == "paper" else row_norm(unit_residual)
-    return keras.Model(instance, keras.ops.concatenate([score, loss_norm], axis=1))
+    return keras.Model(instance, keras.ops.concatenate([score, loss_norm], axis=1), name="psi")
 
 
 def mean_squared_error(residuals):

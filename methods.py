@@ -9,10 +9,12 @@ class Method:
     column: str  # its name in the paper's tables; of a reading, what it changes too
     module: str
     class_name: str
-    # where it is compared: Tables 2 and 3, `appendix` C.1, the `ablation` of Table 4, or as a `reading`
+    # where it is compared: Tables 2 and 3, `appendix` C.1, the `ablation` of Table 4, as a `reading`, or
+    # beside the paper's methods in run_today.sh and run_crosscheck.sh (`today`, `outside`)
     group: str = "table"
     settings: tuple = ()  # (parameter, value) pairs other than its class's defaults
     uses_labels: bool = True
+    can_be_saved: bool = True  # as a model of detect.py, which has no variants and readings
     reading_of: str = ""  # the method that a reading is held against
 
 
@@ -23,10 +25,17 @@ METHODS = {
     "fsnet": Method("FSNet", "fsnet", "FSNet"),
     "cfsnet": Method("cFSNet", "fsnet", "CFSNet"),
     "repen": Method("REPEN", "repen", "REPEN"),
-    "iforest": Method("iForest", "iforest_baseline", "IForest", uses_labels=False),
+    "iforest": Method("iForest", "iforest_baseline", "IForest", uses_labels=False, can_be_saved=False),
     "xgbod": Method("XGBOD", "xgbod", "XGBOD", "appendix"),
     "pumad": Method("PUMAD", "pumad", "PUMAD", "appendix"),
     "feawad": Method("FEAWAD", "feawad", "FEAWAD", "appendix"),
+    "logistic": Method("logistic regression", "classifiers", "Logistic", "today"),
+    "xgboost": Method("XGBoost", "classifiers", "XGBoost", "today"),
+    "catboost": Method("CatBoost", "classifiers", "CatBoost", "today"),
+    "random-forest": Method("random forest", "classifiers", "RandomForest", "today"),
+    "cross-entropy": Method("cross-entropy", "cross_entropy", "CrossEntropy", "today"),
+    "rosas": Method("RoSAS", "rosas", "RoSAS", "today"),
+    "rosas-validated": Method("RoSAS, validated", "rosas", "RoSASValidated", "today", can_be_saved=False),
     "trm": Method("TRM", "prenet", "PReNet", "ablation", (("variant", "TRM"),)),
     "iprenet": Method("iPReNet", "prenet", "PReNet", "ablation", (("variant", "iPReNet"),)),
     "ldm": Method("LDM", "prenet", "PReNet", "ablation", (("variant", "LDM"),)),
@@ -35,12 +44,12 @@ METHODS = {
 }
 
 
-def reading(base, difference, class_name=None, **settings):
+def reading(base, difference, class_name=None, group="reading", **settings):
     """One change to a method's set-up: other settings of its own class, or a class of readings.py."""
     of = METHODS[base]
     module, class_name = ("readings", class_name) if class_name else (of.module, of.class_name)
     changed = tuple((dict(of.settings) | settings).items())
-    return Method(f"{of.column}, {difference}", module, class_name, "reading", changed, reading_of=base)
+    return Method(f"{of.column}, {difference}", module, class_name, group, changed, reading_of=base)
 
 
 # What the text leaves open, read in another way.
@@ -95,6 +104,16 @@ METHODS |= {
     # Sec. 5.2: "one hidden layer performs better and more stably than two or more"
     f"{base}-two-layers": reading(base, "two hidden layers", hidden_units=(20, 20))
     for base in ("prenet", "devnet", "dsad", "fsnet", "cfsnet", "repen")
+}
+
+# What sets ADGym's versions of two methods apart from ours, for run_crosscheck.sh.
+METHODS |= {
+    "dsad-linear-code": reading("dsad", "linear code", group="outside", code_layer="linear"),
+    "dsad-natural": reading("dsad", "natural batches", "DSADNaturalBatches", "outside"),
+    "dsad-three-layers": reading("dsad", "100-20-10", group="outside", hidden_units=(100, 20, 10)),
+    "dsad-adgym": reading("dsad", "all as in ADGym", "DSADOutside", "outside"),
+    "repen-known-only": reading("repen", "all negatives known", "REPENAllKnown", "outside"),
+    "repen-supervised": reading("repen", "as in ADGym", "REPENSupervised", "outside", l2=0.0),
 }
 
 

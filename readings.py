@@ -9,17 +9,40 @@ of DSAD, FSNet, cFSNet and REPEN were tried in prototypes before, and some are h
 published numbers: they show what may lie behind these. None is a default.
 """
 
+from dataclasses import dataclass
+
 import numpy as np
 
 from devnet import DevNet
+from dsad import DSAD, centre_of
 from fsnet import FSNet, sample_natural_episodes
 from loading.splits import RELEASED_SEED
 from prenet import PReNet
 from repen import REPEN
+from training.detector import apply_in_chunks, draw_different_pairs
+from training.keras_detector import PsiDetector
 from training.loop import Batches, RMSprop
-from training.network import keras
+from training.network import keras, seed_generator, torch_uniform
 
 FEW_ROWS = 5  # of each class, for FSNetFiveRows
+
+
+def sample_natural(unlabeled, anomalies, n_batches, batch_size, rng):
+    """Batches in which every row of U and A is equally likely at every place."""
+    drawn = rng.integers(len(unlabeled) + len(anomalies), size=(n_batches, batch_size))
+    return batches_of(drawn, unlabeled, anomalies)
+
+
+def batches_of(drawn, unlabeled, anomalies):
+    """Batches of the rows with these numbers (n_batches, b): first those of U, then those of A."""
+    return Batches(
+        unlabeled=np.concatenate([unlabeled, anomalies])[drawn],
+        # they stand among the others, in other places in every batch
+        anomalies=np.zeros((len(drawn), 0), int),
+        layout=np.arange(drawn.shape[1])[np.newaxis],
+        targets=(drawn >= len(unlabeled)).astype(int),
+    )
+
 
 # ---------------------------------------------------------------------------- FSNet
 
@@ -76,6 +99,90 @@ class REPENNoneKnown(REPEN):
     known_share = 0.0
 
 
+class REPENSupervised(REPEN):
+    """REPEN as ADGym runs it: known anomalies as all negatives, anchors and positives out of all of U.
+
+    There are no initial scores and no candidates, so no row of U is kept out of the inliers.
+    """
+
+    def sample_batches(self, X, unlabeled, anomalies, n_batches, rng):
+        size = (n_batches, self.batch_size)
+        anchors, positives = draw_different_pairs(len(unlabeled), size, rng)
+        return Batches(
+            unlabeled=unlabeled[np.hstack([anchors, positives])],
+            anomalies=rng.integers(len(anomalies), size=size),
+            layout=np.arange(3 * self.batch_size).reshape(3, -1),
+            targets=np.full(self.batch_size, self.margin),
+        )
+
+
+# ---------------------------------------------------------------------------- Deep SAD
+
+
+class DSADNaturalBatches(DSAD):
+    """Deep SAD without oversampling: every training row is equally likely at every place of a batch."""
+
+    def sample_batches(self, X, unlabeled, anomalies, n_batches, rng):
+        return sample_natural(unlabeled, anomalies, n_batches, self.batch_size, rng)
+
+
+@dataclass(repr=False, eq=False)
+class DSADOutside(DSAD):
+    """Deep SAD as ADGym runs it, all of its settings at once.
+
+    Layers 100-20-10 with batch normalisation and leaky ReLU, a linear code, Adam at 1e-4, weight decay 1e-6,
+    50 passes over all rows in batches of 128, the last epoch. Its autoencoder's weights never reach the
+    network, so there is no pre-training.
+    """
+
+    hidden_units: tuple[int, ...] = (100, 20, 10)
+    l2: float = 5e-7  # half of the weight decay, whose gradient is that of |w|^2 / 2
+    learning_rate: float = 1e-4
+    batch_size: int = 128
+
+    keeps = "last"
+
+    def sample_batches(self, X, unlabeled, anomalies, n_batches, rng):
+        """Every row once in an epoch, but for those that do not fill a batch; n_batches plays no part."""
+        n_rows = len(unlabeled) + len(anomalies)
+        size = min(self.batch_size, n_rows)
+        orders = [rng.permutation(n_rows)[: n_rows // size * size] for _ in range(self.epochs)]
+        drawn = np.concatenate(orders).reshape(-1, size)
+        return batches_of(drawn, unlabeled, anomalies)
+
+    def build(self, n_features, seed):
+        seeds = seed_generator(seed)
+        instance = code = keras.Input((n_features,))
+        for number, units in enumerate(self.hidden_units):
+            if number:
+                normalisation = {"momentum": 0.9, "epsilon": 1e-4, "center": False, "scale": False}
+                code = keras.layers.BatchNormalization(**normalisation, name=f"normalisation_{number}")(code)
+                code = keras.ops.leaky_relu(code, 0.01)
+            code = keras.layers.Dense(
+                units,
+                use_bias=False,
+                kernel_initializer=torch_uniform(code.shape[1], seeds),
+                kernel_regularizer=keras.regularizers.L2(self.l2),
+                name=f"hidden_{number}",
+            )(code)
+        return keras.Model(instance, code)
+
+    def optimizer(self):
+        return keras.optimizers.Adam(self.learning_rate, epsilon=1e-8)
+
+    def loss_constants(self, X, unlabeled, anomalies, model, rng):
+        # of all training rows, before the normalisation has seen any
+        self.centre_ = centre_of(apply_in_chunks(model, X, np.concatenate([unlabeled, anomalies])))
+        return (self.centre_,)
+
+    def _fit(self, X, unlabeled, anomalies, rng):
+        PsiDetector._fit(self, X, unlabeled, anomalies, rng)  # without the look at psi, which it has not
+
+    def _score(self, X):
+        codes = apply_in_chunks(self.model_, X).astype(np.float64)
+        return np.square(codes - self.centre_).sum(axis=1)
+
+
 # ---------------------------------------------------------------------------- PReNet and DevNet
 
 
@@ -107,11 +214,9 @@ class VariableClipping(DenseRows):
 
 
 class LastEpoch(DenseRows):
-    """The weights at the end of the last epoch, which is where the compiled training leaves its own model."""
+    """The weights at the end of the last epoch."""
 
-    def _fit(self, X, unlabeled, anomalies, rng):
-        super()._fit(X, unlabeled, anomalies, rng)
-        self.model_.set_weights(self._trainer(X).model.get_weights())
+    keeps = "last"
 
 
 class SameBatches(DenseRows):
@@ -192,11 +297,4 @@ class DevNetNaturalLabels(DenseRows, DevNet):
     """DevNet without oversampling: every row of U and A is equally likely at every place of a batch."""
 
     def sample_batches(self, X, unlabeled, anomalies, n_batches, rng):
-        drawn = rng.integers(len(unlabeled) + len(anomalies), size=(n_batches, self.batch_size))
-        return Batches(
-            unlabeled=np.concatenate([unlabeled, anomalies])[drawn],
-            # they stand among the others, in other places in every batch
-            anomalies=np.zeros((n_batches, 0), int),
-            layout=np.arange(self.batch_size)[np.newaxis],
-            targets=(drawn >= len(unlabeled)).astype(int),
-        )
+        return sample_natural(unlabeled, anomalies, n_batches, self.batch_size, rng)

@@ -15,7 +15,7 @@ import pandas as pd
 
 from common.errors import UserError
 from common.writing import written_whole
-from loading.registry import DATA_SETS, UNSEEN_SETS, with_all_others_seen
+from loading.registry import KNOWN_SETS, UNSEEN_SETS, with_all_others_seen
 from methods import METHODS
 from running.runs_file import SET_UP, SWEEP, RunsFile, latest_runs
 
@@ -30,9 +30,12 @@ ROW = [*SWEEP, "dataset", "size", "D", "status", "runs"]  # of a table on disk, 
 
 
 def table_suffix(protocol, n_labeled, contamination):
-    """What distinguishes the table of another set-up from the paper's, which has ''; None is what varies."""
+    """What distinguishes the table of another set-up from the paper's, which has ''.
+
+    None is what the experiment varies, or has as its own.
+    """
     paper = PAPER_SET_UP
-    parts = [] if protocol == paper["protocol"] else [protocol]
+    parts = [] if protocol in (paper["protocol"], None) else [protocol]
     parts += [] if n_labeled in (paper["n_labeled"], None) else [f"{n_labeled}labels"]
     parts += [] if contamination in (paper["contamination"], None) else [f"{contamination:g}contamination"]
     return "".join("_" + part for part in parts)
@@ -77,7 +80,7 @@ def repeat_without_labels(runs, names):
 
 def in_paper_order(names):
     """Names of data sets as in Tables 2 and 3, then all others."""
-    known = (*DATA_SETS, *UNSEEN_SETS)
+    known = (*KNOWN_SETS, *UNSEEN_SETS)
     return sorted(set(names), key=lambda name: (known.index(name) if name in known else len(known), name))
 
 

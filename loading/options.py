@@ -7,7 +7,16 @@ from pathlib import Path
 
 from common.command_line import parse_names
 from loading.fetching import SourceFinder
-from loading.registry import CLASSES, DATA_SETS, DEMO, SEEN_SETS, UNSEEN_DEMO_SETS, UNSEEN_SETS, parse_unseen
+from loading.registry import (
+    CLASSES,
+    DEMO,
+    KNOWN_SETS,
+    OUTSIDE_SETS,
+    SEEN_SETS,
+    UNSEEN_DEMO_SETS,
+    UNSEEN_SETS,
+    parse_unseen,
+)
 
 
 def add_data_arguments(parser):
@@ -26,7 +35,7 @@ def make_finder(args):
 
 
 def prepared_names(text):
-    return parse_names(text, [*DATA_SETS, DEMO], "data set")
+    return parse_names(text, [*KNOWN_SETS, DEMO], "data set")
 
 
 def data_set_names(text):
@@ -36,7 +45,8 @@ def data_set_names(text):
     A semicolon separates where that would be wrong: `bac;rec,fuz->dos`.
     """
     one_class = "|".join(name for classes in CLASSES.values() for name in classes)
-    known = {parse_unseen(name) or name: name for name in (*SEEN_SETS, DEMO, *UNSEEN_SETS, *UNSEEN_DEMO_SETS)}
+    plain = (*SEEN_SETS, DEMO, *OUTSIDE_SETS)
+    known = {parse_unseen(name) or name: name for name in (*plain, *UNSEEN_SETS, *UNSEEN_DEMO_SETS)}
     names = []
     for name in re.findall(rf"(?:{one_class})(?:,(?:{one_class}))*->\w*|[^,;]+", text.replace(" ", "")):
         try:

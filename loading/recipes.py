@@ -76,7 +76,8 @@ def authors_csv(stem):
 
 
 def adbench(name):
-    return Recipe(readers.read_npz, (File((name,), (ADBENCH + name,)),))
+    """An npz of ADBench, by itself or in a folder adbench/ as in its repository's copies."""
+    return Recipe(readers.read_npz, (File((name, f"adbench/{name}"), (ADBENCH + name,)),))
 
 
 BACKDOOR = authors_file("UNSW_NB15_traintest_backdoor", "UNSW_NB15_traintest_Backdoor")  # spelled either way

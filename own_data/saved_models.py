@@ -4,13 +4,12 @@
     X, scores = load_model("fraud.model").score(texts)
 
 A model file is a zip of format.json and plain .npy arrays. Loading it executes nothing: arrays are read
-without pickle, and the network is built by this code and only filled with the weights. So it is safe to load
-a file that somebody sent you.
+without pickle, networks are built by this code and only filled with the weights, and trees are the JSON of
+their library, checked before it gets them. So it is safe to load a file that somebody sent you.
 """
 
 import io
 import json
-import re
 import zipfile
 from pathlib import Path
 
@@ -20,26 +19,18 @@ from common.errors import DataError
 from common.writing import written_whole
 from loading.files import bounded_memory, guarded, open_zip, read_array
 from methods import make_detector
-from own_data.event_model import METHODS_WITH_NETWORK, QUANTILES, EventModel
+from own_data.event_model import QUANTILES, SAVED_METHODS, EventModel
 from own_data.features import check_description, described_encoder, rebuilt_encoder, require
 
 FORMAT, VERSION = "prenet-events", 1
 # bytes of all that a model file expands to; one of 21 columns has 0.2 MB, one of 1,000 features with FEAWAD 1
 # MB
 MODEL_SIZE_LIMIT = 2**26
-# numbers in what a detector keeps beside its network: REPEN 8,000, PReNet 30 rows
-STATE_LIMIT, STATE_LIMIT_PER_FEATURE = 2**14, 32
 
 
 def save_model(path, model):
     """Write a model as one file, which appears only when it is whole; the same model gives the same bytes."""
-    learned = {name: value for name, value in vars(model.detector).items() if is_state(name)}
-    arrays = {
-        name: np.asarray(value) for name, value in learned.items() if np.asarray(value).dtype.kind in "biuf"
-    }
-    arrays |= {
-        f"weights_{number}": weights for number, weights in enumerate(model.detector.model_.get_weights())
-    }
+    arrays = model.detector.learned()
     arrays["quantiles"] = model.quantiles
     contents = {
         "format": FORMAT,
@@ -54,11 +45,6 @@ def save_model(path, model):
             buffer = io.BytesIO()
             np.save(buffer, array, allow_pickle=False)
             archive.writestr(zipfile.ZipInfo(f"{name}.npy"), buffer.getvalue(), zipfile.ZIP_DEFLATED)
-
-
-def is_state(name):
-    """Whether an attribute of a detector is something learned, other than its network."""
-    return re.fullmatch(r"[a-z]\w*_", name) is not None and name != "model_"
 
 
 def load_model(path):
@@ -101,13 +87,13 @@ def _built_model(contents, arrays, path):
     check_description(contents["columns"])
     encoder = rebuilt_encoder(contents["columns"])
     model = EventModel(contents["method"], detector, encoder, quantiles, n_rows)
-    _fill_detector(detector, arrays, sum(model.widths))
+    detector.restore(arrays, sum(model.widths))
     return model
 
 
 def _new_detector(method, settings, path):
     """The detector of a model file before its network is built; its settings must be the method's own."""
-    if method not in METHODS_WITH_NETWORK:
+    if method not in SAVED_METHODS:
         raise DataError(f"{path} is a model of the unknown method {method!r}.")
     detector = make_detector(method, random_state=int(settings.pop("random_state")))
     defaults = json.loads(json.dumps(detector.get_params()))  # tuples become lists, as in the file
@@ -117,21 +103,3 @@ def _new_detector(method, settings, path):
                 f"{path} was made with {name}={value!r}, which this version of {method} does not have."
             )
     return detector
-
-
-def _fill_detector(detector, arrays, n_features):
-    """Build the network and put the arrays in: its weights, and what else the detector learned."""
-    # otherwise it could be of any size
-    require(arrays["weights_0"].shape[:1] == (n_features,), "its network has other features")
-    detector._is_fitted = True  # what `fit` sets, and decision_function asks for
-    detector.model_ = detector.build(n_features, seed=0)
-    weights = [arrays.pop(f"weights_{number}") for number in range(len(detector.model_.get_weights()))]
-    # otherwise they could become infinite
-    require(all(array.dtype == np.float32 for array in weights), "its weights are of another precision")
-    detector.model_.set_weights(weights)
-    most_numbers = STATE_LIMIT + STATE_LIMIT_PER_FEATURE * n_features
-    for name, array in arrays.items():
-        require(is_state(name) and array.size <= most_numbers, f"there is an unexpected array {name!r}")
-        setattr(detector, name, array if array.ndim else array.item())
-    # a ValueError if its parts do not fit together
-    detector.decision_function(np.zeros((1, n_features), np.float32))

@@ -1,8 +1,9 @@
-"""The table of experiments: what each table and figure of the paper is made of, and the readings."""
+"""The table of experiments: what each table and figure of the paper is made of, and those beyond it."""
 
 from dataclasses import dataclass, field
 
-from loading.registry import DEMO, SEEN_SETS, UNSEEN_DEMO_SETS, UNSEEN_SETS
+from loading.registry import DEMO, OUTSIDE_SETS, SEEN_SETS, UNSEEN_DEMO_SETS, UNSEEN_SETS
+from loading.splits import OUTSIDE_PROTOCOLS, PAPER_PROTOCOLS
 from methods import METHODS, method_group
 
 # those that can be had as the paper describes them
@@ -30,10 +31,18 @@ class Experiment:
     methods: list
     sweeps: dict = field(default_factory=dict)  # {parameter: values}
     in_paper: bool = True  # what `all` runs
+    protocols: tuple = PAPER_PROTOCOLS  # those that it can be run with; the first is its own
+    runs: int = 10
 
     def has(self, name):
-        """Whether a data set is of the kind that the experiment is about: with unseen classes or not."""
-        return ("->" in name) in {"->" in other for other in self.demo_sets}
+        """Whether a data set is of the kind that the experiment is about, or its demo."""
+        kinds = {kind_of(other) for other in self.data_sets}
+        return name in self.demo_sets or kind_of(name) in kinds
+
+
+def kind_of(name):
+    """What a data set is there for: Table 2, Table 3 or the cross-check."""
+    return "outside" if name in OUTSIDE_SETS else "unseen" if "->" in name else "seen"
 
 
 EXPERIMENTS = {
@@ -59,5 +68,16 @@ EXPERIMENTS = {
     "readings": Experiment(
         "no table of the paper, but what its text leaves open", EXACT_SETS, (DEMO,), method_group("reading"),
         in_paper=False,
+    ),
+    "today": Experiment(
+        "no table of the paper, but what one would use today", EXACT_SETS, (DEMO,),
+        method_group("table", "appendix", "today"), {"n_labeled": (5, 10, 20, 40, 60, 120)},
+        in_paper=False, protocols=("independent",),
+    ),
+    "crosscheck": Experiment(
+        "no table of the paper, but another implementation's results", tuple(OUTSIDE_SETS), (DEMO,),
+        [*"prenet devnet dsad repen feawad xgbod logistic random-forest xgboost catboost".split(),
+         *method_group("outside")],
+        {"n_labeled": (5, 10, 20)}, in_paper=False, protocols=OUTSIDE_PROTOCOLS, runs=3,
     ),
 }  # fmt: skip

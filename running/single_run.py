@@ -10,8 +10,9 @@ from typing import Any, NamedTuple
 
 import numpy as np
 from sklearn.metrics import average_precision_score, roc_auc_score
+from sklearn.preprocessing import MinMaxScaler
 
-from loading.splits import NORMAL, ONE_DRAW, Split
+from loading.splits import NORMAL, ONE_DRAW, OUTSIDE_SCALED, Split, hold_out_for_validation
 
 
 class RowsOfRun(NamedTuple):
@@ -22,6 +23,8 @@ class RowsOfRun(NamedTuple):
     X_test: Any
     y_test: np.ndarray  # True for anomalies
     weights: Any  # of the test rows, None if they all count the same
+    is_anomaly: np.ndarray  # of all rows of `training`: what only measures and validation may see
+    seed: int
 
 
 def rows_of_run(data, protocol, seed, n_labeled, contamination):
@@ -29,7 +32,19 @@ def rows_of_run(data, protocol, seed, n_labeled, contamination):
     split = data.split(protocol, seed, n_labeled, contamination)
     y_test = data.y[split.test] != NORMAL
     weights = paper_weights(y_test, data.paper_odds())
-    return RowsOfRun(split.stack(data.X), split, data.X[split.test], y_test, weights)
+    X = data.X
+    if protocol == OUTSIDE_SCALED:
+        X = scaled(X, np.concatenate([split.unlabeled, split.anomalies]))
+    training = split.stack(X)
+    # the extra rows are anomalies
+    is_anomaly = np.concatenate([data.y != NORMAL, np.ones(training.shape[0] - len(data.y), bool)])
+    return RowsOfRun(training, split, X[split.test], y_test, weights, is_anomaly, seed or 0)
+
+
+def scaled(X, positions):
+    """X (n, D) with every feature mapped to 0-1 by its range in the rows at positions."""
+    scaler = MinMaxScaler().fit(X[positions].astype(np.float64))
+    return scaler.transform(np.asarray(X, np.float64)).astype(np.float32)
 
 
 def detector_seed(protocol, seed):
@@ -46,9 +61,12 @@ def paper_weights(y_test, paper_odds):
 
 def measure(detector, rows):
     """Fit a detector and score the test rows; returns what was measured."""
-    y_test, weights = rows.y_test, rows.weights
+    y_test, weights, split = rows.y_test, rows.weights, rows.split
+    if detector.needs_validation:
+        split, held_out = hold_out_for_validation(split, rows.seed)
+        detector.set_validation(rows.training[held_out], rows.is_anomaly[held_out])
     start = time.perf_counter()
-    detector.fit_rows(rows.training, rows.split.unlabeled, rows.split.anomalies)
+    detector.fit_rows(rows.training, split.unlabeled, split.anomalies)
     fitted = time.perf_counter()
     scores = detector.decision_function(rows.X_test)
     scored = time.perf_counter()

@@ -25,6 +25,7 @@ set.
 """
 
 import logging
+import re
 import time
 from dataclasses import dataclass
 from typing import Any, TypeVar
@@ -42,6 +43,9 @@ CHUNK_ROWS, CHUNK_BYTES = 2_048, 2**26
 EQUAL_SCORES = 1e-6  # scores that differ by less than this part of their size differ by float32 rounding only
 CONTAMINATION = 0.1  # share of the unlabelled rows above the offset_ of `fit`: PyOD's default
 
+# numbers in what a detector keeps beside its network or trees: REPEN has 8,000, PReNet 30 rows
+STATE_LIMIT, STATE_LIMIT_PER_FEATURE = 2**14, 32
+
 Rows = Any  # (n, D): an array, a DataFrame of numbers or a CSR matrix
 SomeDetector = TypeVar("SomeDetector", bound="Detector")
 
@@ -57,6 +61,7 @@ class Detector(BaseEstimator):
 
     takes_sparse = True  # whether a CSR matrix will do
     slow_on_sparse = False  # whether it then takes minutes, so that it is run on such data only if asked for
+    needs_validation = False  # whether set_validation has to be called before fit_rows
 
     def fit(self: SomeDetector, X: Rows, y: ArrayLike) -> SomeDetector:
         """Learn from X (n, D) and y (n,): 1 or True for a labelled anomaly, 0 or False for unlabelled."""
@@ -99,6 +104,32 @@ class Detector(BaseEstimator):
         message = "%s: %d unlabelled rows, %d anomalies, %.1f s"
         logger.info(message, type(self).__name__, len(unlabeled), len(anomalies), seconds)
         return self
+
+    def set_validation(self, X: Rows, y: np.ndarray) -> None:
+        """Hand over held-out rows X (n, D) with all their labels y (n,), where needs_validation."""
+        raise NotImplementedError(f"{type(self).__name__} uses no validation rows")
+
+    def learned(self) -> dict[str, np.ndarray]:
+        """What `fit` has learned, as plain arrays by name: all that a model file has to hold.
+
+        These are the attributes that are numbers and end in `_`; a detector with a network or trees, in
+        `model_`, adds those.
+        """
+        arrays = {name: np.asarray(value) for name, value in vars(self).items() if is_learned(name)}
+        return {name: array for name, array in arrays.items() if array.dtype.kind in "biuf"}
+
+    def restore(self, arrays: dict[str, np.ndarray], n_features: int) -> None:
+        """Put `learned` back into a new detector; ValueError if the arrays do not fit together.
+
+        The arrays may come from anybody's file: whatever is in them, this ends in a detector or an error.
+        """
+        most_numbers = STATE_LIMIT + STATE_LIMIT_PER_FEATURE * n_features
+        for name, array in arrays.items():
+            if not is_learned(name) or array.size > most_numbers:
+                raise ValueError(f"there is an unexpected array {name!r}")
+            setattr(self, name, array if array.ndim else array.item())
+        self._is_fitted = True
+        self.decision_function(np.zeros((1, n_features), np.float32))
 
     def set_offset(self: SomeDetector, X: Rows, contamination: float) -> SomeDetector:
         """Choose offset_ so that predict calls this share of X anomalies: of rows like those to come."""
@@ -179,6 +210,11 @@ class Detector(BaseEstimator):
         tags.classifier_tags = ClassifierTags(multi_class=False)
         tags.input_tags.sparse = self.takes_sparse
         return tags
+
+
+def is_learned(name: str) -> bool:
+    """Whether an attribute of this name is something learned, other than a library's object."""
+    return re.fullmatch(r"[a-z]\w*_", name) is not None and name != "model_"
 
 
 # The default stands in the constructor alone, not in the class too: the detector behind a compiled graph has

@@ -31,6 +31,7 @@ class KerasDetector(Detector):
     batches_per_epoch: int
     batch_size: int
 
+    keeps = "best"  # one of training.loop.KEEPS
     takes_sparse = False
     slow_on_sparse = True  # every weight of a million columns changes in every step
 
@@ -57,6 +58,13 @@ class KerasDetector(Detector):
     def optimizer(self) -> keras.optimizers.Optimizer:
         return rmsprop(self.learning_rate)
 
+    def chosen_weights(self, model: keras.Model, kept: list[np.ndarray]) -> list[np.ndarray]:
+        """The weights to score with, out of what the trainer kept.
+
+        With keeps = "every", the arrays of `kept` have the epochs as their first axis.
+        """
+        return kept
+
     def _fit(self, X, unlabeled, anomalies, rng):
         for name in ("epochs", "batches_per_epoch", "batch_size", "hidden_units"):
             if min(layer_sizes(getattr(self, name, 1)), default=0) < 1:
@@ -67,11 +75,26 @@ class KerasDetector(Detector):
         batches = self.sample_batches(X, unlabeled, anomalies, self.epochs * self.batches_per_epoch, rng)
         constants = self.loss_constants(X, unlabeled, anomalies, model, rng)
         trainer = self._trainer(X)
-        weights, losses = trainer.fit(X, anomalies, batches, self.epochs, state_of(model), constants)
-        model.set_weights(weights)
+        kept, losses = trainer.fit(X, anomalies, batches, self.epochs, state_of(model), constants)
+        model.set_weights(self.chosen_weights(model, kept))
         self.model_, self.losses_ = model, losses
         message = "%s: %d epochs, mean loss %.4g in the first, lowest %.4g in epoch %d"
         logger.info(message, type(self).__name__, self.epochs, losses[0], min(losses), np.argmin(losses) + 1)
+
+    def learned(self):
+        weights = {f"weights_{number}": array for number, array in enumerate(self.model_.get_weights())}
+        return super().learned() | weights
+
+    def restore(self, arrays, n_features):
+        # otherwise the network could be of any size
+        if arrays["weights_0"].shape[:1] != (n_features,):
+            raise ValueError("its network has other features")
+        self.model_ = self.build(n_features, seed=0)
+        weights = [arrays[f"weights_{number}"] for number in range(len(self.model_.get_weights()))]
+        if any(array.dtype != np.float32 for array in weights):  # they could become infinite
+            raise ValueError("its weights are of another precision")
+        self.model_.set_weights(weights)
+        super().restore({k: v for k, v in arrays.items() if not k.startswith("weights_")}, n_features)
 
     def _trainer(self, X):
         """The compiled trainer for rows like X."""
@@ -99,7 +122,7 @@ def _compiled_trainer(detector_class, settings, n_features):
     del detector.random_state  # it would be that of no fit
     if n_features is None:
         return SparseTrainer(detector.build(1, seed=0), detector.loss, detector.optimizer())
-    return Trainer(detector.build(n_features, seed=0), detector.loss, detector.optimizer())
+    return Trainer(detector.build(n_features, seed=0), detector.loss, detector.optimizer(), detector.keeps)
 
 
 @dataclass(repr=False, eq=False)

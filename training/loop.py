@@ -16,7 +16,14 @@ from typing import NamedTuple
 
 import numpy as np
 
-from training.network import finish_psi, first_kernel, keras, parts_of, tf  # before TensorFlow itself
+from training.network import (
+    finish_psi,
+    first_kernel,
+    is_chain,
+    keras,
+    parts_of,
+    tf,
+)  # before TensorFlow itself
 
 # isort: split
 from tensorflow.compiler.tf2xla.python.xla import optimization_barrier  # not in TensorFlow's public interface
@@ -70,6 +77,9 @@ def numbered_groups(*sizes: int) -> list[np.ndarray]:
     return np.split(np.arange(sum(sizes)), np.cumsum(sizes)[:-1])
 
 
+KEEPS = ("best", "last", "every")  # the weights of the epoch with the lowest mean loss, the last, or all
+
+
 class RMSprop(keras.optimizers.RMSprop):
     """RMSprop with the step of the Keras that the paper used (2.3.1): g / (sqrt(v) + epsilon).
 
@@ -94,11 +104,15 @@ class Trainer:
     encodes each distinct row of its batch once, then arranges the codes: the few labelled anomalies recur
     many times in a batch. A model without these parts gets the rows themselves. loss(targets, outputs,
     *constants) returns the mean loss of a batch without the l2 terms, which the model carries itself.
-    `constants` are arrays that may differ from fit to fit without a new compilation.
+    `constants` are arrays that may differ from fit to fit without a new compilation. keeps="every" is for a
+    detector that chooses the epoch in its own way: `fit` then returns the weights of every epoch, stacked.
     """
 
-    def __init__(self, model, loss, optimizer):
+    def __init__(self, model, loss, optimizer, keeps="best"):
+        if keeps not in KEEPS:
+            raise ValueError(f"keeps must be one of {', '.join(KEEPS)}, not {keeps!r}")
         self.model = model
+        self.keeps = keeps
         self.loss = loss
         self.optimizer = optimizer
         self._parts = parts_of(model)
@@ -108,7 +122,7 @@ class Trainer:
         self._compiled = set()  # shapes of the data that it was compiled for
 
     def fit(self, rows, anomalies, batches, n_epochs, initial_state, constants=()):
-        """Train from initial_state; return the best epoch's weights and the mean loss of every epoch.
+        """Train from initial_state; return the weights that are kept and the mean loss of every epoch.
 
         rows: (n, D) float32; anomalies: positions of A in rows; batches: as the sampler drew them;
         initial_state: state_of a model, so that a fit's dropout masks do not depend on the fits before it.
@@ -134,33 +148,34 @@ class Trainer:
         shapes = tuple(tuple(part.shape) for part in data[:-1])
         # the first call compiles the graph, which TensorFlow announces on the file descriptor itself
         with contextlib.nullcontext() if shapes in self._compiled else silent_stderr():
-            losses, *best_weights = [result.numpy() for result in self._graph(*data)]
+            losses, *kept = [result.numpy() for result in self._graph(*data)]
         self._compiled.add(shapes)
         for epoch, loss in enumerate(losses):
             check_loss(loss, epoch, n_epochs, rows)
-        return best_weights, losses.tolist()
+        return kept, losses.tolist()
 
     def _run_epochs(self, rows, shared, drawn, places, targets, constants):
-        """All epochs; returns their mean losses (n_epochs,) and the weights at the end of the best."""
+        """All epochs; returns their mean losses (n_epochs,) and the weights that are kept."""
         n_epochs = drawn.shape[0]
 
-        def one_epoch(epoch, losses, lowest, *best_weights):
+        def one_epoch(epoch, losses, lowest, *kept):
             loss = self._run_epoch(epoch, rows, shared, drawn, places, targets, constants)
             losses = tf.tensor_scatter_nd_update(losses, [[epoch]], [loss])
-            kept = [
-                tf.where(loss < lowest, weight, best)
-                for weight, best in zip(self.model.weights, best_weights)
-            ]
+            kept = [self._keep(epoch, loss < lowest, *pair) for pair in zip(self.model.weights, kept)]
             return epoch + 1, losses, tf.minimum(loss, lowest), *kept
 
-        start = (
-            0,
-            tf.zeros(n_epochs, rows.dtype),
-            tf.constant(np.inf, rows.dtype),
-            *map(tf.convert_to_tensor, self.model.weights),
-        )
-        _, losses, _, *best_weights = tf.while_loop(lambda epoch, *_: epoch < n_epochs, one_epoch, start)
-        return losses, *best_weights
+        weights = list(map(tf.convert_to_tensor, self.model.weights))
+        if self.keeps == "every":
+            weights = [tf.TensorArray(one.dtype, n_epochs, element_shape=one.shape) for one in weights]
+        start = (0, tf.zeros(n_epochs, rows.dtype), tf.constant(np.inf, rows.dtype), *weights)
+        _, losses, _, *kept = tf.while_loop(lambda epoch, *_: epoch < n_epochs, one_epoch, start)
+        return losses, *(one.stack() if self.keeps == "every" else one for one in kept)
+
+    def _keep(self, epoch, is_best, weight, kept):
+        """What is kept of a weight after an epoch, given what was kept before."""
+        if self.keeps == "every":
+            return kept.write(epoch, weight)
+        return tf.where(is_best, weight, kept) if self.keeps == "best" else tf.convert_to_tensor(weight)
 
     def _run_epoch(self, epoch, rows, shared, drawn, places, targets, constants):
         """All gradient steps of one epoch; returns their mean loss."""
@@ -180,7 +195,7 @@ class Trainer:
         """One gradient step (Alg. 1, steps 6 and 7) on a batch's distinct rows; places: (k, b)."""
         psi, eta = self._parts
         with tf.GradientTape() as tape:
-            codes = finish_psi(psi, product(batch_rows, first_kernel(psi))) if psi else batch_rows
+            codes = encode_rows(psi, batch_rows) if psi else batch_rows
             inputs = [tf.gather(codes, places[i]) for i in range(places.shape[0])]
             outputs = eta(inputs if len(inputs) > 1 else inputs[0], training=True)
             loss = self.loss(targets, outputs, *constants) + sum(self.model.losses)
@@ -197,6 +212,13 @@ def check_loss(loss, epoch, n_epochs, rows):
             "are the features scaled (to about 0-1; "
             f"the largest here is {max(rows.max(), -rows.min()):.3g}), and is the learning rate not too high?"
         )
+
+
+def encode_rows(psi, rows):
+    """psi(x) of a batch's rows in training; in a chain of layers, with the quick product by the first."""
+    if is_chain(psi):
+        return finish_psi(psi, product(rows, first_kernel(psi)))
+    return psi(rows, training=True)
 
 
 @tf.custom_gradient

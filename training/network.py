@@ -42,6 +42,11 @@ def hidden_layer(units, l2, seeds, use_bias=True, name="hidden", activation="rel
     )
 
 
+def torch_uniform(n_inputs, seeds):
+    """The initial weights of torch's linear layers: uniform within 1 / sqrt(inputs)."""
+    return keras.initializers.RandomUniform(-(n_inputs**-0.5), n_inputs**-0.5, seeds)
+
+
 HiddenUnits = int | tuple[int, ...]  # of one layer, or of each of several
 
 
@@ -125,6 +130,12 @@ def codes_at(psi, X: Rows, positions: np.ndarray) -> np.ndarray:
     return apply_in_chunks(encoder(psi), X, positions)
 
 
+def is_chain(psi) -> bool:
+    """Whether psi is one layer behind another, the first of them dense: then finish_psi computes it."""
+    first, *others = psi.layers[1:]
+    return isinstance(first, keras.layers.Dense) and not any(isinstance(x, keras.Model) for x in others)
+
+
 class Parts(NamedTuple):
     """A model as the loop uses it: psi encodes a batch's distinct rows, eta takes the codes of all places."""
 
@@ -135,8 +146,11 @@ class Parts(NamedTuple):
 def parts_of(model: keras.Model) -> Parts:
     """The layers "psi" and "eta" of a model eta(psi(x_1), ..., psi(x_k)); eta may be the whole model.
 
+    A model of one input that is itself named "psi" is all psi: its eta takes the outputs as they are.
     A psi with dropout is no part of its own: an instance needs another mask at each of its places in a batch.
     """
+    if model.name == "psi":
+        return Parts(model, keras.layers.Identity())
     layers = {layer.name: layer for layer in model.layers}
     psi, eta = layers.get("psi"), layers.get("eta", model)
     if psi is None or not psi.weights:  # there is none, or it is the identity

@@ -18,6 +18,7 @@ from feawad import (
     sample_unlabeled,
 )
 from methods import make_detector
+from training.loop import Trainer
 from training.network import keras, tf
 
 SMALL = {"encoder": (16, 4), "scorer": (16, 8), "pretraining_epochs": 3, "epochs": 3, "batch_size": 64}
@@ -221,6 +222,24 @@ def test_joint_training_moves_all_layers():
     assert all(
         np.abs(after - before).max() > 1e-3 for before, after in zip(start[::2], reached[::2])
     )  # the kernels
+
+
+def test_distinct_rows_give_the_gradient_of_all_rows():
+    """Two anomalies at six places, encoded once each, against a plain Keras call on all eight rows."""
+    rng = np.random.default_rng(0)
+    rows, places = rng.random((4, 6), dtype=np.float32), np.array([[0, 1, 2, 3, 3, 2, 3, 3]])
+    labels = np.float32([0, 0, 1, 1, 1, 1, 1, 1])
+    detector = FEAWAD(**SMALL)
+    model, caught = detector.build(6, seed=1), []
+    with tf.GradientTape() as tape:
+        loss = detector.loss(labels, model(rows[places[0]], training=True))
+    wanted = tape.gradient(loss, model.trainable_variables)
+    trainer = Trainer(model, detector.loss, detector.optimizer())
+    trainer.optimizer.apply = lambda gradients, variables: caught.extend(gradients)
+    assert float(trainer._step(rows, places, labels, ())) == pytest.approx(float(loss), rel=1e-6)
+    assert len(caught) == len(wanted) == 16
+    for gradient, expected in zip(caught, wanted):
+        np.testing.assert_allclose(gradient, expected, atol=1e-6)
 
 
 # ---------------------------------------------------------------------------- detector

@@ -21,7 +21,7 @@ from methods import METHODS
 from own_data import scoring, user_tables
 from own_data.column_kinds import column_kind, typed_columns
 from own_data.evaluation import hide_labels
-from own_data.event_model import METHODS_WITH_NETWORK, EventModel
+from own_data.event_model import SAVED_METHODS, EventModel
 from own_data.features import described_encoder, new_encoder, rebuilt_encoder
 from own_data.saved_models import load_model, save_model
 from own_data.scoring import reasons_of
@@ -353,8 +353,7 @@ def test_a_bad_file_to_score_gives_one_sentence_and_leaves_the_old_scores(
 
 def test_methods_without_a_network_are_refused(folder, capsys):
     for method in sorted(
-        {name for name, entry in METHODS.items() if entry.group in ("table", "appendix")}
-        - set(METHODS_WITH_NETWORK)
+        {name for name, entry in METHODS.items() if entry.group in ("table", "appendix")} - set(SAVED_METHODS)
     ):
         assert run(f"fit events.csv --label fraud --method {method} --model fraud.model") == 2
         assert "invalid choice" in capsys.readouterr().err
@@ -363,7 +362,7 @@ def test_methods_without_a_network_are_refused(folder, capsys):
 # ---------------------------------------------------------------------------- saved models
 
 
-@pytest.mark.parametrize("method", METHODS_WITH_NETWORK)
+@pytest.mark.parametrize("method", SAVED_METHODS)
 def test_scores_after_loading_are_the_same(tmp_path, method):
     table = events()
     model = EventModel.fit(method, table[list(KINDS)], KINDS, (table["fraud"] == "1").astype(int), seed=1)

@@ -54,8 +54,11 @@ def test_parts_of_a_network():
     identity, dropout = (PReNet(variant=name).build(5, seed=0) for name in ("LDM", "A2H"))
     assert parts_of(identity) == (None, identity.get_layer("eta"))
     assert parts_of(dropout) == (None, dropout)
-    for model in (FEAWAD().build(5, seed=0), build_residual(5)):
-        assert parts_of(model) == (None, model)
+    residual = build_residual(5)
+    assert parts_of(residual) == (None, residual)
+    whole = FEAWAD().build(5, seed=0)
+    psi, eta = parts_of(whole)
+    assert psi is whole and isinstance(eta, keras.layers.Identity)
 
 
 WITH_PSI = ["prenet", "devnet", "dsad", "fsnet", "cfsnet", "repen", "pumad"]

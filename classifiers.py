@@ -1,0 +1,162 @@
+"""Plain classifiers as anomaly detectors: labelled anomalies are class 1, unlabelled rows class 0.
+
+What most people would try first, and what the paper does not compare with. Each runs with the defaults of its
+library, untuned; a row's score is what the library ranks by.
+
+    python experiments.py seen --methods logistic,xgboost,catboost,random-forest --datasets thyroid
+    XGBoost(random_state=0).fit(X, y).decision_function(X_new)
+
+Logistic      scikit-learn's LogisticRegression (l2, C=1, at most 100 iterations of lbfgs); the log odds
+XGBoost       XGBClassifier (100 trees of depth 6); the log odds but for their constant
+CatBoost      CatBoostClassifier (1,000 symmetric trees of depth 6); the same
+RandomForest  scikit-learn's RandomForestClassifier (100 full trees); the sum of the leaves' shares of class 1
+
+Differences from the libraries' defaults
+  1. One thread, and the detector's seed: runs are spread over processes here.
+  2. Nothing is printed, and CatBoost writes no files beside the training.
+  3. That lbfgs stops at its 100 iterations before it has converged is not reported.
+"""
+
+import warnings
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from catboost import CatBoostClassifier
+from sklearn.ensemble import RandomForestClassifier
+from sklearn.exceptions import ConvergenceWarning
+from sklearn.linear_model import LogisticRegression
+from xgboost import XGBClassifier
+
+from training.detector import Detector, apply_in_chunks
+from training.trees import (
+    SymmetricTrees,
+    Trees,
+    booster_of,
+    catboost_of,
+    check_symmetric_trees,
+    check_trees,
+    symmetric_trees_of,
+    tree_sums,
+    trees_of_booster,
+    trees_of_forest,
+)
+
+SCORING_ROWS = 16_384  # at a time: a call of a library costs more than a few rows in it
+
+
+class Classifier(Detector):
+    """A classifier of A against U: subclasses have the library's model, and what is kept of a fitted one."""
+
+    def new_classifier(self, seed: int) -> Any:
+        raise NotImplementedError
+
+    def keep(self, classifier: Any, n_features: int) -> None:
+        raise NotImplementedError
+
+    def _fit(self, X, unlabeled, anomalies, rng):
+        labels = np.repeat([0, 1], [len(unlabeled), len(anomalies)])
+        classifier = self.new_classifier(int(rng.integers(2**31)))
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", ConvergenceWarning)
+            classifier.fit(X[np.concatenate([unlabeled, anomalies])], labels)
+        self.keep(classifier, X.shape[1])
+
+
+@dataclass(repr=False, eq=False)
+class Logistic(Classifier):
+    """Logistic regression."""
+
+    def new_classifier(self, seed):
+        return LogisticRegression(random_state=seed)
+
+    def keep(self, classifier, n_features):
+        self.coefficients_ = classifier.coef_[0].astype(np.float64)
+        self.intercept_ = float(classifier.intercept_[0])
+
+    def _score(self, X):
+        return apply_in_chunks(
+            lambda rows: rows @ self.coefficients_ + self.intercept_, X, n_rows=SCORING_ROWS
+        )
+
+
+class TreeClassifier(Classifier):
+    """A classifier whose score is a sum over trees, which are kept as plain arrays.
+
+    Scores always come from those arrays, so that they are the same after a model was saved and loaded.
+    """
+
+    takes_sparse = False
+    kind: type = Trees  # of the arrays
+
+    def trees_of(self, classifier: Any) -> Any:
+        """The arrays of a fitted classifier."""
+        raise NotImplementedError
+
+    def keep(self, classifier, n_features):
+        self._set_trees(self.trees_of(classifier), n_features)
+
+    def learned(self):
+        return super().learned() | {f"trees_{name}": array for name, array in self._trees._asdict().items()}
+
+    def restore(self, arrays, n_features):
+        trees = self.kind(*(arrays[f"trees_{name}"] for name in self.kind._fields))
+        self.check(trees, n_features)
+        self._set_trees(trees, n_features)
+        others = {name: array for name, array in arrays.items() if not name.startswith("trees_")}
+        super().restore(others, n_features)
+
+    def check(self, trees, n_features):
+        """ValueError for what is no trees."""
+        check_trees(trees, n_features)
+
+    def _set_trees(self, trees, n_features):
+        self._trees, self.model_ = trees, booster_of(trees, n_features)
+
+    def _score(self, X):
+        return tree_sums(self.model_, X)[:, 0].astype(np.float64)
+
+
+@dataclass(repr=False, eq=False)
+class XGBoost(TreeClassifier):
+    """Gradient boosting; the score is the margin but for its constant."""
+
+    def new_classifier(self, seed):
+        return XGBClassifier(n_jobs=1, random_state=seed)
+
+    def trees_of(self, classifier):
+        return trees_of_booster(classifier.get_booster())
+
+
+@dataclass(repr=False, eq=False)
+class RandomForest(TreeClassifier):
+    """A random forest; the score is the sum over its trees of the share of class 1 in the leaf."""
+
+    def new_classifier(self, seed):
+        return RandomForestClassifier(random_state=seed)
+
+    def trees_of(self, classifier):
+        trees = [estimator.tree_ for estimator in classifier.estimators_]
+        return trees_of_forest(trees, [tree.value[:, 0, 1] for tree in trees], np.zeros(len(trees)))
+
+
+@dataclass(repr=False, eq=False)
+class CatBoost(TreeClassifier):
+    """Gradient boosting with symmetric trees; the score is the raw value but for its constant."""
+
+    kind = SymmetricTrees
+
+    def new_classifier(self, seed):
+        return CatBoostClassifier(thread_count=1, random_seed=seed, verbose=False, allow_writing_files=False)
+
+    def trees_of(self, classifier):
+        return symmetric_trees_of(classifier)
+
+    def check(self, trees, n_features):
+        check_symmetric_trees(trees, n_features)
+
+    def _set_trees(self, trees, n_features):
+        self._trees, self.model_ = trees, catboost_of(trees, n_features)
+
+    def _score(self, X):
+        return self.model_.predict(X, prediction_type="RawFormulaVal", thread_count=1).astype(np.float64)

@@ -1,0 +1,84 @@
+"""Our results beside those of another implementation, on the same draws.
+
+ADGym (Jiang et al., NeurIPS 2023; repository Minqi824/ADGym) commits the raw results of its baselines on
+ADBench's data sets: published/adgym.csv has those of the methods that we have, too. Protocol `outside`
+rebuilds its draws, `outside-scaled` puts a MinMaxScaler in front of our detectors.
+"""
+
+import pandas as pd
+
+from common.paths import PUBLISHED
+from judging.tables import METRICS, column_of
+from loading.splits import OUTSIDE, OUTSIDE_SCALED
+from methods import METHODS
+from running.runs_file import RunsFile, latest_runs
+
+CELL = ["dataset", "n_labeled", "run"]
+OURS = {"ours": OUTSIDE, "ours_scaled": OUTSIDE_SCALED}
+CONTROL = "logistic"  # deterministic but for the draws: where it agrees, the draws are the same
+
+
+def outside_results():
+    """ADGym's results, a row per cell, metric and method; its seed s is run s - 1."""
+    frame = pd.read_csv(PUBLISHED / "adgym.csv")
+    frame = frame.assign(run=frame["seed"] - 1).set_index(CELL)
+    parts = [
+        frame[[column_of(metric, method)]]
+        .set_axis(["theirs"], axis=1)
+        .assign(metric=metric, method=method)
+        .reset_index()
+        for metric in METRICS
+        for method in METHODS
+        if column_of(metric, method) in frame
+    ]
+    return pd.concat(parts, ignore_index=True)
+
+
+def with_readings(results):
+    """The results with those of each method once more for every reading of it that is compared with them."""
+    of = {name: method.reading_of for name, method in METHODS.items() if method.group == "outside"}
+    again = [results[results["method"] == base].assign(method=name) for name, base in of.items()]
+    return pd.concat([results, *again], ignore_index=True)
+
+
+def crosscheck_cells(results_dir, in_unit_range):
+    """Every cell of ADGym that we have run: theirs, ours as the features come, and ours behind a scaler.
+
+    in_unit_range: {data set: whether its features lie between 0 and 1 as they come}.
+    """
+    runs = latest_runs(RunsFile(results_dir, "crosscheck").read())
+    cells, key = with_readings(outside_results()), [*CELL, "metric", "method"]
+    for name, protocol in OURS.items():
+        part = runs[(runs["protocol"] == protocol) & (runs["data_status"] != "synthetic")]
+        long = part.melt([*CELL, "method"], list(METRICS), var_name="metric", value_name=name)
+        cells = cells.merge(long, "left", key)
+    cells = cells[cells[list(OURS)].notna().any(axis=1)]
+    return cells.assign(features_0_1=cells["dataset"].map(in_unit_range))[
+        ["dataset", "features_0_1", "n_labeled", "run", "metric", "method", "theirs", *OURS]
+    ]
+
+
+def crosscheck_methods(cells):
+    """Per metric, kind of data set and method: means, mean |difference| and correlation over its cells."""
+    rows = []
+    kinds = {"all": cells, "features 0-1": cells[cells["features_0_1"] == True]}  # noqa: E712 (may be missing)
+    for (metric, kind), part in {
+        (m, k): p[p["metric"] == m] for m in METRICS for k, p in kinds.items()
+    }.items():
+        for method in [name for name in METHODS if name in set(part["method"])]:
+            own = part[part["method"] == method]
+            row = {"metric": metric, "data": kind, "method": method, "sets": own["dataset"].nunique()}
+            row |= {"cells": len(own), "theirs": own["theirs"].mean()}
+            for name in OURS:
+                row[name] = own[name].mean()
+                row[f"{name}_difference"] = (own[name] - own["theirs"]).abs().mean()
+                row[f"{name}_correlation"] = own[name].corr(own["theirs"])
+            rows.append(row)
+    return pd.DataFrame(rows)
+
+
+def crosscheck_sets(cells, metric="auc_pr"):
+    """Per data set and method: theirs, ours and ours scaled, means over labels and runs."""
+    part = cells[cells["metric"] == metric]
+    means = part.groupby(["dataset", "features_0_1", "method"], sort=False)[["theirs", *OURS]].mean()
+    return means.reset_index()

@@ -1,0 +1,75 @@
+"""The cross-check with another implementation as tables and text: see judging/crosscheck.py.
+
+./run_crosscheck.sh          # writes crosscheck_cells.csv, crosscheck_methods.csv and crosscheck.md
+"""
+
+from pathlib import Path
+
+from common.writing import written_whole
+from judging.crosscheck import crosscheck_cells, crosscheck_methods, crosscheck_sets
+from judging.tables import METRICS, write_table
+from methods import METHODS
+from reporting.text_tables import as_markdown
+
+SHOWN = {
+    "theirs": "theirs",
+    "ours": "ours",
+    "ours_difference": "mean \\|difference\\|",
+    "ours_correlation": "correlation",
+    "ours_scaled": "ours, scaled",
+    "ours_scaled_difference": "mean \\|difference\\|, scaled",
+    "ours_scaled_correlation": "correlation, scaled",
+}
+
+
+def write_crosscheck(results_dir, in_unit_range):
+    """Write what the runs of the cross-check come to; returns the paths."""
+    folder = Path(results_dir)
+    cells = crosscheck_cells(folder, in_unit_range)
+    tables = {"crosscheck_cells": cells, "crosscheck_methods": crosscheck_methods(cells)}
+    written = []
+    for name, table in tables.items():
+        written.append(folder / f"{name}.csv")
+        write_table(table, written[-1])
+    written.append(folder / "crosscheck.md")
+    with written_whole(written[-1]) as file:
+        file.write(crosscheck_text(cells).encode())
+    return written
+
+
+def crosscheck_text(cells):
+    """The cross-check as Markdown: per method, and per data set and method."""
+    sets, unit = cells["dataset"].unique(), cells.loc[cells["features_0_1"] == True, "dataset"].unique()  # noqa: E712
+    lines = [
+        "# An outside implementation",
+        "",
+        f"ADGym's committed results and ours on its draws: {len(sets)} data sets, 5, 10 and 20 labels, three "
+        f"draws each. On {len(unit)} of them all features lie between 0 and 1 as they come: "
+        f"{', '.join(unit)}. "
+        "'Scaled' is ours behind a MinMaxScaler; theirs is never scaled. Logistic regression is the control: "
+        "it has no random part but the draws.",
+    ]
+    methods = crosscheck_methods(cells)
+    for (metric, data), part in methods.groupby(["metric", "data"], sort=False):
+        if part["theirs"].notna().any():
+            lines += ["", f"## {METRICS[metric]}, {data}", "", method_table(part)]
+    return "\n".join(
+        [*lines, "", "## AUC-PR by data set: theirs / ours / ours scaled", "", set_table(cells), ""]
+    )
+
+
+def method_table(part):
+    """A row per method."""
+    table = part.set_index("method")[["cells", *SHOWN]].rename(columns=SHOWN)
+    table.index = [METHODS[name].column for name in table.index]
+    digits = table.drop(columns="cells").map("{:.3f}".format)
+    return as_markdown(table[["cells"]].astype(str).join(digits).rename_axis("method"))
+
+
+def set_table(cells):
+    """A row per data set, a column per method."""
+    means = crosscheck_sets(cells)
+    means["cell"] = means[["theirs", "ours", "ours_scaled"]].map("{:.3f}".format).agg(" / ".join, axis=1)
+    table = means.pivot(index="dataset", columns="method", values="cell")
+    table = table.reindex(index=means["dataset"].unique(), columns=[m for m in METHODS if m in table])
+    return as_markdown(table.rename(columns=lambda name: METHODS[name].column).rename_axis("data set"))

@@ -1,0 +1,257 @@
+"""RoSAS: robust supervised anomaly scores from labelled anomalies and contaminated data.
+
+Xu, Wang, Pang, Jian, Liu and Wang, "RoSAS: Deep semi-supervised anomaly detection with
+contamination-resilient continuous supervision", Information Processing and Management 60, 2023.
+
+    python rosas.py --datasets thyroid --runs 10     # beside the columns of Table 2
+    RoSAS(random_state=0).fit(X, y).decision_function(X_new)
+
+The set-up is that of the public script (xuhongzuo/rosas: RoSAS.py with its configs.yaml): D - h - 128 without
+bias, h halfway between D and 128, then 64 and a tanh score; 200 epochs of 16 batches of 32 triplets; Adam at
+5e-3 with weight decay.
+
+Differences from the public script
+  1. That script stops early by the AUC-ROC and AUC-PR on a validation split with all its labels, which no
+     other method here has. RoSAS trains all 200 epochs and takes the last weights, as the script does with
+     use_es=False. RoSASValidated stops early as released (patience 15, the best epoch's weights if it
+     stopped, the last ones otherwise); its validation rows are a quarter of U with their true labels, taken
+     out of U, where the script sets 20% of all rows aside.
+  2. The script draws its mixing weights from Dirichlet(alpha, alpha) with alpha = 0.5. For two rows that is
+     the arcsine distribution, drawn here as sin^2(pi u / 2) with u uniform; there is no other alpha.
+  3. The scores of the mixed rows' two parents are computed once, not in a second and third pass.
+  4. The script's second score head, which no loss uses, is left out.
+  5. Weight decay is the term 1e-4 / 2 |w|^2 in the loss, which has the gradient that torch's Adam adds. The
+     loss that is reported contains it.
+  6. A validation AUC-PR is the average precision, not the trapezoidal area.
+"""
+
+import sys
+from dataclasses import dataclass
+
+import numpy as np
+from sklearn.metrics import average_precision_score, roc_auc_score
+
+from training.detector import apply_in_chunks, draw_batches
+from training.keras_detector import KerasDetector
+from training.loop import Batches
+from training.network import keras, seed_generator, tf, torch_uniform
+
+SLOPE = 0.01  # of the leaky ReLU below 0
+MARGIN = 1.0  # of the triplets
+DISTANCE_SHIFT = 1e-6  # added to differences before their norm, as torch's TripletMarginLoss does
+CODE_NORM_WEIGHT = 1e-2  # of |anchor + positive + negative| in the loss
+TEMPERATURE = 2.0  # of the two losses' weights
+WEIGHT_DECAY = 1e-4
+PATIENCE, SMALLEST_GAIN = 15, 1e-4  # of early stopping, in epochs and in 2 - AUC-ROC - AUC-PR
+
+
+def dense(n_inputs, units, seeds, name, use_bias=False):
+    """A linear layer with torch's initial weights and weight decay."""
+    initializer = torch_uniform(n_inputs, seeds)
+    decay = keras.regularizers.L2(WEIGHT_DECAY / 2)
+    return keras.layers.Dense(
+        units,
+        use_bias=use_bias,
+        kernel_initializer=initializer,
+        bias_initializer=initializer,
+        kernel_regularizer=decay,
+        bias_regularizer=decay,
+        name=name,
+    )
+
+
+def build_scorer(n_features: int, code_units: int, seeds) -> keras.Model:
+    """Rows (b, D) to codes (b, code_units) and scores (b,) between -1 and 1."""
+    instance = keras.Input((n_features,))
+    n_hidden = n_features + int((code_units - n_features) * 0.5)
+    hidden = keras.ops.leaky_relu(dense(n_features, n_hidden, seeds, "hidden")(instance), SLOPE)
+    code = dense(n_hidden, code_units, seeds, "code")(hidden)
+    n_last = code_units // 2
+    hidden = keras.ops.leaky_relu(dense(code_units, n_last, seeds, "score_hidden")(code), SLOPE)
+    score = keras.ops.tanh(dense(n_last, 1, seeds, "score", use_bias=True)(hidden)[:, 0])
+    return keras.Model(instance, [code, score], name="scorer")
+
+
+class Mixing(keras.layers.Layer):
+    """Mixes rows, targets and scores (b, ...) with themselves in another order; new weights in every call."""
+
+    def __init__(self, seeds, **settings):
+        super().__init__(**settings)
+        self.seeds = seeds
+
+    def call(self, rows, targets):
+        n = keras.ops.shape(targets)[0]
+        order = keras.ops.argsort(keras.random.uniform((n,), seed=self.seeds))
+        weights = keras.ops.square(keras.ops.sin(np.pi / 2 * keras.random.uniform((n,), seed=self.seeds)))
+
+        def mixed(values):
+            own = weights if len(values.shape) == 1 else weights[:, None]
+            return own * values + (1 - own) * keras.ops.take(values, order, axis=0)
+
+        return mixed(rows), mixed(targets), order, weights
+
+
+class BalancedSum(keras.layers.Layer):
+    """k_1 l_1 + k_2 l_2: a loss counts the more, the less it has fallen since the epoch before.
+
+    k_i is proportional to exp(l_i / (T m_i)), where m_i is the mean of l_i over the epoch before, 1 in the
+    first.
+    """
+
+    def __init__(self, n_batches, **settings):
+        super().__init__(**settings)
+        self.n_batches = n_batches
+
+    def build(self, *shapes):
+        state = {"initializer": "zeros", "trainable": False}
+        self.means = self.add_weight(shape=(2,), initializer="ones", trainable=False, name="means")
+        self.sums = self.add_weight(shape=(2,), name="sums", **state)
+        self.count = self.add_weight(shape=(), name="count", **state)
+
+    def call(self, losses):
+        is_zero = self.means == 0  # then the loss has no say, as in the script
+        growth = tf.exp(losses / tf.where(is_zero, 1.0, self.means) / TEMPERATURE)
+        shares = tf.where(is_zero, 0.0, growth)
+        total = tf.reduce_sum(shares / tf.reduce_sum(shares) * losses)
+        count, sums = self.count + 1, self.sums + tf.stop_gradient(losses)
+        is_last = count == self.n_batches
+        self.means.assign(tf.where(is_last, sums / count, self.means))
+        self.sums.assign(tf.where(is_last, 0.0, sums))
+        self.count.assign(tf.where(is_last, 0.0, count))
+        return total
+
+
+def build_rosas(
+    n_features: int, code_units: int = 128, batches_per_epoch: int = 16, seed: int | None = None
+) -> keras.Model:
+    """Anchors, positives and negatives to the loss of the batch; its layer "scorer" gives scores of rows."""
+    seeds = seed_generator(seed)
+    scorer = build_scorer(n_features, code_units, seeds)
+    triplet = [keras.Input((n_features,)) for _ in range(3)]
+    codes, scores = scorer(keras.ops.concatenate(triplet))
+    targets = keras.ops.concatenate(
+        [keras.ops.full_like(rows[:, 0], target) for rows, target in zip(triplet, (-1.0, -1.0, 1.0))]
+    )
+    mixing_seeds = keras.random.SeedGenerator(seed, name="mixing_seeds")
+    rows, mixed_targets, order, weights = Mixing(mixing_seeds, name="mixing")(
+        keras.ops.concatenate(triplet), targets
+    )
+    mixed_scores = weights * scores + (1 - weights) * keras.ops.take(scores, order)
+    _, scores_of_mixed = scorer(rows)
+    code_loss = triplet_loss(*keras.ops.split(codes, 3))
+    score_loss = mixture_loss(scores_of_mixed, mixed_targets, mixed_scores)
+    balanced = BalancedSum(batches_per_epoch, name="balance")(keras.ops.stack([code_loss, score_loss]))
+    code_norm = keras.ops.norm(sum(keras.ops.split(codes, 3)))
+    return keras.Model(triplet, balanced + CODE_NORM_WEIGHT * code_norm)
+
+
+def triplet_loss(anchors, positives, negatives):
+    """Mean of max(0, |a - p| - |a - n| + 1); all three codes (b, h)."""
+    if not anchors.shape == positives.shape == negatives.shape:
+        raise ValueError(f"codes {anchors.shape}, {positives.shape} and {negatives.shape} must be alike")
+    to_positive, to_negative = (
+        keras.ops.norm(anchors - other + DISTANCE_SHIFT, axis=1) for other in (positives, negatives)
+    )
+    return keras.ops.mean(keras.ops.relu(to_positive - to_negative + MARGIN))
+
+
+def mixture_loss(scores, targets, mixed_scores):
+    """Mean of l(s, y) + l(s, s') with the smooth l1 loss l: s is the score of a mixed row (all (b,)).
+
+    y mixes the targets of its two parents (-1 unlabelled, 1 anomaly), s' their scores.
+    """
+    if not scores.shape == targets.shape == mixed_scores.shape:
+        raise ValueError(f"{scores.shape}, {targets.shape} and {mixed_scores.shape} must be the same shape")
+    return keras.ops.mean(smooth_l1(scores - targets) + smooth_l1(scores - mixed_scores))
+
+
+def smooth_l1(differences):
+    """d^2 / 2 where |d| < 1, |d| - 1/2 elsewhere."""
+    size = keras.ops.abs(differences)
+    return keras.ops.where(size < 1, 0.5 * keras.ops.square(size), size - 0.5)
+
+
+@dataclass(repr=False, eq=False)
+class RoSAS(KerasDetector):
+    """RoSAS with the settings of its public script, without early stopping."""
+
+    code_units: int = 128
+    learning_rate: float = 5e-3
+    epochs: int = 200
+    batches_per_epoch: int = 16
+    batch_size: int = 32
+
+    keeps = "last"
+
+    def build(self, n_features, seed):
+        return build_rosas(n_features, self.code_units, self.batches_per_epoch, seed)
+
+    def optimizer(self):
+        return keras.optimizers.Adam(self.learning_rate, epsilon=1e-8)
+
+    def loss(self, targets, batch_loss):
+        return batch_loss
+
+    def sample_batches(self, X, unlabeled, anomalies, n_batches, rng):
+        """Triplets: an anchor and a positive out of U, each without replacement, and a labelled anomaly."""
+        anchors, positives = (draw_batches(unlabeled, n_batches, self.batch_size, rng) for _ in range(2))
+        return Batches(
+            unlabeled=np.hstack([anchors, positives]),
+            anomalies=rng.integers(len(anomalies), size=(n_batches, self.batch_size)),
+            layout=np.arange(3 * self.batch_size).reshape(3, -1),
+            targets=np.zeros(self.batch_size),
+        )
+
+    def _score(self, X):
+        return score_rows(self.model_, X)
+
+
+def score_rows(model, X):
+    """The scores (n,) of the rows of X (n, D)."""
+    kernels = [model.get_layer("scorer").get_layer(name).get_weights() for name in LAYERS]
+    return apply_in_chunks(lambda rows: scores_of(rows, kernels), X).astype(np.float64)
+
+
+LAYERS = ("hidden", "code", "score_hidden", "score")
+
+
+def scores_of(rows, layers):
+    """build_scorer's score, in numpy: handing rows to TensorFlow takes longer than the products."""
+    (hidden,), (code,), (score_hidden,), (score, bias) = layers
+    values = rows @ hidden
+    values = np.maximum(values, SLOPE * values) @ code @ score_hidden
+    return np.tanh(np.maximum(values, SLOPE * values) @ score[:, 0] + bias[0])
+
+
+class RoSASValidated(RoSAS):
+    """RoSAS that stops early on validation rows with all their labels, as the public script does."""
+
+    keeps = "every"
+    needs_validation = True
+
+    def set_validation(self, X, y):
+        if not 0 < np.count_nonzero(y) < len(y):
+            raise ValueError("the validation rows must hold normal rows and anomalies")
+        self._validation = X, np.asarray(y, bool)
+
+    def fit(self, X, y):
+        raise ValueError("RoSASValidated needs labelled validation rows: use RoSAS")
+
+    def chosen_weights(self, model, kept):
+        rows, labels = self._validation
+        best, chosen = np.inf, -1
+        for epoch in range(self.epochs):
+            model.set_weights([weights[epoch] for weights in kept])
+            scores = score_rows(model, rows)
+            loss = 2 - roc_auc_score(labels, scores) - average_precision_score(labels, scores)
+            if loss < best - SMALLEST_GAIN:
+                best, chosen = loss, epoch
+            elif epoch - chosen >= PATIENCE:
+                return [weights[chosen] for weights in kept]
+        return [weights[-1] for weights in kept]
+
+
+if __name__ == "__main__":
+    from experiments import main
+
+    sys.exit(main(["seen", "--methods", "rosas", *sys.argv[1:]]))
