@@ -46,7 +46,7 @@ def trees_of_forest(trees: Sequence, leaf_values: Sequence, groups: Sequence) ->
 
 
 def _by_levels(tree, values):
-    """left, feature and threshold of a tree with its nodes level by level, so that siblings are neighbours."""
+    """left, feature and threshold of a tree, its nodes level by level, so that siblings are neighbours."""
     levels = [np.zeros(1, np.int64)]
     while len(levels[-1]):
         inner = levels[-1][tree.children_left[levels[-1]] != LEAF]
