@@ -32,6 +32,7 @@ from training.detector import Detector, apply_in_chunks
 from training.trees import (
     SymmetricTrees,
     Trees,
+    binary_columns,
     booster_of,
     catboost_of,
     check_symmetric_trees,
@@ -40,6 +41,7 @@ from training.trees import (
     tree_sums,
     trees_of_booster,
     trees_of_forest,
+    without_zeros,
 )
 
 SCORING_ROWS = 16_384  # at a time: a call of a library costs more than a few rows in it
@@ -59,8 +61,11 @@ class Classifier(Detector):
         classifier = self.new_classifier(int(rng.integers(2**31)))
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", ConvergenceWarning)
-            classifier.fit(X[np.concatenate([unlabeled, anomalies])], labels)
+            self.train(classifier, X[np.concatenate([unlabeled, anomalies])], labels)
         self.keep(classifier, X.shape[1])
+
+    def train(self, classifier: Any, rows: Any, labels: np.ndarray) -> None:
+        classifier.fit(rows, labels)
 
 
 @dataclass(repr=False, eq=False)
@@ -124,8 +129,13 @@ class XGBoost(TreeClassifier):
     def new_classifier(self, seed):
         return XGBClassifier(n_jobs=1, random_state=seed)
 
+    def train(self, classifier, rows, labels):
+        # the same trees in a fraction of the time
+        self._is_binary = binary_columns(rows)
+        classifier.fit(without_zeros(rows, self._is_binary), labels)
+
     def trees_of(self, classifier):
-        return trees_of_booster(classifier.get_booster())
+        return trees_of_booster(classifier.get_booster(), self._is_binary)
 
 
 @dataclass(repr=False, eq=False)

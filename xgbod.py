@@ -35,7 +35,6 @@ from dataclasses import dataclass
 import numpy as np
 from sklearn.ensemble import IsolationForest
 from sklearn.metrics.pairwise import rbf_kernel
-from sklearn.preprocessing import StandardScaler
 from sklearn.svm import OneClassSVM
 from xgboost import XGBClassifier
 
@@ -43,16 +42,17 @@ from training.detector import Detector, apply_in_chunks
 from training.trees import (
     Trees,
     average_path_lengths,
+    binary_columns,
     booster_of,
     check_trees,
     tree_sums,
     trees_of_booster,
     trees_of_isolation_forests,
+    without_zeros,
 )
 
 SVM_NUS = (0.01, 0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 0.99)
 FOREST_TREES = (10, 20, 50, 70, 100, 150, 200)
-N_SCORES = len(SVM_NUS) + len(FOREST_TREES)
 SCORING_ROWS = 2_000_000  # at a time, or CHUNK_BYTES of them: each row that occurs several times counts once
 KERNEL_ROWS = 512  # at a time: their kernel with 2,000 rows stays in the cache
 FAR = 16  # gamma |z|^2 above which float32 would lose digits of the kernel in the difference of large numbers
@@ -66,6 +66,14 @@ def fit_one_class_svms(kernel):
         weights[svm.support_, column] = svm.dual_coef_[0]
         intercepts[column] = svm.intercept_[0]
     return weights, intercepts
+
+
+def mean_and_scale(rows):
+    """Means and standard deviations (D,) of rows (n, D), in float64; 1 for a constant column."""
+    mean = rows.mean(axis=0, dtype=np.float64)
+    squares = apply_in_chunks(lambda part: np.square(part - mean).sum(axis=0, keepdims=True), rows)
+    scale = np.sqrt(squares.sum(axis=0) / len(rows))
+    return mean, np.where(rows.min(axis=0) == rows.max(axis=0), 1.0, scale)
 
 
 def distinct_rows(X):
@@ -93,8 +101,7 @@ class XGBOD(Detector):
                 raise ValueError(f"{name} must be at least 1, not {getattr(self, name)}")
         rows = X[np.concatenate([unlabeled, anomalies])]
         labels = np.repeat([0, 1], [len(unlabeled), len(anomalies)])
-        scaler = StandardScaler().fit(rows)
-        self.mean_, self.scale_ = scaler.mean_, scaler.scale_
+        self.mean_, self.scale_ = mean_and_scale(rows)
         sample = rng.choice(len(rows), min(self.svm_rows, len(rows)), replace=False)
         self.svm_sample_ = self._standardized(rows[sample])
         # A copy: given the same array twice, rbf_kernel rounds its last digit otherwise, and the
@@ -115,20 +122,27 @@ class XGBOD(Detector):
             tree_method="hist",
             n_jobs=1,
             random_state=int(rng.integers(2**31)),
-        ).fit(self.add_scores(rows), labels)
-        self._boosted = trees_of_booster(classifier.get_booster())
-        self.model_ = booster_of(self._boosted, rows.shape[1] + N_SCORES)
+        )
+        columns = self.add_scores(rows)
+        is_binary = binary_columns(columns)
+        classifier.fit(without_zeros(columns, is_binary), labels)
+        self._boosted = trees_of_booster(classifier.get_booster(), is_binary)
+        self.model_ = booster_of(self._boosted, self._n_columns(rows.shape[1]))
 
     def add_scores(self, X: np.ndarray) -> np.ndarray:
         """The rows of X with the scores of the SVMs and forests as further columns: (n, D + 18), float32."""
         scores = apply_in_chunks(self._unsupervised_scores, X, n_rows=SCORING_ROWS)
         return np.concatenate([X, scores], axis=1)
 
+    def _n_columns(self, n_features):
+        """The number of columns that add_scores gives."""
+        return n_features + len(SVM_NUS) + int(self._forests.groups.max()) + 1
+
     def _unsupervised_scores(self, X):
         first, places = distinct_rows(X)
         X = X[first]
         svms = apply_in_chunks(self._svm_scores, X, n_rows=KERNEL_ROWS)
-        usual = np.array(FOREST_TREES) * average_path_lengths(np.array(self.forest_rows_))
+        usual = np.bincount(self._forests.groups) * average_path_lengths(np.array(self.forest_rows_))
         forests = 2 ** -(tree_sums(self._forest_sums, X) / usual)
         return np.column_stack([svms, forests]).astype(np.float32)[places]
 
@@ -173,13 +187,13 @@ class XGBOD(Detector):
             Trees(*(arrays[f"{kind}_{name}"] for name in Trees._fields)) for kind in ("forests", "boosted")
         )
         check_trees(self._forests, n_features)
-        check_trees(self._boosted, n_features + N_SCORES)
+        check_trees(self._boosted, self._n_columns(n_features))
         large = ("svm_sample_", "svm_weights_")
         self.svm_sample_, self.svm_weights_ = (arrays[name] for name in large)
         if self.svm_sample_.ndim != 2 or len(self.svm_sample_) > self.svm_rows:
             raise ValueError("the SVMs have other rows")
         self._forest_sums = booster_of(self._forests, n_features)
-        self.model_ = booster_of(self._boosted, n_features + N_SCORES)
+        self.model_ = booster_of(self._boosted, self._n_columns(n_features))
         others = [name for name in arrays if name.endswith("_") and name not in large]
         super().restore({name: arrays[name] for name in others}, n_features)
 

@@ -20,6 +20,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
+from scipy import sparse
 
 LEAF = -1  # in place of a child
 ROOT = 2**31 - 1  # XGBoost's mark of a node without a parent
@@ -39,28 +40,35 @@ class Trees(NamedTuple):
 
 def trees_of_forest(trees: Sequence, leaf_values: Sequence, groups: Sequence) -> Trees:
     """Trees (`tree_` of scikit-learn) with values (nodes,) for their leaves."""
-    parts = [_by_levels(tree, values) for tree, values in zip(trees, leaf_values, strict=True)]
+    parts = []
+    for tree, values in zip(trees, leaf_values, strict=True):
+        threshold = np.where(tree.children_left == LEAF, values, first_to_the_right(tree.threshold))
+        parts.append(_by_levels(tree.children_left, tree.children_right, tree.feature, threshold))
+    return _joined(parts, groups)
+
+
+def _joined(parts, groups):
+    """Trees of the arrays of each."""
     left, feature, threshold = map(np.concatenate, zip(*parts))
-    sizes = np.array([tree.node_count for tree in trees], np.int32)
+    sizes = np.array([len(part[0]) for part in parts], np.int32)
     return Trees(sizes, np.asarray(groups, np.int32), left, feature, threshold)
 
 
-def _by_levels(tree, values):
+def _by_levels(left, right, feature, threshold):
     """left, feature and threshold of a tree, its nodes level by level, so that siblings are neighbours."""
     levels = [np.zeros(1, np.int64)]
     while len(levels[-1]):
-        inner = levels[-1][tree.children_left[levels[-1]] != LEAF]
-        levels.append(np.stack([tree.children_left[inner], tree.children_right[inner]], axis=1).ravel())
+        inner = levels[-1][left[levels[-1]] != LEAF]
+        levels.append(np.stack([left[inner], right[inner]], axis=1).ravel())
     order = np.concatenate(levels)
     place = np.empty_like(order)
     place[order] = np.arange(len(order))
-    children = tree.children_left[order]
+    children = left[order]
     is_leaf = children == LEAF
-    splits = first_to_the_right(tree.threshold[order])
     return (
         np.where(is_leaf, LEAF, place[children]).astype(np.int32),
-        np.where(is_leaf, 0, tree.feature[order]).astype(np.int32),
-        np.where(is_leaf, np.asarray(values)[order], splits).astype(np.float32),
+        np.where(is_leaf, 0, feature[order]).astype(np.int32),
+        threshold[order].astype(np.float32),
     )
 
 
@@ -70,21 +78,50 @@ def first_to_the_right(thresholds):
     return np.where(nearest > thresholds, nearest, np.nextafter(nearest, np.float32(np.inf)))
 
 
-def trees_of_booster(booster) -> Trees:
-    """The trees of a fitted XGBoost model."""
+def trees_of_booster(booster, zero_is_missing: np.ndarray | None = None) -> Trees:
+    """The trees of a fitted XGBoost model, which saw no missing values.
+
+    Where zero_is_missing (D,), a column has values 0 and 1 only, and the model was given its 0 as missing.
+    """
     model = json.loads(bytes(booster.save_raw("json")))["learner"]["gradient_booster"]["model"]
-    trees = model["trees"]
+    parts = []
+    for tree in model["trees"]:
+        left, right, feature, default_left = (
+            np.asarray(tree[name], np.int64)
+            for name in ("left_children", "right_children", "split_indices", "default_left")
+        )
+        threshold = np.asarray(tree["split_conditions"], np.float32)
+        if zero_is_missing is not None:
+            two_valued = (left != LEAF) & zero_is_missing[feature]
+            zeros_right = two_valued & (default_left == 0)
+            left, right = np.where(zeros_right, right, left), np.where(zeros_right, left, right)
+            threshold = np.where(two_valued, np.float32(0.5), threshold)
+        parts.append(_by_levels(left, right, feature, threshold))
+    return _joined(parts, model["tree_info"])
 
-    def joined(name, kind):
-        return np.concatenate([np.asarray(tree[name], kind) for tree in trees])
 
-    return Trees(
-        np.array([len(tree["left_children"]) for tree in trees], np.int32),
-        np.asarray(model["tree_info"], np.int32),
-        joined("left_children", np.int32),
-        joined("split_indices", np.int32),
-        joined("split_conditions", np.float32),
-    )
+def binary_columns(columns):
+    """Which of the columns (n, D) hold 0 and 1 only, and both, as one-hot features do: (D,)."""
+    low, high = columns.min(axis=0), columns.max(axis=0)
+    candidates = np.flatnonzero((low == 0) & (high == 1))
+    is_binary = np.zeros(columns.shape[1], bool)
+    for chunk in np.array_split(candidates, max(1, len(candidates) // 16)):
+        values = columns[:, chunk]
+        is_binary[chunk] = ((values == 0) | (values == 1)).all(axis=0)
+    return is_binary
+
+
+def without_zeros(columns, is_binary):
+    """The columns as CSR without the zeros of the binary ones, which XGBoost then takes for missing.
+
+    A split of such a column has 1 on one side and 0 on the other in either form, but missing values take no
+    time: one-hot columns are mostly zeros.
+    """
+    kept = np.ones(columns.shape, bool)
+    kept[:, is_binary] = columns[:, is_binary] != 0
+    ends = np.concatenate([[0], np.cumsum(np.count_nonzero(kept, axis=1))])
+    places = np.flatnonzero(kept) % columns.shape[1]
+    return sparse.csr_matrix((columns[kept], places, ends), columns.shape)
 
 
 def check_trees(trees: Trees, n_features: int) -> None:
