@@ -142,9 +142,11 @@ class XGBOD(Detector):
         first, places = distinct_rows(X)
         X = X[first]
         svms = apply_in_chunks(self._svm_scores, X, n_rows=KERNEL_ROWS)
+        return np.column_stack([svms, self._forest_scores(X)]).astype(np.float32)[places]
+
+    def _forest_scores(self, X):
         usual = np.bincount(self._forests.groups) * average_path_lengths(np.array(self.forest_rows_))
-        forests = 2 ** -(tree_sums(self._forest_sums, X) / usual)
-        return np.column_stack([svms, forests]).astype(np.float32)[places]
+        return 2 ** -(tree_sums(self._forest_sums, X) / usual)
 
     def _svm_scores(self, X):
         # the SVMs share their rows, so that one kernel matrix and one product serve all of them

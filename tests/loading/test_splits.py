@@ -18,7 +18,7 @@ from loading.splits import (
     ABSENT,
     HELD_OUT,
     ONE_DRAW,
-    PROTOCOLS,
+    PAPER_PROTOCOLS,
     Seeds,
     released_contamination,
     split_independent,
@@ -259,7 +259,7 @@ def test_one_draw_with_a_class_held_out(protocol):
     assert set(np.flatnonzero(y == ABSENT)).isdisjoint({*split.test, *split.anomalies, *split.unlabeled})
 
 
-@pytest.mark.parametrize("protocol", PROTOCOLS)
+@pytest.mark.parametrize("protocol", PAPER_PROTOCOLS)
 def test_the_detector_has_one_seed_where_one_draw_is_varied(stored, monkeypatch, protocol):
     of_run = protocol in ("released", "redrawn", "independent")
     assert detector_seed(protocol, 7) == (7 if of_run else 0)

@@ -18,7 +18,7 @@ from loading.registry import (
     parse_unseen,
     with_all_others_seen,
 )
-from loading.splits import ANOMALY, HELD_OUT, NORMAL, PROTOCOLS, Split
+from loading.splits import ANOMALY, HELD_OUT, NORMAL, PAPER_PROTOCOLS, Split
 from loading.store import load_data, prepare_all, save_data
 from running.processes import Cell, run_once
 
@@ -63,7 +63,7 @@ def small_unsw(tmp_path_factory):
     return folder
 
 
-@pytest.mark.parametrize("protocol", PROTOCOLS)
+@pytest.mark.parametrize("protocol", PAPER_PROTOCOLS)
 @pytest.mark.parametrize("name", UNSEEN_SETS)
 def test_held_out_class_is_only_in_the_test_set(small_unsw, name, protocol):
     data = load_data(name, small_unsw)
