@@ -5,6 +5,8 @@
 
 from pathlib import Path
 
+import pandas as pd
+
 from common.writing import written_whole
 from judging.crosscheck import crosscheck_cells, crosscheck_methods, crosscheck_sets
 from judging.tables import METRICS, write_table
@@ -14,10 +16,10 @@ from reporting.text_tables import as_markdown
 SHOWN = {
     "theirs": "theirs",
     "ours": "ours",
-    "ours_difference": "mean \\|difference\\|",
+    "ours_difference": "mean |difference|",
     "ours_correlation": "correlation",
     "ours_scaled": "ours, scaled",
-    "ours_scaled_difference": "mean \\|difference\\|, scaled",
+    "ours_scaled_difference": "mean |difference|, scaled",
     "ours_scaled_correlation": "correlation, scaled",
 }
 
@@ -39,37 +41,51 @@ def write_crosscheck(results_dir, in_unit_range):
 
 def crosscheck_text(cells):
     """The cross-check as Markdown: per method, and per data set and method."""
-    sets, unit = cells["dataset"].unique(), cells.loc[cells["features_0_1"] == True, "dataset"].unique()  # noqa: E712
+    title = "# An outside implementation"
+    if cells.empty:
+        return f"{title}\n\nThere are no runs of methods and data sets that ADGym has results of.\n"
+    sets = cells["dataset"].unique()
     lines = [
-        "# An outside implementation",
+        title,
         "",
         f"ADGym's committed results and ours on its draws: {len(sets)} data sets, 5, 10 and 20 labels, three "
-        f"draws each. On {len(unit)} of them all features lie between 0 and 1 as they come: "
-        f"{', '.join(unit)}. "
+        f"draws each. {sets_in_unit_range(cells)} "
         "'Scaled' is ours behind a MinMaxScaler; theirs is never scaled. Logistic regression is the control: "
-        "it has no random part but the draws.",
+        "it has no random part but the draws. '-' is what was not run.",
     ]
     methods = crosscheck_methods(cells)
     for (metric, data), part in methods.groupby(["metric", "data"], sort=False):
         if part["theirs"].notna().any():
-            lines += ["", f"## {METRICS[metric]}, {data}", "", method_table(part)]
+            lines += ["", f"## {METRICS[metric]}, {data}", "", as_markdown(method_table(part))]
     return "\n".join(
         [*lines, "", "## AUC-PR by data set: theirs / ours / ours scaled", "", set_table(cells), ""]
     )
 
 
+def sets_in_unit_range(cells):
+    """A sentence: on which data sets no scaler is needed."""
+    names = cells.loc[cells["features_0_1"] == True, "dataset"].unique()  # noqa: E712 (may be missing)
+    if len(names) == 0:
+        return "On none of them do all features lie between 0 and 1 as they come."
+    return f"On {len(names)} of them all features lie between 0 and 1 as they come: {', '.join(names)}."
+
+
+def digits(value):
+    return "-" if pd.isna(value) else f"{value:.3f}"
+
+
 def method_table(part):
-    """A row per method."""
+    """A row per method, of crosscheck_methods."""
     table = part.set_index("method")[["cells", *SHOWN]].rename(columns=SHOWN)
     table.index = [METHODS[name].column for name in table.index]
-    digits = table.drop(columns="cells").map("{:.3f}".format)
-    return as_markdown(table[["cells"]].astype(str).join(digits).rename_axis("method"))
+    shown = table.drop(columns="cells").map(digits)
+    return table[["cells"]].astype(str).join(shown).rename_axis("method")
 
 
 def set_table(cells):
     """A row per data set, a column per method."""
     means = crosscheck_sets(cells)
-    means["cell"] = means[["theirs", "ours", "ours_scaled"]].map("{:.3f}".format).agg(" / ".join, axis=1)
-    table = means.pivot(index="dataset", columns="method", values="cell")
+    means["cell"] = means[["theirs", "ours", "ours_scaled"]].map(digits).agg(" / ".join, axis=1)
+    table = means.pivot(index="dataset", columns="method", values="cell").fillna("-")
     table = table.reindex(index=means["dataset"].unique(), columns=[m for m in METHODS if m in table])
     return as_markdown(table.rename(columns=lambda name: METHODS[name].column).rename_axis("data set"))

@@ -34,6 +34,8 @@ FIGURES = {  # name: title and the driver that draws it
         "The theorem of Sec. 4: mean scores, measured and predicted",
         "./run_contamination.sh --theorem",
     ),
+    "today": ("Beyond the paper: AUC-PR against labels, today's methods among them", "./run_today.sh"),
+    "today_ranks": ("Beyond the paper: average ranks and their critical difference", "./run_today.sh"),
 }
 LARGEST_FIGURE = 1_500_000  # bytes of an SVG that goes into the page; larger ones are named instead
 SIZE, LEFT, BOTTOM, TOP = 340, 42, 40, 8  # of a scatter plot and its margins

@@ -58,10 +58,15 @@ def joined(names):
     return ", ".join(map(display_name, names))
 
 
+def average_table(runs):
+    """Average AUC-PR per method and budget."""
+    return named(average_auc_pr(runs)).rename(columns=lambda number: f"{number} labels")
+
+
 def means_text(runs):
-    """Average AUC-PR per method and budget, then a table per budget with all data sets."""
-    average = named(average_auc_pr(runs)).rename(columns=lambda number: f"{number} labels")
-    parts = ["## AUC-PR, average of the data sets", as_markdown(average), *left_out_lines(runs)]
+    """The averages, then a table per budget with all data sets."""
+    average = as_markdown(average_table(runs))
+    parts = ["## AUC-PR, average of the data sets", average, *left_out_lines(runs)]
     for n_labeled in budgets(runs):
         means = mean_auc_pr(without_more_labels(runs), n_labeled).rename(columns=display_name)
         parts += [f"### {n_labeled} labelled anomalies", as_markdown(means.rename_axis("data set"))]
@@ -88,23 +93,26 @@ def left_out_lines(runs):
     return lines + ([f"Fewer runs than others: {'; '.join(fewer)}."] if fewer else [])
 
 
-def ranks_text(runs):
+def ranks_table(ranks):
     """Average ranks with the letters of the cliques, the tests below; methods by their mean rank."""
-    ranks = today_ranks(runs)
-    if ranks.empty:
-        return "## Average ranks\n\nThere are no two methods that were run on all data sets."
     cells = ranks["rank"].map("{:.2f} ".format) + ranks["cliques"]
     order = ranks.groupby("method")["rank"].mean().sort_values(kind="stable").index
     shown = ranks.assign(cell=cells.str.strip()).pivot(index="method", columns="n_labeled", values="cell")
     tests = ranks.groupby("n_labeled").first()
     shown = pd.concat([named(shown.loc[order]), tests_in_words(tests)]).rename_axis("method")
+    return shown.rename(columns={number: f"{number} labels" for number in shown.columns})
+
+
+def ranks_text(runs):
+    ranks = today_ranks(runs)
+    if ranks.empty:
+        return "## Average ranks\n\nThere are no two methods that were run on all data sets."
     note = (
         "Ranks of the mean AUC-PR on a data set, 1 is best, ties averaged. Methods that share a letter do "
         "not differ significantly (Nemenyi, 5%): their ranks are nearer than the critical difference. With "
         "so few data sets it is large, and no significant difference does not mean none."
     )
-    columns = {number: f"{number} labels" for number in shown.columns}
-    return "\n\n".join(["## Average ranks", note, as_markdown(shown.rename(columns=columns))])
+    return "\n\n".join(["## Average ranks", note, as_markdown(ranks_table(ranks))])
 
 
 def tests_in_words(tests):
@@ -118,7 +126,7 @@ def tests_in_words(tests):
     return pd.DataFrame.from_dict(rows, orient="index", columns=tests.index)
 
 
-def regret_text(runs):
+def regret_table(runs):
     """Mean and largest loss per method and budget; the method that loses least over all budgets first."""
     regret = today_regret(runs)
     cells = regret["mean_loss"].map("{:.3f}".format) + " (" + regret["largest_loss"].map("{:.3f})".format)
@@ -128,12 +136,26 @@ def regret_text(runs):
     shown.columns = [f"{name} labels" for name in budgets(runs)] + ["all budgets"]
     shown["largest on"] = overall["dataset"] + ", " + overall["at"].astype(int).astype(str) + " labels"
     shown["cells"] = overall["cells"]
+    return named(shown)
+
+
+def regret_text(runs):
     note = (
         "What is lost by always using one method: the best method's mean AUC-PR on a data set minus this "
         "method's, the mean over data sets and, in brackets, the largest. `cells` are the data sets times "
         "budgets that it was run on."
     )
-    return "\n\n".join(["## Regret", note, as_markdown(named(shown))])
+    return "\n\n".join(["## Regret", note, as_markdown(regret_table(runs))])
+
+
+def pair_table(pairs_of_runs, method, other):
+    """The paired differences of two methods, a row per budget."""
+    part = pairs_of_runs[(pairs_of_runs["method"] == method) & (pairs_of_runs["other"] == other)]
+    leads = [str(Lead(*lead)) for lead in part[list(Lead._fields)].itertuples(index=False)]
+    counts = {"above 0": part["above"].tolist(), "below 0": part["below"].tolist()}
+    shown = pd.DataFrame({"difference": leads, **counts, "data sets": part["sets"].tolist()})
+    shown.index = pd.Index(part["n_labeled"], name="labels")
+    return shown
 
 
 def pairs_text(runs, pairs=PAIRS):
@@ -145,14 +167,9 @@ def pairs_text(runs, pairs=PAIRS):
         "where there is no difference at all, that happens to one in twenty."
     )
     for method, other in pairs:
-        part = table[(table["method"] == method) & (table["other"] == other)]
-        if part.empty:
-            continue
-        leads = [str(Lead(*lead)) for lead in part[list(Lead._fields)].itertuples(index=False)]
-        counts = {"above 0": part["above"].tolist(), "below 0": part["below"].tolist()}
-        shown = pd.DataFrame({"difference": leads, **counts, "data sets": part["sets"].tolist()})
-        shown.index = pd.Index(part["n_labeled"], name="labels")
-        parts += [f"### {display_name(method)} - {display_name(other)}", as_markdown(shown)]
+        shown = pair_table(table, method, other)
+        if len(shown):
+            parts += [f"### {display_name(method)} - {display_name(other)}", as_markdown(shown)]
     return "\n\n".join(["## Two methods, draw by draw", note, *parts])
 
 

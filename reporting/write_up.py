@@ -36,6 +36,7 @@ from judging.tables import (
 )
 from methods import METHODS, method_group
 from reporting import figures
+from reporting.beyond_tables import tables_beyond
 from reporting.text_tables import as_markdown, counts_table, side_by_side
 from running.paper_experiments import EXACT_SETS
 from running.provenance import read_sessions
@@ -334,7 +335,7 @@ TABLES = {
     "readings-dsad": lambda: readings("dsad"),
     "readings-fsnet": lambda: readings("fsnet", "cfsnet"),
     "readings-repen": lambda: readings("repen"),
-}
+} | tables_beyond(REFERENCE)
 
 
 def front_picture():

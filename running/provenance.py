@@ -20,7 +20,7 @@ from common.memory import peak_bytes
 from common.paths import ROOT
 from common.writing import written_whole
 
-PACKAGES = ("tensorflow", "keras", "numpy", "scipy", "pandas", "scikit-learn", "xgboost")
+PACKAGES = ("tensorflow", "keras", "numpy", "scipy", "pandas", "scikit-learn", "xgboost", "catboost")
 SECONDS_BETWEEN_SAVES = 30
 
 
