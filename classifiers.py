@@ -92,7 +92,7 @@ class TreeClassifier(Classifier):
     """
 
     takes_sparse = False
-    kind: type = Trees  # of the arrays
+    kind: Any = Trees  # of the arrays
 
     def trees_of(self, classifier: Any) -> Any:
         """The arrays of a fitted classifier."""

@@ -22,9 +22,9 @@ from common.errors import UserError
 from judging.cells import comparisons
 from judging.tables import repeat_without_labels, table_suffix, write_tables
 from loading.options import add_data_arguments, data_set_names, make_finder
-from loading.registry import DEMO, how_to_get, source_of
+from loading.registry import DEMO, OUTSIDE_SETS, how_to_get, source_of
 from loading.splits import PROTOCOLS
-from loading.store import load_data, prepare_all
+from loading.store import load_data, manifest_table, prepare_all
 from methods import METHODS, make_detector, method_group
 from reporting import theorem
 from running import provenance
@@ -145,8 +145,8 @@ def report(args, label, wanted, names, runs):
     for path, table in tables.items():
         print(f"Wrote {path}")
         is_synthetic = path.name.endswith("_synthetic.csv")
-        if args.experiment in BEYOND_THE_PAPER and not is_synthetic:
-            write_beyond(args, names)
+        if args.experiment in BEYOND_THE_PAPER and not (is_synthetic or args.set):
+            write_beyond(args)
             continue
         if varied or is_synthetic or not is_papers:
             compare.print_table(table)
@@ -176,7 +176,7 @@ def runs_to_show(args, wanted, runs):
     return pd.concat(chosen)
 
 
-def write_beyond(args, names):
+def write_beyond(args):
     """Write what the experiments beyond the paper come to, as tables, text and figures."""
     if args.experiment == "today":
         from reporting.today_text import write_today
@@ -185,7 +185,9 @@ def write_beyond(args, names):
     else:
         from reporting.crosscheck_text import write_crosscheck
 
-        written = write_crosscheck(args.results_dir, {name: in_unit_range(name, args) for name in names})
+        # also of data sets that an earlier start has run: all of them are shown
+        prepared = set(manifest_table(args.data_dir)["name"]) & set(OUTSIDE_SETS)
+        written = write_crosscheck(args.results_dir, {name: in_unit_range(name, args) for name in prepared})
     for path in written:
         print(f"Wrote {path}")
         if path.suffix == ".md":

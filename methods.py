@@ -29,11 +29,11 @@ METHODS = {
     "xgbod": Method("XGBOD", "xgbod", "XGBOD", "appendix"),
     "pumad": Method("PUMAD", "pumad", "PUMAD", "appendix"),
     "feawad": Method("FEAWAD", "feawad", "FEAWAD", "appendix"),
-    "logistic": Method("logistic regression", "classifiers", "Logistic", "today"),
+    "logistic": Method("Logistic", "classifiers", "Logistic", "today"),
     "xgboost": Method("XGBoost", "classifiers", "XGBoost", "today"),
     "catboost": Method("CatBoost", "classifiers", "CatBoost", "today"),
-    "random-forest": Method("random forest", "classifiers", "RandomForest", "today"),
-    "cross-entropy": Method("cross-entropy", "cross_entropy", "CrossEntropy", "today"),
+    "random-forest": Method("Random forest", "classifiers", "RandomForest", "today"),
+    "cross-entropy": Method("Cross-entropy", "cross_entropy", "CrossEntropy", "today"),
     "rosas": Method("RoSAS", "rosas", "RoSAS", "today"),
     "rosas-validated": Method("RoSAS, validated", "rosas", "RoSASValidated", "today", can_be_saved=False),
     "trm": Method("TRM", "prenet", "PReNet", "ablation", (("variant", "TRM"),)),
@@ -112,7 +112,7 @@ METHODS |= {
     "dsad-natural": reading("dsad", "natural batches", "DSADNaturalBatches", "outside"),
     "dsad-three-layers": reading("dsad", "100-20-10", group="outside", hidden_units=(100, 20, 10)),
     "dsad-adgym": reading("dsad", "all as in ADGym", "DSADOutside", "outside"),
-    "repen-known-only": reading("repen", "all negatives known", "REPENAllKnown", "outside"),
+    "repen-known-only": reading("repen", "known negatives only", "REPENAllKnown", "outside"),
     "repen-supervised": reading("repen", "as in ADGym", "REPENSupervised", "outside", l2=0.0),
 }
 

@@ -39,6 +39,7 @@ from training.network import keras, seed_generator, tf, torch_uniform
 SLOPE = 0.01  # of the leaky ReLU below 0
 MARGIN = 1.0  # of the triplets
 DISTANCE_SHIFT = 1e-6  # added to differences before their norm, as torch's TripletMarginLoss does
+SMALLEST_SQUARE = 1e-24  # below which a norm counts as 0
 CODE_NORM_WEIGHT = 1e-2  # of |anchor + positive + negative| in the loss
 TEMPERATURE = 2.0  # of the two losses' weights
 WEIGHT_DECAY = 1e-4
@@ -72,12 +73,13 @@ def build_scorer(n_features: int, code_units: int, seeds) -> keras.Model:
     return keras.Model(instance, [code, score], name="scorer")
 
 
+@keras.saving.register_keras_serializable("rosas")
 class Mixing(keras.layers.Layer):
     """Mixes rows, targets and scores (b, ...) with themselves in another order; new weights in every call."""
 
-    def __init__(self, seeds, **settings):
+    def __init__(self, seed, **settings):  # a plain number, so that a fitted model can be pickled
         super().__init__(**settings)
-        self.seeds = seeds
+        self.seeds = keras.random.SeedGenerator(seed, name="mixing_seeds")
 
     def call(self, rows, targets):
         n = keras.ops.shape(targets)[0]
@@ -91,6 +93,7 @@ class Mixing(keras.layers.Layer):
         return mixed(rows), mixed(targets), order, weights
 
 
+@keras.saving.register_keras_serializable("rosas")
 class BalancedSum(keras.layers.Layer):
     """k_1 l_1 + k_2 l_2: a loss counts the more, the less it has fallen since the epoch before.
 
@@ -110,9 +113,10 @@ class BalancedSum(keras.layers.Layer):
 
     def call(self, losses):
         is_zero = self.means == 0  # then the loss has no say, as in the script
-        growth = tf.exp(losses / tf.where(is_zero, 1.0, self.means) / TEMPERATURE)
-        shares = tf.where(is_zero, 0.0, growth)
-        total = tf.reduce_sum(shares / tf.reduce_sum(shares) * losses)
+        exponents = losses / tf.where(is_zero, 1.0, self.means) / TEMPERATURE
+        largest = tf.reduce_max(tf.where(is_zero, exponents.dtype.min, exponents))  # keeps exp finite
+        shares = tf.where(is_zero, 0.0, tf.exp(tf.minimum(exponents - largest, 0.0)))
+        total = tf.reduce_sum(tf.math.divide_no_nan(shares, tf.reduce_sum(shares)) * losses)
         count, sums = self.count + 1, self.sums + tf.stop_gradient(losses)
         is_last = count == self.n_batches
         self.means.assign(tf.where(is_last, sums / count, self.means))
@@ -132,17 +136,19 @@ def build_rosas(
     targets = keras.ops.concatenate(
         [keras.ops.full_like(rows[:, 0], target) for rows, target in zip(triplet, (-1.0, -1.0, 1.0))]
     )
-    mixing_seeds = keras.random.SeedGenerator(seed, name="mixing_seeds")
-    rows, mixed_targets, order, weights = Mixing(mixing_seeds, name="mixing")(
-        keras.ops.concatenate(triplet), targets
-    )
+    rows, mixed_targets, order, weights = Mixing(seed, name="mixing")(keras.ops.concatenate(triplet), targets)
     mixed_scores = weights * scores + (1 - weights) * keras.ops.take(scores, order)
     _, scores_of_mixed = scorer(rows)
     code_loss = triplet_loss(*keras.ops.split(codes, 3))
     score_loss = mixture_loss(scores_of_mixed, mixed_targets, mixed_scores)
     balanced = BalancedSum(batches_per_epoch, name="balance")(keras.ops.stack([code_loss, score_loss]))
-    code_norm = keras.ops.norm(sum(keras.ops.split(codes, 3)))
+    code_norm = norm_of(keras.ops.sum(keras.ops.square(sum(keras.ops.split(codes, 3)))))
     return keras.Model(triplet, balanced + CODE_NORM_WEIGHT * code_norm)
+
+
+def norm_of(squares):
+    """The root of a sum of squares, with a gradient of 0 at 0, as torch has it."""
+    return keras.ops.sqrt(keras.ops.maximum(squares, SMALLEST_SQUARE))
 
 
 def triplet_loss(anchors, positives, negatives):
@@ -150,7 +156,8 @@ def triplet_loss(anchors, positives, negatives):
     if not anchors.shape == positives.shape == negatives.shape:
         raise ValueError(f"codes {anchors.shape}, {positives.shape} and {negatives.shape} must be alike")
     to_positive, to_negative = (
-        keras.ops.norm(anchors - other + DISTANCE_SHIFT, axis=1) for other in (positives, negatives)
+        norm_of(keras.ops.sum(keras.ops.square(anchors - other + DISTANCE_SHIFT), axis=1))
+        for other in (positives, negatives)
     )
     return keras.ops.mean(keras.ops.relu(to_positive - to_negative + MARGIN))
 

@@ -72,7 +72,7 @@ def crosscheck_methods(cells):
             for name in OURS:
                 row[name] = own[name].mean()
                 row[f"{name}_difference"] = (own[name] - own["theirs"]).abs().mean()
-                row[f"{name}_correlation"] = own[name].corr(own["theirs"])
+                row[f"{name}_correlation"] = own[name].corr(own["theirs"], min_periods=2)
             rows.append(row)
     return pd.DataFrame(rows)
 
@@ -80,5 +80,7 @@ def crosscheck_methods(cells):
 def crosscheck_sets(cells, metric="auc_pr"):
     """Per data set and method: theirs, ours and ours scaled, means over labels and runs."""
     part = cells[cells["metric"] == metric]
-    means = part.groupby(["dataset", "features_0_1", "method"], sort=False)[["theirs", *OURS]].mean()
+    # features_0_1 is missing for a data set that is no longer prepared
+    by_set = part.groupby(["dataset", "features_0_1", "method"], sort=False, dropna=False)
+    means = by_set[["theirs", *OURS]].mean()
     return means.reset_index()

@@ -53,7 +53,7 @@ def data_status(entry, recipe, files, shape, source):
     """`partial` or `exact`; a file that claims to be whole must have the paper's size."""
     if is_part_only(recipe, files):
         return "partial"
-    if entry.rows is not None and shape != (entry.rows, entry.features):
+    if entry.rows and shape != (entry.rows, entry.features):
         raise DataError(
             f"{source} gives {shape[0]:,} rows and {shape[1]:,} features, "
             f"the paper's {entry.name} has {entry.rows:,} and {entry.features:,} "

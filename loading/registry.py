@@ -40,10 +40,10 @@ class DataSet:
     """A row of Table 2, or a data set of the cross-check, and how to get it."""
 
     name: str
-    rows: int | None  # None: not the paper's, of any size
-    features: int | None
-    anomalies: int | None
-    anomaly_rate: float | None  # per cent, as printed in App. B.1.1
+    rows: int  # 0: not the paper's, of any size
+    features: int
+    anomalies: int
+    anomaly_rate: float  # per cent, as printed in App. B.1.1
     recipes: tuple
     published: str  # where a reader gets the files by hand
     note: str  # licence or citation
@@ -61,7 +61,7 @@ def outside_set(name):
     """A data set of run_crosscheck.sh: ADBench's file as it is, of any size."""
     page = "https://github.com/Minqi824/ADBench (adbench/datasets/Classical/)"
     note = "Han et al., ADBench, NeurIPS 2022"
-    return DataSet(name, None, None, None, None, (adbench(f"{name}.npz"),), page, note)
+    return DataSet(name, 0, 0, 0, 0.0, (adbench(f"{name}.npz"),), page, note)
 
 
 DATA_SETS = {

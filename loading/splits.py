@@ -146,7 +146,7 @@ def split_outside(y, seed, n_labeled):
     rng = np.random.RandomState(seed + 1)
     rows = np.arange(len(y))
     if len(y) > OUTSIDE_ROWS:
-        rows = rng.choice(rows, OUTSIDE_ROWS, replace=False)
+        rows = rng.choice(rows, OUTSIDE_ROWS, replace=False)  # type: ignore[assignment]
     # like rng.choice, this goes on where the stream is
     train, test = train_test_split(rows, test_size=OUTSIDE_TEST_SHARE, random_state=rng, stratify=y[rows])
     anomalies = np.flatnonzero(y[train] == ANOMALY)

@@ -75,7 +75,7 @@ class PreparedData:
 
     def paper_odds(self):
         """Test anomalies per normal test row in the paper, None where they are the same here."""
-        if self.status != "partial":
+        if self.status != "partial" or self.name in OUTSIDE_SETS:
             return None
         view = parse_unseen(self.name)
         if view is None:

@@ -86,7 +86,8 @@ class EventModel:
     def scored(self, X, rows):
         """Scores (n,) of features (n, D); the numbers of the rows, from 0 on, are for the message."""
         try:
-            return self.detector.decision_function(X)
+            with np.errstate(all="ignore"):  # a model from outside may hold any numbers
+                return self.detector.decision_function(X)
         except ValueError as error:  # scores that overflow
             raise DataError(f"Rows {rows[0] + 1:,} to {rows[-1] + 1:,}: {error}") from None
 

@@ -4,8 +4,8 @@
     X, scores = load_model("fraud.model").score(texts)
 
 A model file is a zip of format.json and plain .npy arrays. Loading it executes nothing: arrays are read
-without pickle, networks are built by this code and only filled with the weights, and trees are the JSON of
-their library, checked before it gets them. So it is safe to load a file that somebody sent you.
+without pickle, networks are built by this code and only filled with the weights, and trees are arrays too,
+checked before a library gets them. So it is safe to load a file that somebody sent you.
 """
 
 import io
@@ -26,11 +26,14 @@ FORMAT, VERSION = "prenet-events", 1
 # bytes of all that a model file expands to; one of 21 columns has 0.2 MB, one of 1,000 features with FEAWAD 1
 # MB
 MODEL_SIZE_LIMIT = 2**26
+# Building a predictor takes 0.1 ms and 10 kB for each tree, and scoring a number for each row and sum.
+# CatBoost has 1,000 trees; XGBOD's forests give 7 sums
+MOST_TREES, MOST_SUMS = 10_000, 16
 
 
 def save_model(path, model):
     """Write a model as one file, which appears only when it is whole; the same model gives the same bytes."""
-    arrays = model.detector.learned()
+    arrays = dict(sorted(model.detector.learned().items()))
     arrays["quantiles"] = model.quantiles
     contents = {
         "format": FORMAT,
@@ -39,26 +42,36 @@ def save_model(path, model):
         "parameters": model.detector.get_params(),
     }
     contents |= {"rows": model.n_rows, "columns": described_encoder(model.encoder), "arrays": list(arrays)}
-    with written_whole(Path(path)) as file, zipfile.ZipFile(file, "w", zipfile.ZIP_DEFLATED) as archive:
-        archive.writestr(zipfile.ZipInfo("format.json"), json.dumps(contents, indent=1))
-        for name, array in arrays.items():
-            buffer = io.BytesIO()
-            np.save(buffer, array, allow_pickle=False)
-            archive.writestr(zipfile.ZipInfo(f"{name}.npy"), buffer.getvalue(), zipfile.ZIP_DEFLATED)
+    members = {"format.json": json.dumps(contents, indent=1).encode()}
+    for name, array in arrays.items():
+        buffer = io.BytesIO()
+        np.save(buffer, array, allow_pickle=False)
+        members[f"{name}.npy"] = buffer.getvalue()
+    if sum(map(len, members.values())) > MODEL_SIZE_LIMIT:  # load_model would refuse it
+        raise DataError(
+            f"The {model.method} model of this table is too large for a file: it has more than "
+            f"{MODEL_SIZE_LIMIT >> 20} MiB. Drop columns with --drop, or take another method."
+        )
+    with written_whole(Path(path)) as file, zipfile.ZipFile(file, "w") as archive:
+        for name, data in members.items():
+            packing = zipfile.ZIP_STORED if name == "format.json" else zipfile.ZIP_DEFLATED
+            archive.writestr(zipfile.ZipInfo(name), data, packing)
 
 
 def load_model(path):
     """Read what save_model wrote; a DataError for whatever else the file may be."""
     try:
         contents, arrays = _read_contents(Path(path))
-        return _built_model(contents, arrays, path)
+        with np.errstate(all="ignore"):  # whatever numbers are in it, there are no warnings
+            return _built_model(contents, arrays, path)
     except OSError as error:
         raise DataError(f"{path} cannot be read: {error.strerror or error}.") from None
     except DataError:
         raise
     except Exception as error:  # on damaged input the zip, JSON and array readers raise a dozen kinds of them
+        reason = str(error).partition("\n")[0]  # XGBoost goes on with the calls that led there
         raise DataError(
-            f"{path} is damaged or no model of detect.py: {type(error).__name__}: {error}."
+            f"{path} is damaged or no model of detect.py: {type(error).__name__}: {reason}."
         ) from None
 
 
@@ -85,10 +98,18 @@ def _built_model(contents, arrays, path):
     require(quantiles.shape == (QUANTILES,) and (np.diff(quantiles) >= 0).all(), "its quantiles are none")
     require(type(n_rows) is int and 0 < n_rows < 2**53, "it was fitted on no rows")
     check_description(contents["columns"])
+    _check_number_of_trees(arrays)
     encoder = rebuilt_encoder(contents["columns"])
     model = EventModel(contents["method"], detector, encoder, quantiles, n_rows)
     detector.restore(arrays, sum(model.widths))
     return model
+
+
+def _check_number_of_trees(arrays):
+    """Refuse more trees, or more sums of their leaves, than any method here has."""
+    for name, array in arrays.items():
+        require(not name.endswith("_sizes") or array.size <= MOST_TREES, "it has too many trees")
+        require(not name.endswith("_groups") or array.max(initial=0) < MOST_SUMS, "it has too many sums")
 
 
 def _new_detector(method, settings, path):

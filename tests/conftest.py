@@ -8,12 +8,14 @@ import pytest
 
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 # What ./run_tests.sh --quick leaves out: files that start drivers, workers, servers or browsers or fit for
-# long, tests on real data, and all detectors but three.
+# long, tests on real data, and all detectors but four.
 SLOW_FILES = """test_experiments test_faults test_cluster test_code_identity test_bench test_untrusted
     test_data_prep test_fetching test_download_chain test_reference test_sklearn test_feawad test_readings
     test_variants test_numbers test_sparse test_training test_report test_detect test_compare
-    test_readings_compared test_dsad test_fsnet test_repen test_pumad test_xgbod""".split()
-SLOW_DETECTORS = ("dsad", "fsnet", "cfsnet", "repen", "xgbod", "pumad", "feawad")
+    test_readings_compared test_dsad test_fsnet test_repen test_pumad test_xgbod
+    test_classifiers test_rosas test_cross_entropy test_keeps test_beyond""".split()
+SLOW_DETECTORS = """dsad fsnet cfsnet repen xgbod pumad feawad xgboost catboost random-forest cross-entropy
+    rosas""".split()
 
 
 def pytest_collection_modifyitems(items):

@@ -38,7 +38,7 @@ class Trees(NamedTuple):
     threshold: np.ndarray  # float32; of a leaf, its value
 
 
-def trees_of_forest(trees: Sequence, leaf_values: Sequence, groups: Sequence) -> Trees:
+def trees_of_forest(trees: Sequence, leaf_values: Sequence, groups: Any) -> Trees:
     """Trees (`tree_` of scikit-learn) with values (nodes,) for their leaves."""
     parts = []
     for tree, values in zip(trees, leaf_values, strict=True):
@@ -135,13 +135,14 @@ def check_trees(trees: Trees, n_features: int) -> None:
     _require(np.isfinite(trees.threshold).all(), "a threshold is not finite")
     _require(trees.groups.min() >= 0 and trees.groups.max() < len(sizes), "a group is out of range")
     _require(trees.feature.min() >= 0 and trees.feature.max() < n_features, "a feature is out of range")
-    own, size = (
-        np.concatenate([np.arange(size) for size in sizes]),
-        np.repeat(sizes, sizes),
-    )
+    roots = np.cumsum(sizes) - sizes
+    own = np.arange(len(trees.left)) - np.repeat(roots, sizes)
     # a child behind its parent: no path has a loop
-    is_child = (trees.left > own) & (trees.left + 1 < size)
+    is_child = (trees.left > own) & (trees.left < np.repeat(sizes, sizes) - 1)
     _require((is_child | (trees.left == LEAF)).all(), "a child is out of range")
+    left = (np.repeat(roots, sizes) + trees.left)[is_child]
+    n_parents = np.bincount(np.concatenate([roots, left, left + 1]), minlength=len(trees.left))
+    _require((n_parents == 1).all(), "a node has no parent, or two")
 
 
 def _require(is_met, otherwise):
@@ -285,8 +286,24 @@ def catboost_of(trees: SymmetricTrees, n_features: int) -> Any:
     """A CatBoost model of these trees; it only predicts sums of leaf values."""
     from catboost import CatBoost
 
+    contents = {"model_info": {}, "scale_and_bias": [1, [0]], **_as_catboost_json(trees, n_features)}
+    model = CatBoost()
+    with tempfile.TemporaryDirectory() as folder:  # it reads JSON from files only
+        path = Path(folder, "model.json")
+        path.write_text(json.dumps(contents))
+        model.load_model(str(path), format="json")
+    return model
+
+
+def _as_catboost_json(trees, n_features):
+    """The features' borders and the trees, as CatBoost writes them."""
     borders = [np.unique(trees.border[trees.feature == number]) for number in range(n_features)]
-    firsts = np.cumsum([0, *map(len, borders)])
+    usual = {"feature_id": "", "has_nans": False, "nan_value_treatment": "AsIs"}
+    features = [
+        {"borders": own.tolist(), "feature_index": number, "flat_feature_index": number, **usual}
+        for number, own in enumerate(borders)
+    ]
+    firsts = np.cumsum([0, *map(len, borders)])  # borders are numbered through all features
     splits = [
         {
             "border": float(border),
@@ -296,17 +313,6 @@ def catboost_of(trees: SymmetricTrees, n_features: int) -> Any:
         }
         for number, border in zip(trees.feature, trees.border)
     ]
-    features = [
-        {
-            "borders": own.tolist(),
-            "feature_id": "",
-            "feature_index": number,
-            "flat_feature_index": number,
-            "has_nans": False,
-            "nan_value_treatment": "AsIs",
-        }
-        for number, own in enumerate(borders)
-    ]
     split_ends, leaf_ends = np.cumsum(trees.sizes), np.cumsum(2 ** trees.sizes.astype(np.int64))
     listed = [
         {
@@ -315,17 +321,4 @@ def catboost_of(trees: SymmetricTrees, n_features: int) -> Any:
         }
         for size, end, leaf_end in zip(trees.sizes.tolist(), split_ends, leaf_ends)
     ]
-    text = json.dumps(
-        {
-            "features_info": {"float_features": features},
-            "model_info": {},
-            "oblivious_trees": listed,
-            "scale_and_bias": [1, [0]],
-        }
-    )
-    model = CatBoost()
-    with tempfile.TemporaryDirectory() as folder:  # it reads JSON from files only
-        path = Path(folder, "model.json")
-        path.write_text(text)
-        model.load_model(str(path), format="json")
-    return model
+    return {"features_info": {"float_features": features}, "oblivious_trees": listed}

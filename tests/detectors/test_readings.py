@@ -17,6 +17,7 @@ from training.loop import Trainer
 from training.network import state_of, tf
 
 READINGS = method_group("reading")
+OUTSIDE = method_group("outside")  # as another implementation has it, for the cross-check
 UNLABELED, ANOMALIES = np.arange(1000, 1900), np.arange(50, 150)  # positions in some data
 BOTH = pytest.mark.parametrize("base", ["prenet", "devnet"])
 
@@ -28,7 +29,8 @@ def batches_of(detector, seed=0, n_batches=200):
 # ---------------------------------------------------------------------------- the table of methods
 
 
-@pytest.mark.parametrize("name", READINGS)
+# dsad-adgym changes all settings at once, in its class
+@pytest.mark.parametrize("name", [*READINGS, *(name for name in OUTSIDE if name != "dsad-adgym")])
 def test_a_reading_has_one_change(name):
     """Settings of its own, or a class of its own; a reading of an ablated variant keeps the variant."""
     method, detector = METHODS[name], make_detector(name)
@@ -67,7 +69,7 @@ def test_no_two_readings_are_the_same():
     assert len(set(kinds)) == len(kinds) and len({method.column for method in METHODS.values()}) == len(
         METHODS
     )
-    known = {METHODS[name].class_name for name in READINGS if METHODS[name].module == "readings"}
+    known = {METHODS[name].class_name for name in [*READINGS, *OUTSIDE] if METHODS[name].module == "readings"}
     classes = {
         name for name, value in vars(readings).items() if getattr(value, "__module__", "") == "readings"
     }
@@ -119,7 +121,13 @@ def test_five_rows_are_all_that_is_learned_from(monkeypatch, n_anomalies, kept):
 
 
 @pytest.mark.parametrize(
-    "name, from_u, known", [("repen", 128, 128), ("repen-all-known", 0, 256), ("repen-none-known", 256, 0)]
+    "name, from_u, known",
+    [
+        ("repen", 128, 128),
+        ("repen-all-known", 0, 256),
+        ("repen-none-known", 256, 0),
+        ("repen-known-only", 0, 256),
+    ],
 )
 def test_known_negatives(name, from_u, known):
     X = np.random.default_rng(0).random((2000, 3)).astype(np.float32)
@@ -143,6 +151,79 @@ def test_fallback(monkeypatch, name, candidates):
         X, np.arange(50, 70), np.arange(5), 4, np.random.default_rng(0)
     )
     assert set(batches.unlabeled[:, 512:].ravel()) == {50 + candidate for candidate in candidates}
+
+
+def test_supervised_triplets():
+    """Negatives are labelled anomalies, all of U serves as the rest: no rows are looked at, X is None."""
+    detector = make_detector("repen-supervised")
+    batches = batches_of(detector, n_batches=20)
+    assert isinstance(detector, REPEN) and detector.l2 == 0
+    assert batches.unlabeled.shape == (20, 512) and batches.anomalies.shape == (20, 256)
+    assert set(batches.unlabeled.ravel()) == set(UNLABELED)
+    assert set(batches.anomalies.ravel()) == set(range(len(ANOMALIES)))
+    anchors, positives = batches.unlabeled[:, :256], batches.unlabeled[:, 256:]
+    assert (anchors != positives).all()
+    np.testing.assert_array_equal(batches.layout.ravel(), np.arange(768))
+    np.testing.assert_array_equal(batches.targets, np.full(256, detector.margin))
+
+
+# ---------------------------------------------------------------------------- Deep SAD as in ADGym
+
+
+def test_one_thing_of_adgyms_deep_sad():
+    linear, layers = make_detector("dsad-linear-code"), make_detector("dsad-three-layers")
+    assert linear.get_params() == make_detector("dsad-linear").get_params()
+    kernels = [weights.shape for weights in layers.build(6, seed=0).get_weights()]
+    assert kernels == [(6, 100), (100, 20), (20, 10)]
+
+
+def test_adgyms_passes_over_all_rows():
+    """900 + 100 rows make 7 batches of 128 in an epoch; no row is in an epoch twice."""
+    batches = batches_of(make_detector("dsad-adgym", epochs=6))
+    assert batches.unlabeled.shape == (42, 128)
+    for epoch in batches.unlabeled.reshape(6, -1):
+        assert len(set(epoch)) == 7 * 128 and set(epoch) <= {*UNLABELED, *ANOMALIES}
+    np.testing.assert_array_equal(batches.targets, np.isin(batches.unlabeled, ANOMALIES))
+    # over some epochs everyone gets a turn; fewer rows than a batch has are one batch
+    assert set(batches.unlabeled.ravel()) == {*UNLABELED, *ANOMALIES}
+    few = make_detector("dsad-adgym", epochs=2).sample_batches(
+        None, UNLABELED[:20], ANOMALIES[:5], 1, np.random.default_rng(0)
+    )
+    assert few.unlabeled.shape == (2, 25) and (few.targets.sum(axis=1) == 5).all()
+
+
+def test_adgyms_network():
+    """Linear layers D-100-20-10 without bias, batch normalisation and leaky ReLU between them."""
+    detector = make_detector("dsad-adgym")
+    model = detector.build(6, seed=0)
+    shapes = [weights.shape for weights in model.trainable_variables]
+    assert shapes == [(6, 100), (100, 20), (20, 10)] and len(model.get_weights()) == 3 + 2 * 2
+    kernels = [weights.numpy() for weights in model.trainable_variables]
+    squares = sum(float(np.square(kernel).sum()) for kernel in kernels)
+    assert float(sum(model.losses)) == pytest.approx(1e-6 / 2 * squares, rel=1e-5)  # weight decay 1e-6
+    rows = np.random.default_rng(0).normal(size=(5, 6)).astype(np.float32)
+    values = rows @ kernels[0]
+    for kernel in kernels[1:]:
+        values = values / np.sqrt(1 + 1e-4)  # nothing seen yet: mean 0, variance 1
+        values = np.maximum(values, 0.01 * values) @ kernel
+    np.testing.assert_allclose(model(rows), values, atol=1e-5)
+    optimizer = detector.optimizer()
+    assert type(optimizer).__name__ == "Adam" and float(optimizer.learning_rate) == pytest.approx(1e-4)
+    assert detector.keeps == "last" and not detector.pretrain
+
+
+def test_adgyms_deep_sad_orders_two_clusters():
+    X, _, known = two_clusters()
+    X_new, truth_new, _ = two_clusters(seed=1)
+    detector = make_detector("dsad-adgym", learning_rate=1e-3, epochs=20).fit(X, known)
+    scores = detector.decision_function(X_new)
+    assert roc_auc_score(truth_new, scores) > 0.95
+    # the normalisation has learned from the batches, and a row's score is its own
+    moving = [variable for variable in detector.model_.non_trainable_variables if "moving" in variable.name]
+    assert len(moving) == 4 and all(np.abs(mean.numpy()).max() > 0.01 for mean in moving)
+    np.testing.assert_allclose(detector.decision_function(X_new[:3]), scores[:3], rtol=1e-4)
+    codes = detector.model_(X_new).numpy().astype(np.float64)
+    np.testing.assert_allclose(scores, np.square(codes - detector.centre_).sum(axis=1), rtol=1e-4)
 
 
 # ---------------------------------------------------------------------------- PReNet and DevNet
@@ -230,8 +311,9 @@ def test_unlabelled_rows_with_replacement():
         np.testing.assert_array_equal(getattr(usual, part), getattr(reading, part))
 
 
-def test_natural_labels():
-    batches = batches_of(make_detector("devnet-natural"))
+@pytest.mark.parametrize("name", ["devnet-natural", "dsad-natural"])
+def test_natural_labels(name):
+    batches = batches_of(make_detector(name))
     np.testing.assert_array_equal(batches.targets, np.isin(batches.unlabeled, ANOMALIES))
     assert batches.targets.mean() == pytest.approx(100 / 1000, abs=0.005)
     assert set(batches.unlabeled.ravel()) == {*UNLABELED, *ANOMALIES}
@@ -265,7 +347,8 @@ def test_a_batch_has_its_own_targets():
 @pytest.mark.parametrize(
     "name",
     ["fsnet-natural", "fsnet-5-rows", "cfsnet-balanced", "devnet-natural", "repen-all-known"]
-    + ["repen-none-known", "repen-top-10", "prenet-two-layers", "dsad-linear"],
+    + ["repen-none-known", "repen-top-10", "prenet-two-layers", "dsad-linear"]
+    + ["dsad-natural", "dsad-three-layers", "repen-supervised"],
 )
 def test_orders_two_clusters(name):
     X, _, known = two_clusters()

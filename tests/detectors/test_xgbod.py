@@ -6,18 +6,44 @@ from scipy import sparse
 from sklearn.base import clone
 from sklearn.ensemble import IsolationForest
 from sklearn.metrics import roc_auc_score
+from sklearn.metrics.pairwise import rbf_kernel
+from sklearn.preprocessing import StandardScaler
 from sklearn.svm import OneClassSVM
 from toys import two_clusters
+from xgboost import XGBClassifier
 
 import xgbod
-from xgbod import FOREST_TREES, SVM_NUS, XGBOD, fit_one_class_svms
+from xgbod import FOREST_TREES, SVM_NUS, XGBOD, distinct_rows, fit_one_class_svms
 
 
 @pytest.fixture(scope="module")
-def fitted():
-    """A detector with all its forests; they take most of the time, so the other tests have small ones."""
+def fitted_with_parts():
+    """A detector with all its forests, and scikit-learn's forests and XGBoost's classifier of its fit.
+
+    The forests take most of the time, so the other tests have small ones.
+    """
     X, _, known = two_clusters()
-    return XGBOD(svm_rows=200).fit(X, known)
+    parts = {IsolationForest: [], XGBClassifier: []}
+    with pytest.MonkeyPatch.context() as patch:
+        for library_class, instances in parts.items():
+            patch.setattr(library_class, "fit", kept_in(instances, library_class.fit))
+        detector = XGBOD(svm_rows=200).fit(X, known)
+    return detector, parts[IsolationForest], *parts[XGBClassifier]
+
+
+def kept_in(instances, fit):
+    """A method `fit` that notes what it has fitted."""
+
+    def noting_fit(self, *data):
+        instances.append(self)
+        return fit(self, *data)
+
+    return noting_fit
+
+
+@pytest.fixture(scope="module")
+def fitted(fitted_with_parts):
+    return fitted_with_parts[0]
 
 
 @pytest.fixture(autouse=True)
@@ -28,14 +54,16 @@ def small_forests(monkeypatch):
 # ---------------------------------------------------------------------------- the added columns
 
 
-def test_raw_features_come_first_then_11_svms_and_7_forests(fitted):
+def test_raw_features_come_first_then_11_svms_and_7_forests(fitted_with_parts):
+    fitted, forests, classifier = fitted_with_parts
     X, truth, _ = two_clusters(seed=1)
     augmented = fitted.add_scores(X)
     assert augmented.shape == (len(X), 6 + 11 + 7) and augmented.dtype == np.float32
     np.testing.assert_array_equal(augmented[:, :6], X)
-    assert fitted.classifier_.n_features_in_ == 24
-    assert [len(forest.estimators_) for forest in fitted.forests_] == [10, 20, 50, 70, 100, 150, 200]
-    assert len({forest.random_state for forest in fitted.forests_}) == len(FOREST_TREES)
+    assert classifier.n_features_in_ == 24 == fitted.model_.num_features()
+    assert [len(forest.estimators_) for forest in forests] == [10, 20, 50, 70, 100, 150, 200]
+    assert np.bincount(fitted._forests.groups).tolist() == [10, 20, 50, 70, 100, 150, 200]
+    assert len({forest.random_state for forest in forests}) == len(FOREST_TREES)
     # every forest gives the outer cluster the higher scores: the sign is the one that the scores of all
     # detectors have
     assert all(roc_auc_score(truth, column) > 0.9 for column in augmented.T[17:])
@@ -45,12 +73,59 @@ def test_svm_columns_are_those_of_scikit_learn(fitted):
     """One kernel matrix for all gives what eleven SVMs with gamma = 1 / D give, with the sign turned."""
     X, _, _ = two_clusters(seed=1)
     augmented = fitted.add_scores(X)
-    z_scores = fitted.scaler_.transform(X.astype(np.float64))
+    z_scores = (X.astype(np.float64) - fitted.mean_) / fitted.scale_
     for column, nu in enumerate(SVM_NUS):
         svm = OneClassSVM(nu=nu, gamma="auto").fit(fitted.svm_sample_)
         np.testing.assert_allclose(
             augmented[:, 6 + column], -svm.decision_function(z_scores), rtol=1e-3, atol=1e-2
         )
+
+
+def test_svms_see_z_scores(fitted):
+    X, _, _ = two_clusters()
+    scaler = StandardScaler().fit(X.astype(np.float64))
+    np.testing.assert_allclose(fitted.mean_, scaler.mean_, rtol=1e-6)
+    np.testing.assert_allclose(fitted.scale_, scaler.scale_, rtol=1e-6)
+
+
+def test_fast_scores_are_those_of_the_plain_computation(fitted_with_parts):
+    """The reference: kernel in float64 and score_samples, for rows near, far away and repeated."""
+    fitted, forests, _ = fitted_with_parts
+    X, _, _ = two_clusters(seed=1)
+    X = np.concatenate([X, 5 * X[:50], 1e6 * X[:5], X[::-1], np.full((1, 6), 1e30, np.float32)])
+    z_scores = (X.astype(np.float64) - fitted.mean_) / fitted.scale_
+    assert 50 < np.count_nonzero((z_scores**2).mean(axis=1) > xgbod.FAR) < len(X) - 600  # both kinds of rows
+    kernel = rbf_kernel(z_scores, fitted.svm_sample_, gamma=1 / 6)
+    svms = -(kernel @ fitted.svm_weights_ + fitted.svm_intercepts_)
+    isolation = np.column_stack([-forest.score_samples(X) for forest in forests])
+    added = fitted.add_scores(X)[:, 6:]
+    np.testing.assert_allclose(added[:, :11], svms, rtol=1e-6, atol=1e-6 * 200)  # 200 rows of weight up to 1
+    np.testing.assert_allclose(added[:, 11:], isolation, rtol=2e-6)
+
+
+def test_distinct_rows():
+    X = np.array([[1, 2], [3, 4], [1, 2], [0, 0], [3, 4]], np.float32)
+    first, places = distinct_rows(np.asfortranarray(X))
+    assert first.tolist() == [0, 1, 3] and places.tolist() == [0, 1, 0, 2, 1]
+
+
+def test_equal_rows_are_scored_once(fitted, monkeypatch):
+    scored = []
+    original = XGBOD._svm_scores
+    monkeypatch.setattr(XGBOD, "_svm_scores", lambda self, X: scored.append(len(X)) or original(self, X))
+    X, _, _ = two_clusters(seed=1)
+    repeated = np.concatenate([X[:40], X[:40][::-1], X[10:20]])
+    scores = fitted.decision_function(repeated)
+    assert sum(scored) == 40
+    np.testing.assert_array_equal(scores, fitted.decision_function(X[:40])[np.r_[0:40, 39:-1:-1, 10:20]])
+
+
+def test_scores_do_not_depend_on_the_rows_scored_at_a_time(fitted, monkeypatch):
+    X, _, _ = two_clusters(seed=1)
+    at_once = fitted.add_scores(X)
+    monkeypatch.setattr(xgbod, "SCORING_ROWS", 100)
+    monkeypatch.setattr(xgbod, "KERNEL_ROWS", 7)
+    np.testing.assert_allclose(fitted.add_scores(X), at_once, rtol=2e-6, atol=1e-4)
 
 
 def test_one_class_svms_by_hand():
@@ -69,7 +144,7 @@ def test_svms_see_a_subsample_of_the_training_rows(svm_rows, expected):
     X, _, known = two_clusters()
     detector = XGBOD(svm_rows=svm_rows, n_estimators=2).fit(X, known)
     assert detector.svm_sample_.shape == (expected, 6) and detector.svm_weights_.shape == (expected, 11)
-    drawn = detector.scaler_.inverse_transform(detector.svm_sample_)
+    drawn = detector.svm_sample_ * detector.scale_ + detector.mean_
     nearest = np.abs(drawn[:, np.newaxis] - X).max(axis=2)
     assert nearest.min(axis=1).max() < 1e-6
     assert len(set(nearest.argmin(axis=1))) == expected  # without replacement
@@ -136,11 +211,12 @@ def test_orders_two_clusters(fitted):
     assert roc_auc_score(truth_new, fitted.decision_function(X_new)) > 0.97
 
 
-def test_scores_are_margins_in_the_order_of_the_probabilities(fitted):
+def test_scores_are_margins_in_the_order_of_the_probabilities(fitted_with_parts):
+    fitted, _, classifier = fitted_with_parts
     X, _, _ = two_clusters(seed=1)
     scores = fitted.decision_function(X)
     assert scores.shape == (len(X),) and scores.dtype == np.float64
-    probabilities = fitted.classifier_.predict_proba(fitted.add_scores(X))[:, 1]
+    probabilities = classifier.predict_proba(fitted.add_scores(X))[:, 1]
     np.testing.assert_allclose(1 / (1 + np.exp(-scores)), probabilities, rtol=1e-4)
 
 
@@ -195,3 +271,35 @@ def test_sparse_rows_are_refused():
     X, _, known = two_clusters()
     with pytest.raises(TypeError, match="[Ss]parse"):
         XGBOD().fit(sparse.csr_matrix(X), known)
+
+
+# ---------------------------------------------------------------------------- saving
+
+
+def test_what_was_learned_restores_the_scores(fitted):
+    X, _, _ = two_clusters(seed=1)
+    arrays = fitted.learned()
+    assert all(array.dtype.kind in "if" for array in arrays.values())
+    restored = XGBOD(svm_rows=200)
+    restored.restore(arrays, X.shape[1])
+    np.testing.assert_array_equal(restored.add_scores(X), fitted.add_scores(X))
+    np.testing.assert_array_equal(restored.decision_function(X), fitted.decision_function(X))
+
+
+@pytest.mark.parametrize(
+    "name, change, message",
+    [
+        ("forests_left", lambda array: np.zeros_like(array), "a child is out of range"),
+        ("forests_feature", lambda array: array + 6, "a feature is out of range"),
+        ("boosted_feature", lambda array: array + 24, "a feature is out of range"),
+        ("svm_sample_", lambda array: np.concatenate([array, array]), "the SVMs have other rows"),
+        ("svm_sample_", np.ravel, "the SVMs have other rows"),
+        ("svm_sample_", lambda array: array[:, :3], "features|dimension"),
+        ("svm_weights_", lambda array: array[:, :5], "columns|broadcast"),
+        ("svm_intercepts_", lambda array: array[:3], "broadcast"),
+    ],
+)
+def test_arrays_that_do_not_fit_together_are_refused(fitted, name, change, message):
+    arrays = fitted.learned()
+    with pytest.raises(ValueError, match=message):
+        XGBOD(svm_rows=200).restore(arrays | {name: change(arrays[name])}, 6)

@@ -38,6 +38,7 @@ from hypothesis import strategies as st
 
 import data_prep
 import detect
+import xgbod
 from common.memory import peak_bytes
 from loading import files, store
 from own_data import event_model, saved_models
@@ -557,16 +558,20 @@ class Sum:
         return X.sum(axis=1, dtype=np.float64)
 
 
+MODELS = ["prenet", "dsad", "xgboost", "xgbod"]  # two of networks, two of trees
+
+
 @pytest.fixture(scope="module")
 def models(folder):
-    """Models of two methods, as the bytes of their files."""
+    """Models of the methods of MODELS, as the bytes of their files; XGBOD has two small forests."""
     table = events(200)
-    for method in ("prenet", "dsad"):
-        model = event_model.EventModel.fit(
-            method, table[list(KINDS)], KINDS, (table["fraud"] == "1").astype(int)
-        )
-        saved_models.save_model(folder / f"{method}.model", model)
-    return {method: (folder / f"{method}.model").read_bytes() for method in ("prenet", "dsad")}
+    known = (table["fraud"] == "1") | (table.index % 23 == 1)  # wrong ones, too: trees are more than stumps
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(xgbod, "FOREST_TREES", (5, 10))
+        for method in MODELS:
+            model = event_model.EventModel.fit(method, table[list(KINDS)], KINDS, known.astype(int))
+            saved_models.save_model(folder / f"{method}.model", model)
+    return {method: (folder / f"{method}.model").read_bytes() for method in MODELS}
 
 
 TABLE_EDITS = st.one_of(
@@ -683,13 +688,13 @@ def score_with(folder, kind, model):
 
 
 @tries(120)
-@given(st.sampled_from(["prenet", "dsad"]), EDITS)
+@given(st.sampled_from(MODELS), EDITS)
 def test_damaged_models(folder, models, method, edits):
     score_with(folder, "damaged model", mutated(models[method], edits))
 
 
 @tries(120)
-@given(st.sampled_from(["prenet", "dsad"]), st.data())
+@given(st.sampled_from(MODELS), st.data())
 def test_forged_descriptions_of_models(folder, models, method, data):
     with zipfile.ZipFile(io.BytesIO(models[method])) as archive:
         contents = json.loads(archive.read("format.json"))
@@ -698,21 +703,32 @@ def test_forged_descriptions_of_models(folder, models, method, data):
     score_with(folder, "forged model", repacked(models[method], {"format.json": json.dumps(contents)}))
 
 
-@tries(80)
-@given(st.sampled_from(["prenet", "dsad"]), st.data())
+@tries(160)
+@given(st.sampled_from(MODELS), st.data())
 def test_forged_arrays_of_models(folder, models, method, data):
     with zipfile.ZipFile(io.BytesIO(models[method])) as archive:
         names = [name for name in archive.namelist() if name.endswith(".npy")]
-        shape = np.load(io.BytesIO(archive.read(name := data.draw(st.sampled_from(names))))).shape
+        array = np.load(io.BytesIO(archive.read(name := data.draw(st.sampled_from(names)))))
+    shape = array.shape
     same_shape = st.sampled_from([np.nan, np.inf, 1e38, -1e30, 0.0, 7e307]).map(
         lambda value: npy(np.full(shape, value))
     )
     wider = st.integers(0, 2).map(
         lambda axis: npy(np.ones([size + (place == axis) for place, size in enumerate(shape)], np.float32))
     )
-    score_with(
-        folder, "forged model", repacked(models[method], {name: data.draw(ARRAYS | same_shape | wider)})
-    )
+    # of its own kind: trees with other children, features and sizes
+    numbers = st.sampled_from([-(2**31), -2, -1, 0, 1, 7, 22, 100, 2**31 - 1])
+    in_place = st.tuples(PLACE, numbers).map(lambda edit: npy(with_number(array, *edit)))
+    forged = data.draw(ARRAYS | same_shape | wider | in_place)
+    score_with(folder, "forged model", repacked(models[method], {name: forged}))
+
+
+def with_number(array, place, number):
+    """An array with another number somewhere."""
+    other = array.copy()
+    if other.size:
+        other.flat[int(place * other.size)] = number
+    return other
 
 
 @pytest.mark.parametrize(

@@ -103,7 +103,7 @@ def test_one_diagram_per_budget_names_every_ranked_method(runs):
     assert len(figure.axes) == len(BUDGETS)
     for axes, n_labeled in zip(figure.axes, BUDGETS):
         assert axes.get_title(loc="left") == f"{n_labeled} labelled anomalies, 3 data sets"
-        assert {"PReNet  1.0", "cross-entropy  2.0", "4.0  DSAD", "5.0  rosas"} <= set(texts(axes))
+        assert {"PReNet  1.0", "Cross-entropy  2.0", "4.0  DSAD", "5.0  RoSAS"} <= set(texts(axes))
         assert not any("newcomer" in text or "validated" in text for text in texts(axes))
     difference = today_ranks(runs)["critical_difference"].iloc[0]
     assert f"critical difference {difference:.2f}" in texts(figure.axes[0])
@@ -139,9 +139,9 @@ def test_files_are_written_and_the_same_each_time(runs, tmp_path):
 def test_text_names_who_is_left_out_and_why(runs):
     text = today_text(runs)
     assert "not run on all data sets: newcomer (5, 20, 120 labels)." in text
-    assert "rosas-validated: not ranked" in text
-    assert "| rosas-validated |" not in text
-    assert "### rosas-validated - rosas" in text
+    assert "RoSAS, validated: not ranked" in text
+    assert "| RoSAS, validated |" not in text
+    assert "### RoSAS, validated - RoSAS" in text
 
 
 def test_text_has_the_numbers(runs):

@@ -1,0 +1,67 @@
+"""The cross-entropy control: its loss by hand, and that all else is PReNet's."""
+
+import numpy as np
+import pytest
+from sklearn.metrics import roc_auc_score
+from toys import two_clusters
+
+from cross_entropy import CrossEntropy, cross_entropy
+from prenet import PReNet
+from training.network import tf
+
+
+def test_loss_by_hand():
+    """Probabilities 1/2, 3/4 and 1/5 of labels 0, 1 and 1: the mean of log 2, log 4/3 and log 5."""
+    logits = tf.constant([0.0, np.log(3), -np.log(4)], tf.float64)
+    expected = (np.log(2) + np.log(4 / 3) + np.log(5)) / 3
+    loss = cross_entropy(tf.constant([0.0, 1.0, 1.0], tf.float64), logits)
+    assert float(loss) == pytest.approx(expected, rel=1e-6)
+
+
+def test_flipping_one_label_changes_only_that_gradient():
+    """It is (p - y) / n: 1/6 with label 0, -1/6 with label 1 where p = 1/2."""
+
+    def gradient(labels):
+        logits = tf.Variable(tf.zeros(3))
+        with tf.GradientTape() as tape:
+            value = cross_entropy(tf.constant(labels), logits)
+        return tape.gradient(value, logits).numpy()
+
+    np.testing.assert_allclose(gradient([0.0, 1.0, 0.0]), [1 / 6, -1 / 6, 1 / 6], rtol=1e-5)
+    np.testing.assert_allclose(gradient([0.0, 1.0, 1.0]), [1 / 6, -1 / 6, -1 / 6], rtol=1e-5)
+
+
+def test_shapes_that_would_broadcast_are_refused():
+    with pytest.raises(ValueError, match="must have the same shape"):
+        cross_entropy(tf.zeros((3, 1)), tf.zeros(3))
+
+
+def test_all_else_is_prenets():
+    """Settings, psi with its l2 term, optimiser and the epoch that is kept; the relation takes one code."""
+    control, prenet = CrossEntropy(), PReNet()
+    shared = control.get_params()
+    assert shared == {name: prenet.get_params()[name] for name in shared}
+    one, two = control.build(7, seed=0), prenet.build(7, seed=0)
+    assert [weights.shape for weights in one.get_weights()] == [(7, 20), (20,), (20, 1), (1,)]
+    assert [weights.shape for weights in two.get_weights()] == [(7, 20), (20,), (40, 1), (1,)]
+    np.testing.assert_array_equal(one.get_weights()[0], two.get_weights()[0])
+    assert [float(term) for term in one.losses] == [float(term) for term in two.losses]
+    assert control.optimizer().get_config() == prenet.optimizer().get_config()
+    assert type(control.optimizer()) is type(prenet.optimizer()) and control.keeps == prenet.keeps
+
+
+def test_a_batch_has_half_of_each_class():
+    unlabeled = np.arange(1000, 1500)
+    batches = CrossEntropy().sample_batches(None, unlabeled, np.arange(9), 20, np.random.default_rng(0))
+    assert batches.unlabeled.shape == batches.anomalies.shape == (20, 256)
+    assert np.isin(batches.unlabeled, unlabeled).all() and set(batches.anomalies.ravel()) == set(range(9))
+    assert batches.targets.tolist() == [0] * 256 + [1] * 256
+
+
+def test_orders_two_clusters_by_the_logit():
+    X, truth, known = two_clusters()
+    detector = CrossEntropy(epochs=10).fit(X, known)
+    scores = detector.decision_function(X)
+    assert roc_auc_score(truth, scores) > 0.97
+    assert scores[truth == 1].mean() > 0 > scores[truth == 0].mean()
+    np.testing.assert_allclose(scores, detector.model_(X).numpy(), atol=1e-4)

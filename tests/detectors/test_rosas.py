@@ -1,0 +1,295 @@
+"""RoSAS: its losses, mixing, balance of losses and early stopping by hand-computed values."""
+
+import numpy as np
+import pytest
+from sklearn.metrics import roc_auc_score
+from toys import two_clusters
+
+from rosas import (
+    LAYERS,
+    PATIENCE,
+    BalancedSum,
+    Mixing,
+    RoSAS,
+    RoSASValidated,
+    build_rosas,
+    build_scorer,
+    mixture_loss,
+    scores_of,
+    smooth_l1,
+    triplet_loss,
+)
+from training.network import keras, seed_generator, tf
+
+SMALL = {"epochs": 40, "batch_size": 16}
+
+
+# ---------------------------------------------------------------------------- losses
+
+
+def test_triplet_loss_by_hand():
+    """Triplets with |a - p| = 5 and 0, |a - n| = 1 and 10: (5 - 1 + 1 + 0) / 2."""
+    anchors = tf.constant([[3.0, 4.0], [0.0, 0.0]])
+    positives = tf.constant([[0.0, 0.0], [0.0, 0.0]])
+    negatives = tf.constant([[3.0, 3.0], [0.0, 10.0]])
+    assert float(triplet_loss(anchors, positives, negatives)) == pytest.approx(2.5, abs=1e-5)
+
+
+def test_equal_codes_have_the_distance_of_the_shift():
+    """Four equal coordinates, each 1e-6 apart: a norm of 2e-6, whose gradient is finite."""
+    codes = tf.Variable(np.zeros((1, 4)))
+    with tf.GradientTape() as tape:
+        # the negative is 1 - 1e-6 off in one coordinate, which the shift makes 1; the others' is too small
+        loss = triplet_loss(codes, tf.zeros_like(codes), tf.constant([[1e-6 - 1, 0, 0, 0]], tf.float64))
+    assert float(loss) == pytest.approx(2e-6, rel=1e-3)
+    assert np.isfinite(tape.gradient(loss, codes).numpy()).all()
+
+
+def test_smooth_l1_by_hand():
+    values = smooth_l1(tf.constant([0.0, 0.5, -0.5, 1.0, -3.0])).numpy()
+    np.testing.assert_allclose(values, [0, 0.125, 0.125, 0.5, 2.5])
+
+
+def test_mixture_loss_by_hand():
+    """Differences from y: 0.5 and 2, from s': 0 and 1: (0.125 + 1.5 + 0 + 0.5) / 2."""
+    scores, targets, mixed = tf.constant([0.5, 1.0]), tf.constant([0.0, -1.0]), tf.constant([0.5, 0.0])
+    assert float(mixture_loss(scores, targets, mixed)) == pytest.approx(2.125 / 2)
+
+
+def test_shapes_that_would_broadcast_are_refused():
+    with pytest.raises(ValueError, match="must be alike"):
+        triplet_loss(tf.zeros((3, 2)), tf.zeros((3, 2)), tf.zeros((1, 2)))
+    with pytest.raises(ValueError, match="must be the same shape"):
+        mixture_loss(tf.zeros(3), tf.zeros((3, 1)), tf.zeros(3))
+    with pytest.raises(ValueError, match="must be the same shape"):
+        mixture_loss(tf.zeros(3), tf.zeros(3), tf.zeros((3, 1)))
+
+
+# ---------------------------------------------------------------------------- mixing
+
+
+def test_mixed_rows_lie_between_their_parents():
+    rows = np.random.default_rng(0).random((50, 3)).astype(np.float32)
+    targets = np.repeat([-1.0, 1.0], 25).astype(np.float32)
+    mixed, mixed_targets, order, weights = (
+        np.asarray(part) for part in Mixing(0)(tf.constant(rows), tf.constant(targets))
+    )
+    assert sorted(order) == list(range(50)) and (order != np.arange(50)).any()
+    own = weights[:, None]
+    np.testing.assert_allclose(mixed, own * rows + (1 - own) * rows[order], atol=1e-6)
+    np.testing.assert_allclose(mixed_targets, weights * targets + (1 - weights) * targets[order], atol=1e-6)
+
+
+def test_mixing_weights_have_the_arcsine_distribution():
+    """Dirichlet(1/2, 1/2): mean 1/2, variance 1/8, a third below 1/4; new ones in every call."""
+    mixing, values = Mixing(0), tf.zeros(20_000)
+    first, second = (mixing(values[:, None], values)[3].numpy() for _ in range(2))
+    assert not np.array_equal(first, second)
+    assert first.min() >= 0 and first.max() <= 1
+    assert first.mean() == pytest.approx(0.5, abs=0.01)
+    assert first.var() == pytest.approx(0.125, abs=0.003)
+    assert (first < 0.25).mean() == pytest.approx(1 / 3, abs=0.015)
+
+
+# ---------------------------------------------------------------------------- the balance of the two losses
+
+
+def weighted(losses, means):
+    """k_1 l_1 + k_2 l_2 with k_i proportional to exp(l_i / (2 m_i)), as the script has it."""
+    shares = np.array([np.exp(loss / (2 * mean)) if mean else 0.0 for loss, mean in zip(losses, means)])
+    return float(shares / shares.sum() @ np.array(losses))
+
+
+def test_the_balance_uses_the_means_of_the_epoch_before():
+    """Two epochs of two batches: means 1 and 1 first, then those of the first epoch, (1 + 3) / 2 and 0.5."""
+    balance = BalancedSum(n_batches=2)
+    sums = [
+        float(balance(tf.constant(losses))) for losses in ([1.0, 0.4], [3.0, 0.6], [2.0, 2.0], [1.0, 0.5])
+    ]
+    expected = [
+        weighted([1.0, 0.4], [1, 1]),
+        weighted([3.0, 0.6], [1, 1]),
+        weighted([2.0, 2.0], [2.0, 0.5]),
+        weighted([1.0, 0.5], [2.0, 0.5]),
+    ]
+    assert sums == pytest.approx(expected, rel=1e-5)
+    np.testing.assert_allclose(balance.means, [1.5, 1.25])
+    assert float(balance.count) == 0 and not balance.sums.numpy().any()
+
+
+def test_a_loss_whose_mean_was_0_has_no_say():
+    balance = BalancedSum(n_batches=1)
+    balance(tf.constant([0.0, 0.7]))
+    assert float(balance(tf.constant([5.0, 0.3]))) == pytest.approx(0.3)
+
+
+# ---------------------------------------------------------------------------- the network
+
+
+@pytest.mark.parametrize("n_features, n_hidden", [(6, 67), (21, 74), (300, 214)])
+def test_network_is_the_scripts(n_features, n_hidden):
+    scorer = build_scorer(n_features, 128, seed_generator(0))
+    shapes = [(n_features, n_hidden), (n_hidden, 128), (128, 64), (64, 1), (1,)]
+    weights = scorer.get_weights()
+    assert [one.shape for one in weights] == shapes
+    for values, n_inputs in zip(weights, (n_features, n_hidden, 128, 64, 64)):
+        limit = n_inputs**-0.5
+        assert np.abs(values).max() <= limit
+        assert len(values) == 1 or np.abs(values).max() > 0.9 * limit
+
+
+def test_weight_decay_is_on_all_weights():
+    scorer = build_scorer(6, 128, seed_generator(0))
+    squares = sum(float(np.square(weights).sum()) for weights in scorer.get_weights())
+    assert float(sum(scorer.losses)) == pytest.approx(1e-4 / 2 * squares, rel=1e-5)
+
+
+def test_scores_in_numpy_equal_those_of_keras():
+    scorer = build_scorer(6, 128, seed_generator(0))
+    # also beyond the linear part of tanh and below 0, where the leak shows
+    rows = np.random.default_rng(0).normal(0, 30, (200, 6)).astype(np.float32)
+    wanted = scorer(rows)[1].numpy()
+    assert wanted.min() < -0.1 and wanted.max() > 0.1
+    kernels = [scorer.get_layer(name).get_weights() for name in LAYERS]
+    np.testing.assert_allclose(scores_of(rows, kernels), wanted, atol=1e-5)
+
+
+def test_the_loss_of_a_batch_by_hand(monkeypatch):
+    """With each row mixed with itself (k = 1): the triplets' and the targets' loss, and the codes' norm."""
+    unmixed = lambda self, rows, targets: (  # noqa: E731
+        rows * 1.0,
+        targets * 1.0,
+        keras.ops.argsort(keras.ops.cumsum(keras.ops.ones_like(targets))),
+        keras.ops.ones_like(targets),
+    )
+    monkeypatch.setattr(Mixing, "call", unmixed)
+    model = build_rosas(6, seed=0)
+    anchors, positives, negatives = np.random.default_rng(0).random((3, 8, 6)).astype(np.float32)
+    value = float(model([anchors, positives, negatives]))
+    codes, scores = model.get_layer("scorer")(np.concatenate([anchors, positives, negatives]))
+    a, p, n = codes.numpy().reshape(3, 8, 128)
+    distances = [np.linalg.norm(a - other + 1e-6, axis=1) for other in (p, n)]
+    triplets = np.maximum(distances[0] - distances[1] + 1, 0).mean()
+    off = np.abs(scores.numpy() - np.repeat([-1, -1, 1], 8))
+    regression = np.where(off < 1, off**2 / 2, off - 0.5).mean()
+    expected = weighted([triplets, regression], [1, 1]) + 0.01 * np.linalg.norm(a + p + n)
+    assert value == pytest.approx(expected, rel=1e-5)
+
+
+# ---------------------------------------------------------------------------- the detector
+
+
+def test_triplets_of_a_batch():
+    unlabeled, anomalies = np.arange(1000, 1100), np.arange(5)
+    batches = RoSAS().sample_batches(None, unlabeled, anomalies, 30, np.random.default_rng(0))
+    assert batches.unlabeled.shape == (30, 64) and np.isin(batches.unlabeled, unlabeled).all()
+    assert batches.anomalies.shape == (30, 32) and set(batches.anomalies.ravel()) == set(range(5))
+    assert all(len(set(row[half])) == 32 for row in batches.unlabeled for half in (slice(32), slice(32, 64)))
+    np.testing.assert_array_equal(batches.layout.ravel(), np.arange(96))
+
+
+@pytest.fixture(scope="module")
+def fitted():
+    """Three detectors on the toy after a few epochs, of seeds 3, 3 and 4, and the rows."""
+    X, _, known = two_clusters()
+    return [RoSAS(random_state=seed, **SMALL).fit(X, known) for seed in (3, 3, 4)], X
+
+
+def test_orders_two_clusters_after_few_epochs(fitted):
+    X_new, truth_new, _ = two_clusters(seed=1)
+    scores = fitted[0][0].decision_function(X_new)
+    assert roc_auc_score(truth_new, scores) > 0.97
+    assert np.abs(scores).max() <= 1
+
+
+def test_same_seed_same_scores(fitted):
+    detectors, X = fitted
+    first, again, other = (detector.decision_function(X) for detector in detectors)
+    np.testing.assert_array_equal(first, again)
+    assert np.abs(first - other).max() > 1e-4
+
+
+def test_fitted_scores_are_the_models(fitted):
+    (detector, *_), X = fitted
+    scores = detector.model_.get_layer("scorer")(X)[1].numpy()
+    np.testing.assert_allclose(detector.decision_function(X), scores, atol=1e-5)
+
+
+# ---------------------------------------------------------------------------- early stopping
+
+TOY_LABELS = np.repeat([False, True], 10)
+
+
+def chosen_epoch(monkeypatch, auc_by_epoch):
+    """The epoch that RoSASValidated takes, whose validation order is as good as auc_by_epoch says.
+
+    The only weight of a made-up model is the number of the epoch.
+    """
+
+    class Model:
+        def set_weights(self, weights):
+            (self.epoch,) = weights
+
+    def scores(model, rows):
+        """10 normals with scores 0 to 9; the anomalies above so many of them that AUC-ROC is as asked for."""
+        share = auc_by_epoch[int(model.epoch)]
+        return np.concatenate([np.arange(10.0), np.full(10, 10 * share - 0.5)])
+
+    monkeypatch.setattr("rosas.score_rows", scores)
+    detector = RoSASValidated(epochs=len(auc_by_epoch))
+    detector.set_validation(np.zeros((20, 1)), TOY_LABELS)
+    (chosen,) = detector.chosen_weights(Model(), [np.arange(len(auc_by_epoch))])
+    return int(chosen)
+
+
+@pytest.mark.parametrize(
+    "auc_by_epoch, chosen",
+    [
+        ([0.5, 0.9] + [0.6] * PATIENCE, 1),  # stopped: the best epoch
+        ([0.5, 0.9] + [0.6] * (PATIENCE - 1), PATIENCE),  # one epoch too few: the last one
+        ([0.5, 0.9] + [0.6] * PATIENCE + [1.0], 1),  # a better one afterwards comes too late
+        ([0.5, 0.9] + [0.6] * (PATIENCE - 1) + [1.0], PATIENCE + 1),  # and this one just in time
+        ([0.9] * (PATIENCE + 1), 0),  # equally good is no gain
+        ([0.1 * number for number in range(10)], 9),
+    ],
+    ids=["stopped", "not stopped", "too late", "in time", "no gain", "rising"],
+)
+def test_early_stopping(monkeypatch, auc_by_epoch, chosen):
+    assert chosen_epoch(monkeypatch, auc_by_epoch) == chosen
+
+
+def test_a_gain_below_the_smallest_is_none(monkeypatch):
+    """AUC-ROC grows by 0.1, which is a gain; where the smallest gain is 1, only the first epoch is one."""
+    rising = [0.1, 0.2] + [0.2] * (PATIENCE - 1)
+    assert chosen_epoch(monkeypatch, rising) == len(rising) - 1
+    monkeypatch.setattr("rosas.SMALLEST_GAIN", 1.0)
+    assert chosen_epoch(monkeypatch, rising) == 0
+
+
+def test_validated_trains_as_rosas_does_and_takes_the_chosen_epoch(monkeypatch, fitted):
+    """Nothing is a gain here, so it is the first epoch's weights."""
+    X, truth, known = two_clusters()
+    monkeypatch.setattr("rosas.PATIENCE", 1)
+    monkeypatch.setattr("rosas.SMALLEST_GAIN", 3.0)
+    seen, original = [], RoSASValidated.chosen_weights
+    monkeypatch.setattr(
+        RoSASValidated, "chosen_weights", lambda self, *given: seen.extend(given) or original(self, *given)
+    )
+    detector = RoSASValidated(random_state=3, **SMALL)
+    detector.set_validation(X, truth)
+    detector.fit_rows(X, np.flatnonzero(known == 0), np.flatnonzero(known == 1))
+    usual, (_, kept) = fitted[0][0], seen
+    assert detector.losses_ == usual.losses_
+    for weights, every, last in zip(detector.model_.get_weights(), kept, usual.model_.get_weights()):
+        np.testing.assert_array_equal(weights, every[0])
+        np.testing.assert_array_equal(last, every[-1])
+    assert np.abs(detector._score(X) - usual._score(X)).max() > 0.1
+
+
+def test_validated_refuses_what_it_cannot_learn_from():
+    X, _, known = two_clusters()
+    with pytest.raises(ValueError, match="needs labelled validation rows: use RoSAS"):
+        RoSASValidated(**SMALL).fit(X, known)
+    for labels in (np.zeros(20), np.ones(20)):
+        with pytest.raises(ValueError, match="must hold normal rows and anomalies"):
+            RoSASValidated().set_validation(X[:20], labels)

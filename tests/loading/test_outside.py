@@ -1,0 +1,264 @@
+"""The protocol of the cross-check: ADGym's draws, a validation part, a scaler, and its data sets.
+
+The procedure, in ADGym's own words of code, is written out in drawn_by_numpy: on numpy's global stream.
+"""
+# ruff: noqa: NPY002
+
+import numpy as np
+import pandas as pd
+import pytest
+import requests
+from sklearn.ensemble import RandomForestClassifier
+from sklearn.linear_model import LogisticRegression
+from sklearn.metrics import average_precision_score
+from sklearn.model_selection import train_test_split
+
+import data_prep
+from common.paths import PUBLISHED
+from loading import downloads, store
+from loading.fetching import SourceFinder
+from loading.finding import find_local
+from loading.recipes import ADBENCH
+from loading.registry import DATA_SETS, KNOWN_SETS, OUTSIDE_SETS, SEEN_SETS
+from loading.splits import (
+    OUTSIDE_PROTOCOLS,
+    PROTOCOLS,
+    Split,
+    hold_out_for_validation,
+    split_outside,
+    split_rows,
+)
+from running.single_run import rows_of_run, scaled
+
+
+def drawn_by_numpy(y, seed, n_labeled):
+    """Training rows in their order, which of these have a label, and test rows, drawn from the stream."""
+    numpy_state = np.random.get_state()
+    np.random.seed(seed)
+    rows = np.random.choice(np.arange(len(y)), 3000, replace=False) if len(y) > 3000 else np.arange(len(y))
+    train, test = train_test_split(rows, test_size=0.3, stratify=y[rows])
+    labeled = np.random.choice(np.where(y[train] == 1)[0], n_labeled, replace=False)
+    np.random.set_state(numpy_state)
+    return train, labeled, test
+
+
+def roles(n_normals, n_anomalies):
+    return np.random.default_rng(0).permutation(np.repeat([0, 1], [n_normals, n_anomalies]))
+
+
+# ---------------------------------------------------------------------------- the draws
+
+
+@pytest.mark.parametrize(
+    "n_normals, n_train, n_test", [(900, 700, 300), (2900, 2100, 900), (8000, 2100, 900)]
+)
+@pytest.mark.parametrize("run", [0, 2])
+def test_the_split_is_the_literal_procedure(n_normals, n_train, n_test, run):
+    y = roles(n_normals, 100 if n_normals < 8000 else 400)
+    train, labeled, test = drawn_by_numpy(y, run + 1, 10)
+    split = split_outside(y, run, 10)
+    np.testing.assert_array_equal(split.test, test)
+    np.testing.assert_array_equal(split.anomalies, train[labeled])
+    np.testing.assert_array_equal(split.unlabeled, np.delete(train, labeled))
+    assert len(split.test) == n_test and len(split.unlabeled) == n_train - 10 and len(split.anomalies) == 10
+    everything = np.concatenate([split.unlabeled, split.anomalies, split.test])
+    assert len(set(everything)) == len(everything)
+
+
+def test_training_anomalies_without_a_label_stay_in_u():
+    y = roles(900, 100)
+    split = split_outside(y, 0, 20)
+    assert y[split.anomalies].all() and y[split.unlabeled].sum() == 70 - 20
+    assert split.extra is None
+
+
+@pytest.mark.parametrize("protocol", OUTSIDE_PROTOCOLS)
+def test_both_protocols_have_the_same_draws_and_no_contamination_of_their_own(protocol):
+    y, wanted = roles(900, 100), split_outside(roles(900, 100), 1, 5)
+    split = split_rows(np.zeros((1000, 2)), y, protocol, seed=1, n_labeled=5, contamination=0.5)
+    np.testing.assert_array_equal(split.unlabeled, wanted.unlabeled)
+    assert protocol in PROTOCOLS
+
+
+def test_too_few_anomalies_are_told_in_a_sentence():
+    with pytest.raises(ValueError, match="there are 7 training anomalies, fewer than 10 labels"):
+        split_outside(roles(200, 10), 0, 10)
+
+
+# ---------------------------------------------------------------------------- validation
+
+
+def test_a_quarter_of_u_is_held_out():
+    split = Split(np.arange(1000, 1402), np.arange(5), np.arange(2000, 2010))
+    kept, held_out = hold_out_for_validation(split, seed=3)
+    assert len(held_out) == 100 and len(kept.unlabeled) == 302
+    assert sorted([*held_out, *kept.unlabeled]) == split.unlabeled.tolist()
+    assert (np.diff(kept.unlabeled) > 0).all()  # the others stand as they stood
+    assert kept.anomalies is split.anomalies and kept.test is split.test
+    again, other = (hold_out_for_validation(split, seed)[1] for seed in (3, 4))
+    np.testing.assert_array_equal(held_out, again)
+    assert set(held_out) != set(other)
+
+
+# ---------------------------------------------------------------------------- the scaler
+
+
+def test_scaled_by_hand():
+    """Ranges of rows 0 and 2: 0 to 10, and 5 to 5, which is left at 0; other rows may leave 0-1."""
+    X = np.array([[0, 5], [20, 6], [10, 5], [5, 5]], np.float32)
+    expected = np.array([[0, 0], [2, 1], [1, 0], [0.5, 0]], np.float32)
+    result = scaled(X, np.array([0, 2]))
+    np.testing.assert_array_equal(result, expected)
+    assert result.dtype == np.float32
+
+
+@pytest.fixture
+def made_data(tmp_path):
+    """A prepared data set of 400 rows whose features have ranges of their own, 50 of them anomalies."""
+    rng, y = np.random.default_rng(0), roles(350, 50)
+    X = (rng.random((400, 3)) * [1, 100, 0.01] - [0, 50, 0]).astype(np.float32)
+    store.save_data(tmp_path / "prepared" / "made", X, y, status="exact")
+    return store.load_data("made", tmp_path)
+
+
+def test_the_scaler_sees_training_rows_only(made_data):
+    plain, behind = (
+        rows_of_run(made_data, protocol, seed=1, n_labeled=10, contamination=0.02)
+        for protocol in OUTSIDE_PROTOCOLS
+    )
+    used = np.concatenate([plain.split.unlabeled, plain.split.anomalies])
+    np.testing.assert_array_equal(plain.training, made_data.X)
+    np.testing.assert_array_equal(plain.X_test, made_data.X[plain.split.test])
+    low, high = plain.training[used].min(axis=0), plain.training[used].max(axis=0)
+    np.testing.assert_allclose(behind.X_test, (plain.X_test - low) / (high - low), atol=1e-5)
+    training = behind.training[used]
+    np.testing.assert_allclose([training.min(axis=0), training.max(axis=0)], [[0] * 3, [1] * 3], atol=1e-6)
+    assert behind.X_test.min() < 0 or behind.X_test.max() > 1  # ranges that it has not seen
+    np.testing.assert_array_equal(behind.y_test, made_data.y[plain.split.test] == 1)
+
+
+def test_what_validation_may_see(made_data):
+    rows = rows_of_run(made_data, "outside", seed=1, n_labeled=10, contamination=0.02)
+    np.testing.assert_array_equal(rows.is_anomaly, made_data.y == 1)
+    assert rows.seed == 1
+
+
+# ---------------------------------------------------------------------------- the control
+
+
+def published_auc_pr(name, seed, method, n_labeled=10):
+    table = pd.read_csv(PUBLISHED / "adgym.csv").set_index(["dataset", "seed", "n_labeled"])
+    return table.loc[(name, seed, n_labeled), f"auc_pr_{method}"]
+
+
+def test_draws_are_adgyms(real_data):
+    """A random forest depends on every row and on their order: equal numbers mean equal draws."""
+    off = []
+    for name in ("38_thyroid", "40_vowels", "6_cardio"):
+        with np.load(real_data / "adbench" / f"{name}.npz") as file:
+            X, y = file["X"], file["y"].astype(int)
+        for seed in (1, 2, 3):
+            split = split_outside(y, seed - 1, 10)
+            train, labeled, _ = drawn_by_numpy(y, seed, 10)
+            np.testing.assert_array_equal(train[labeled], split.anomalies)
+            known = np.isin(np.arange(len(train)), labeled).astype(int)
+            forest = RandomForestClassifier(random_state=seed).fit(X[train], known)
+            auc_pr = average_precision_score(y[split.test], forest.predict_proba(X[split.test])[:, 1])
+            assert auc_pr == pytest.approx(published_auc_pr(name, seed, "random-forest"), abs=1e-6)
+            logistic = LogisticRegression().fit(X[train], known)
+            auc_pr = average_precision_score(y[split.test], logistic.decision_function(X[split.test]))
+            off.append(abs(auc_pr - published_auc_pr(name, seed, "logistic")))
+    assert max(off) < 0.05 and np.mean(off) < 0.02
+
+
+# ---------------------------------------------------------------------------- the data sets
+
+
+def npz_bytes(tmp_path, n_rows=60):
+    """A small file as ADBench has them: features of any size and whole numbers as labels."""
+    path = tmp_path / "some.npz"
+    X = np.random.default_rng(0).random((n_rows, 4)) * 9
+    np.savez(path, X=X, y=(np.arange(n_rows) % 6 == 0).astype(int))
+    return path.read_bytes()
+
+
+def test_the_sets_are_those_of_the_published_table():
+    names = pd.read_csv(PUBLISHED / "adgym.csv")["dataset"].unique().tolist()
+    assert list(OUTSIDE_SETS) == names and len(names) == 19
+    assert not set(OUTSIDE_SETS) & set(DATA_SETS) and list(KNOWN_SETS) == [*DATA_SETS, *names]
+
+
+@pytest.mark.parametrize("folder", ["", "adbench"])
+def test_a_set_is_found_in_a_source_folder_and_in_its_adbench(tmp_path, folder):
+    path = tmp_path / "source" / folder / "40_vowels.npz"
+    path.parent.mkdir(parents=True)
+    path.write_bytes(npz_bytes(tmp_path))
+    finder = SourceFinder(tmp_path / "raw", [str(tmp_path / "source")], offline=True)
+    _, (found,) = find_local(OUTSIDE_SETS["40_vowels"], finder)
+    assert found.path == path
+    statuses, errors = store.prepare_all(["40_vowels"], finder, tmp_path)
+    assert (statuses, errors) == ({"40_vowels": "exact"}, {})
+    data = store.load_data("40_vowels", tmp_path)
+    with np.load(path) as file:
+        np.testing.assert_allclose(data.X, file["X"], rtol=1e-6)  # as it comes: nothing is scaled
+        np.testing.assert_array_equal(data.y, file["y"])
+    table = pd.read_csv(tmp_path / "manifest.csv", index_col="name")
+    assert table.loc["40_vowels", ["rows", "features", "anomalies"]].tolist() == [60, 4, 10]
+
+
+def test_a_part_of_a_set_has_no_share_of_anomalies_in_the_paper(tmp_path):
+    (tmp_path / "raw" / "partial").mkdir(parents=True)
+    (tmp_path / "raw" / "partial" / "40_vowels.npz").write_bytes(npz_bytes(tmp_path))
+    store.prepare_all(["40_vowels"], SourceFinder(tmp_path / "raw", offline=True), tmp_path)
+    data = store.load_data("40_vowels", tmp_path)
+    assert data.status == "partial"
+    assert rows_of_run(data, "outside", seed=0, n_labeled=5, contamination=0.02).weights is None
+
+
+@pytest.fixture
+def adbench_server(server, monkeypatch):
+    """A server in place of ADBench's public address; there is no other network."""
+    monkeypatch.delenv("PRENET_DATA", raising=False)
+    get = requests.get
+
+    def get_from_server(url, **options):
+        server.wanted.append(url)
+        if not url.startswith(ADBENCH):
+            raise requests.ConnectionError(f"{url} is not served")
+        return get(url.replace(ADBENCH, server.url + "/"), **options)
+
+    server.wanted = []
+    monkeypatch.setattr(requests, "get", get_from_server)
+    monkeypatch.setattr(downloads, "connection_problem", lambda *_: "")
+    return server
+
+
+def test_a_set_is_fetched_from_its_public_address(adbench_server, tmp_path):
+    adbench_server.files = {"/6_cardio.npz": npz_bytes(tmp_path)}
+    assert data_prep.main(["--data-dir", str(tmp_path / "data"), "--datasets", "6_cardio"]) == 0
+    assert ADBENCH.startswith("https://") and adbench_server.wanted == [ADBENCH + "6_cardio.npz"]
+    assert store.load_data("6_cardio", tmp_path / "data").X.shape == (60, 4)
+
+
+def test_without_names_the_outside_sets_are_neither_asked_for_nor_listed(
+    adbench_server, tmp_path, monkeypatch
+):
+    tried, original = [], store.prepare
+    monkeypatch.setattr(store, "prepare", lambda name, *others: tried.append(name) or original(name, *others))
+    raw = tmp_path / "data" / "raw"
+    raw.mkdir(parents=True)
+    (raw / "6_cardio.npz").write_bytes(npz_bytes(tmp_path))
+    data_prep.main(["--data-dir", str(tmp_path / "data"), "--offline"])
+    assert tried == [*SEEN_SETS, "unsw", "demo"] and not adbench_server.wanted
+    table = pd.read_csv(tmp_path / "data" / "manifest.csv")
+    assert table["name"].tolist() == [*DATA_SETS, "demo"]
+    data_prep.main(["--data-dir", str(tmp_path / "data"), "--offline", "--datasets", "6_cardio"])
+    table = pd.read_csv(tmp_path / "data" / "manifest.csv")
+    assert table["name"].tolist() == [*DATA_SETS, "demo", "6_cardio"]
+
+
+def test_a_set_that_cannot_be_had_says_where_to_get_it(tmp_path, monkeypatch, capsys):
+    monkeypatch.delenv("PRENET_DATA", raising=False)
+    assert data_prep.main(["--data-dir", str(tmp_path), "--offline", "--datasets", "24_mnist"]) == 1
+    err = capsys.readouterr().err
+    assert "put 24_mnist.npz, packed or plain, into" in err and "github.com/Minqi824/ADBench" in err

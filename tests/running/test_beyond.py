@@ -1,0 +1,139 @@
+"""The experiments beyond the paper, `today` and `crosscheck`, from the command line."""
+
+import numpy as np
+import pandas as pd
+import pytest
+
+import experiments
+from common.paths import PUBLISHED
+from loading.registry import OUTSIDE_SETS
+from methods import METHODS, method_group
+from running.paper_experiments import EXPERIMENTS
+
+
+def parsed(*options):
+    (args,) = experiments.complete_all(experiments.make_parser().parse_args([*options]))
+    return args
+
+
+@pytest.fixture(scope="module")
+def data_dir(tmp_path_factory):
+    return tmp_path_factory.mktemp("dataset")
+
+
+@pytest.fixture
+def start(data_dir, tmp_path, monkeypatch):
+    """A function that starts an experiment with one process; its results are in tmp_path."""
+    monkeypatch.delenv("PRENET_DATA", raising=False)
+    where = ["--offline", "--data-dir", str(data_dir), "--results-dir", str(tmp_path), "--jobs", "1"]
+    return lambda *options: experiments.main([*options, *where])
+
+
+# ---------------------------------------------------------------------------- from end to end
+
+
+@pytest.mark.parametrize(
+    "name, methods, protocol",
+    [("today", "logistic,cross-entropy", "independent"), ("crosscheck", "logistic", "outside")],
+)
+def test_on_synthetic_data(start, tmp_path, capsys, monkeypatch, name, methods, protocol):
+    monkeypatch.setitem(EXPERIMENTS[name].sweeps, "n_labeled", (20,))  # to save time
+    assert start(name, "--demo", "--methods", methods) == 0
+    out = capsys.readouterr().out
+    runs = pd.read_csv(tmp_path / f"{name}_runs.csv")
+    assert set(runs["protocol"]) == {protocol} and set(runs["method"]) == set(methods.split(","))
+    table = pd.read_csv(tmp_path / f"{name}_synthetic.csv")
+    assert table["value"].tolist() == [20]
+    for method in methods.split(","):
+        assert table[f"auc_pr_{method}"].between(0.01, 1).all()
+        assert METHODS[method].column in out
+    # synthetic numbers are not held against ADGym's, nor called what one would use today
+    assert not list(tmp_path.glob("*.md"))
+
+
+def save_outside(folder, *names):
+    """Small files with the names of ADBench's; the features of the first lie between 0 and 1."""
+    folder.mkdir(parents=True, exist_ok=True)
+    rng = np.random.default_rng(0)
+    for number, name in enumerate(names):
+        y = np.repeat([0, 1], [240, 60])
+        np.savez(
+            folder / f"{name}.npz", X=rng.random((300, 4)) * (1 + 9 * number) + 0.3 * y[:, None] * number, y=y
+        )
+
+
+def test_the_cross_check_on_files_of_adbench(start, data_dir, tmp_path, capsys):
+    """Both protocols side by side; a start with one data set leaves the others in the text."""
+    save_outside(data_dir / "raw", "38_thyroid", "40_vowels")
+    both = ["--datasets", "38_thyroid,40_vowels", "--methods", "logistic"]
+    assert start("crosscheck", *both) == 0
+    one = ["--datasets", "40_vowels", "--methods", "logistic", "--protocol", "outside-scaled"]
+    assert start("crosscheck", *one) == 0
+    assert (tmp_path / "crosscheck.csv").exists() and (tmp_path / "crosscheck_outside-scaled.csv").exists()
+    cells = pd.read_csv(tmp_path / "crosscheck_cells.csv")
+    assert len(cells) == 2 * 3 * 3  # data sets, labels and runs
+    published = pd.read_csv(PUBLISHED / "adgym.csv").set_index(["dataset", "seed", "n_labeled"])
+    for cell in cells.itertuples():
+        key = (cell.dataset, cell.run + 1, cell.n_labeled)
+        assert cell.theirs == pytest.approx(published.loc[key, "auc_pr_logistic"])
+    assert cells["ours"].notna().all()
+    assert (cells["ours_scaled"].notna() == (cells["dataset"] == "40_vowels")).all()
+    text = (tmp_path / "crosscheck.md").read_text()
+    assert "On 1 of them all features lie between 0 and 1 as they come: 38_thyroid." in text
+    assert "| 38_thyroid" in text and "| 40_vowels" in text and text in capsys.readouterr().out
+
+
+def test_a_method_that_adgym_has_not_is_run_without_a_comparison(start, data_dir, tmp_path):
+    save_outside(data_dir / "raw", "38_thyroid")
+    assert start("crosscheck", "--datasets", "38_thyroid", "--methods", "iforest", "--runs", "1") == 0
+    assert "There are no runs" in (tmp_path / "crosscheck.md").read_text()
+    # with other settings, runs have a file of their own, which is no comparison either
+    (tmp_path / "crosscheck.md").unlink()
+    options = ["--datasets", "38_thyroid", "--methods", "iforest", "--runs", "1", "--set", "n_trees=7"]
+    assert start("crosscheck", *options) == 0
+    assert (tmp_path / "crosscheck_n_trees=7.csv").exists() and not (tmp_path / "crosscheck.md").exists()
+
+
+# ---------------------------------------------------------------------------- the command line
+
+
+def test_defaults():
+    today, crosscheck, seen = parsed("today"), parsed("crosscheck"), parsed("seen")
+    assert (today.protocol, crosscheck.protocol, seen.protocol) == ("independent", "outside", "released")
+    assert (today.runs, crosscheck.runs, seen.runs) == (10, 3, 10)
+    assert EXPERIMENTS["today"].sweeps == {"n_labeled": (5, 10, 20, 40, 60, 120)}
+    assert EXPERIMENTS["crosscheck"].sweeps == {"n_labeled": (5, 10, 20)}
+    assert today.methods == method_group("table", "appendix", "today")
+    assert set(method_group("outside")) < set(crosscheck.methods)
+    assert EXPERIMENTS["crosscheck"].data_sets == tuple(OUTSIDE_SETS)
+    assert parsed("crosscheck", "--protocol", "outside-scaled").protocol == "outside-scaled"
+
+
+def test_group_of_methods():
+    names = experiments.method_names("today")
+    assert names == method_group("today")
+    assert {"logistic", "xgboost", "catboost", "random-forest", "cross-entropy", "rosas"} < set(names)
+    assert parsed("today", "--methods", "today").methods == names
+
+
+def test_they_are_no_part_of_all():
+    completed = experiments.complete_all(experiments.make_parser().parse_args(["all"]))
+    assert not {"today", "crosscheck"} & {args.experiment for args in completed}
+
+
+@pytest.mark.parametrize(
+    "options, message",
+    [
+        ("crosscheck --protocol released", "`crosscheck` is run with --protocol outside or outside-scaled"),
+        ("today --protocol released", "`today` is run with --protocol independent"),
+        ("seen --protocol outside", "`seen` is run with --protocol released or redrawn or independent"),
+        ("seen --datasets 38_thyroid", "'38_thyroid' is not a data set of the experiment `seen`"),
+        ("crosscheck --datasets thyroid", "'thyroid' is not a data set of the experiment `crosscheck`"),
+        ("today --n-labeled 60", "--n-labeled is what the experiment `today` varies"),
+    ],
+)
+def test_what_does_not_fit_is_refused_in_one_sentence(start, capsys, tmp_path, options, message):
+    with pytest.raises(SystemExit) as caught:
+        start(*options.split())
+    assert caught.value.code == 2 and message in capsys.readouterr().err
+    assert not list(tmp_path.iterdir())
