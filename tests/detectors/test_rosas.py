@@ -1,5 +1,7 @@
 """RoSAS: its losses, mixing, balance of losses and early stopping by hand-computed values."""
 
+import pickle
+
 import numpy as np
 import pytest
 from sklearn.metrics import roc_auc_score
@@ -193,6 +195,19 @@ def fitted():
     """Three detectors on the toy after a few epochs, of seeds 3, 3 and 4, and the rows."""
     X, _, known = two_clusters()
     return [RoSAS(random_state=seed, **SMALL).fit(X, known) for seed in (3, 3, 4)], X
+
+
+def test_a_pickled_detector_scores_alike(fitted):
+    (detector, *_), X = fitted
+    copy = pickle.loads(pickle.dumps(detector))  # noqa: S301 (our own)
+    np.testing.assert_array_equal(copy.decision_function(X), detector.decision_function(X))
+
+
+def test_weights_of_losses_stay_finite_where_one_loss_has_all_but_vanished():
+    """exp(loss / mean) would overflow; a loss that has vanished altogether has no say."""
+    balance = BalancedSum(n_batches=1)
+    for losses in ([1e-6, 1.0], [1.0, 1.0], [0.0, 0.0], [2.0, 0.0]):
+        assert np.isfinite(balance(tf.constant(losses)))
 
 
 def test_orders_two_clusters_after_few_epochs(fitted):
