@@ -5,6 +5,7 @@ ADBench's data sets: published/adgym.csv has those of the methods that we have, 
 rebuilds its draws, `outside-scaled` puts a MinMaxScaler in front of our detectors.
 """
 
+import numpy as np
 import pandas as pd
 
 from common.paths import PUBLISHED
@@ -59,7 +60,10 @@ def crosscheck_cells(results_dir, in_unit_range):
 
 
 def crosscheck_methods(cells):
-    """Per metric, kind of data set and method: means, mean |difference| and correlation over its cells."""
+    """Per metric, kind of data set and method: means, mean |difference| and correlation over its cells.
+
+    Cells are those that were run in one of the two ways; what was not run in all of them is missing.
+    """
     rows = []
     kinds = {"all": cells, "features 0-1": cells[cells["features_0_1"] == True]}  # noqa: E712 (may be missing)
     for (metric, kind), part in {
@@ -70,9 +74,11 @@ def crosscheck_methods(cells):
             row = {"metric": metric, "data": kind, "method": method, "sets": own["dataset"].nunique()}
             row |= {"cells": len(own), "theirs": own["theirs"].mean()}
             for name in OURS:
-                row[name] = own[name].mean()
-                row[f"{name}_difference"] = (own[name] - own["theirs"]).abs().mean()
-                row[f"{name}_correlation"] = own[name].corr(own["theirs"], min_periods=2)
+                # a mean over some of the cells would not be comparable with the others
+                ours = own[name] if own[name].notna().all() else pd.Series(np.nan, own.index)
+                row[name] = ours.mean()
+                row[f"{name}_difference"] = (ours - own["theirs"]).abs().mean()
+                row[f"{name}_correlation"] = ours.corr(own["theirs"], min_periods=2)
             rows.append(row)
     return pd.DataFrame(rows)
 
