@@ -33,6 +33,7 @@ import sys
 from dataclasses import dataclass
 
 import numpy as np
+import pandas as pd
 from sklearn.ensemble import IsolationForest
 from sklearn.metrics.pairwise import rbf_kernel
 from sklearn.svm import OneClassSVM
@@ -78,9 +79,8 @@ def mean_and_scale(rows):
 
 def distinct_rows(X):
     """Positions (k,) of the first of each group of equal rows, and of every row's group among them (n,)."""
-    as_bytes = np.ascontiguousarray(X).view(np.dtype((np.void, X.shape[1] * X.itemsize))).ravel().tolist()
-    groups = {}
-    places = np.array([groups.setdefault(row, len(groups)) for row in as_bytes])
+    as_bytes = np.ascontiguousarray(X).view(np.dtype((np.void, X.shape[1] * X.itemsize))).ravel()
+    places, _ = pd.factorize(as_bytes.astype(object))
     return np.unique(places, return_index=True)[1], places
 
 
