@@ -30,6 +30,9 @@ METHODS = {
     "pumad": Method("PUMAD", "pumad", "PUMAD", "appendix"),
     "feawad": Method("FEAWAD", "feawad", "FEAWAD", "appendix"),
     "logistic": Method("Logistic", "classifiers", "Logistic", "today"),
+    "logistic-converged": Method(
+        "Logistic, conv.", "classifiers", "Logistic", "today", (("tol", 1e-8), ("max_iter", 1_000))
+    ),
     "xgboost": Method("XGBoost", "classifiers", "XGBoost", "today"),
     "catboost": Method("CatBoost", "classifiers", "CatBoost", "today"),
     "random-forest": Method("Random forest", "classifiers", "RandomForest", "today"),
