@@ -23,7 +23,13 @@ from running.runs_file import RunsFile, latest_runs
 # These methods see labels that the others do not have: RoSAS stops early on a validation split of which every
 # row is labelled. So they are not ranked, are never the best, and are held against their own base only.
 MORE_LABELS = ("rosas-validated",)
-PAIRS = (("prenet", "cross-entropy"), ("prenet", "catboost"), ("rosas-validated", "rosas"))
+PAIRS = (
+    ("prenet", "cross-entropy"),
+    ("prenet", "logistic-converged"),
+    ("prenet", "xgboost"),
+    ("prenet", "catboost"),
+    ("rosas-validated", "rosas"),
+)
 ALL_BUDGETS = "all"  # in place of a label budget: over all of them
 CELL = ["n_labeled", "dataset", "method"]
 

@@ -26,6 +26,8 @@ def tables_beyond(folder):
         "today-ranks": lambda: ranks_table(today_ranks(runs())),
         "today-regret": lambda: regret_table(runs()),
         "today-control": lambda: pair("prenet", "cross-entropy"),
+        "today-logistic": lambda: pair("prenet", "logistic-converged"),
+        "today-xgboost": lambda: pair("prenet", "xgboost"),
         "today-catboost": lambda: pair("prenet", "catboost"),
         "today-rosas": lambda: pair("rosas-validated", "rosas"),
     }

@@ -41,7 +41,7 @@ HIGHLIGHTED = {
     "prenet": METHOD_STYLES["prenet"],
     "cross-entropy": ("#000000", "v"),
     "devnet": METHOD_STYLES["devnet"],
-    "logistic": ("#DDAA33", "D"),
+    "logistic-converged": ("#DDAA33", "D"),
     "random-forest": ("#CC79A7", "P"),
     "xgboost": ("#56B4E9", "<"),
     "catboost": ("#009E73", "^"),

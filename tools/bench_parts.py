@@ -44,7 +44,7 @@ from xgbod import FOREST_TREES, KERNEL_ROWS, XGBOD, distinct_rows, mean_and_scal
 
 MEASURED_SETS = ["thyroid", "campaign", "w7a", "bac", "donors", "census"]
 PLAIN_ROWS = 16_384  # that the plain way scores at a time
-EPOCHS, FEW = {"autoencoder": 100, "joint": 30}, 4  # epochs of FEAWAD's stages, and how many are measured
+EPOCHS, FEW = {"autoencoder": 100, "joint": 30}, 10  # epochs of FEAWAD's stages, and how many are measured
 
 
 def seconds(work):
