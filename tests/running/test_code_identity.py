@@ -14,7 +14,8 @@ from loading.store import load_data, save_data
 from methods import METHODS
 from running.code_identity import code_hash
 
-NETWORKS = [name for name, method in METHODS.items() if method.module not in ("iforest_baseline", "xgbod")]
+WITHOUT_NETWORK = ("iforest_baseline", "xgbod", "classifiers")
+NETWORKS = [name for name, method in METHODS.items() if method.module not in WITHOUT_NETWORK]
 
 
 @pytest.fixture
