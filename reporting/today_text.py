@@ -40,6 +40,7 @@ from judging.today import (
 from reporting.text_tables import as_markdown
 from reporting.today_figures import draw_today
 
+MOST_PLACES = 4  # that are named, where more would hide what matters
 TABLES = {
     "today_means": today_means,
     "today_ranks": today_ranks,
@@ -86,10 +87,11 @@ def left_out_lines(runs):
         lines.append(
             f"{joined(more_labels)}: not ranked, because it uses labels that the others do not have."
         )
-    fewer = [
-        f"{display_name(cell.method)} on {cell.dataset}, {cell.n_labeled} labels ({cell.runs} of {cell.of})"
-        for cell in incomplete_cells(runs).itertuples()
-    ]
+    fewer = []
+    for (method, n_runs, of), cells in incomplete_cells(runs).groupby(["method", "runs", "of"], sort=False):
+        places = [f"{cell.dataset}, {cell.n_labeled} labels" for cell in cells.itertuples()]
+        where = "; ".join(places) if len(places) <= MOST_PLACES else f"{len(places)} cells"
+        fewer.append(f"{display_name(method)} on {where} ({n_runs} of {of})")
     return lines + ([f"Fewer runs than others: {'; '.join(fewer)}."] if fewer else [])
 
 
