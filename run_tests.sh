@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# All tests, about 10 minutes on 2 cores; with --quick first, those that one runs while working, a minute or so.
+# All tests, about 12 minutes on 2 cores; with --quick first, those that one runs while working, a minute or so.
 # With PRENET_DATA=DIR also those that need the real data sets.
 set -euo pipefail
 cd "$(dirname "$0")"
