@@ -161,7 +161,9 @@ class Trainer:
         def one_epoch(epoch, losses, lowest, *kept):
             loss = self._run_epoch(epoch, rows, shared, drawn, places, targets, constants)
             losses = tf.tensor_scatter_nd_update(losses, [[epoch]], [loss])
-            kept = [self._keep(epoch, loss < lowest, *pair) for pair in zip(self.model.weights, kept)]  # type: ignore[assignment]
+            kept = [  # type: ignore[assignment]
+                self._keep(epoch, loss < lowest, *pair) for pair in zip(self.model.weights, kept)
+            ]
             return epoch + 1, losses, tf.minimum(loss, lowest), *kept
 
         weights = list(map(tf.convert_to_tensor, self.model.weights))
