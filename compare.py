@@ -22,7 +22,7 @@ import pandas as pd
 
 from common.command_line import parse_names, user_errors_end
 from common.writing import written_whole
-from judging.cells import TITLES, VERDICTS, comparison, comparisons, gap_table
+from judging.cells import TITLES, VERDICTS, comparison
 from judging.tables import METRICS, by_method, comparable, counted_status, is_replaced, write_table
 from methods import METHODS
 from reporting.text_tables import as_markdown, as_text, counts_table, side_by_side
@@ -150,27 +150,26 @@ INTERVAL = (
 )
 
 
-def sections(results_dir, tables):
+def sections(found):
     """What is there to say about the results: (title, explanation, table) each."""
-    from judging.effects import spread_by_factor, variance_by_unseen_class  # these take a moment to import
-    from judging.statistics import EXPLANATION, statistics_tables
+    from judging.effects import variance_by_unseen_class  # these take a moment to import
+    from judging.statistics import EXPLANATION
 
-    for experiment, table in tables.items():
+    for experiment, table in found.tables.items():
         for metric in dict.fromkeys(table["metric"]):
             yield f"{TITLES[experiment]}, {METRICS[metric]}", SIDE_BY_SIDE, side_by_side(table, metric)
     yield (
         "Cells by verdict",
         f"Over exact data; {'; '.join(f'{name}: {text}' for name, text in VERDICTS.items())}. {INTERVAL}",
-        counts_table(tables),
+        counts_table(found.tables),
     )
-    for experiment in [name for name in tables if name != "ablation"]:
+    for experiment, gaps in found.gaps.items():
         draws = "with the authors' draws and with new splits and labels in every run"
         text = f"PReNet's mean AUC-PR minus each method's, {draws}"
-        yield f"What survives new draws, {TITLES[experiment]}", text, gap_table(results_dir, experiment)
-    spreads = spread_by_factor(results_dir)
+        yield f"What survives new draws, {TITLES[experiment]}", text, gaps
     text = "Standard deviation of AUC-PR over runs in which one thing is drawn anew and all else is held"
-    yield "What moves the numbers", text, spreads.round(4)
-    for place, (title, table) in enumerate(statistics_tables(results_dir).items()):
+    yield "What moves the numbers", text, found.spreads.round(4)
+    for place, (title, table) in enumerate(found.statistics.items()):
         yield title, "" if place else EXPLANATION, table
     yield (
         "The printed unseen columns: do they depend on the unseen class?",
@@ -220,17 +219,6 @@ def claims_tables(judged):
     return verdict_counts_of_claims(judged), pd.DataFrame(shown).set_index("claim")
 
 
-def write_claims(judged, path):
-    """A row per claim and source, with verdict, data and figures."""
-    rows = [
-        (one.claim.text, one.claim.section, title, finding.status, finding.verdict, finding.evidence)
-        for one in judged
-        for title, finding in one.findings.items()
-    ]
-    columns = ["claim", "section", "judged_on", "data", "verdict", "evidence"]
-    write_table(pd.DataFrame(rows, columns=columns), path)
-
-
 def too_far(tables, limit, methods):
     """Cells on exact data that differ by more than `limit`, as text."""
     return [
@@ -242,21 +230,18 @@ def too_far(tables, limit, methods):
     ]
 
 
-def compare_all(results_dir, tables):
-    """Print everything there is to say about the results, and write it as Markdown."""
-    from judging.claims import judge_claims  # takes a moment to import
-
+def compare_all(found):
+    """Print everything there is to say about the results, and write it as Markdown and as tables."""
     markdown = ["# Published against reproduced", ""]
-    for title, text, table in sections(results_dir, tables):
+    for title, text, table in sections(found):
         if len(table):
             markdown += [f"## {title}", "", *([text, ""] if text else []), as_markdown(table), ""]
             if text != SIDE_BY_SIDE:  # in the terminal that is print_differences
                 print(f"\n=== {title}" + (f"\n{text}" if text else ""))
                 print_rows(table)
-    judged = judge_claims(results_dir)
     print("\n=== The claims of the paper")
-    print_claims(judged)
-    counts, claims = claims_tables(judged)
+    print_claims(found.claims)
+    counts, claims = claims_tables(found.claims)
     print("\nIn short:")
     print_rows(counts)
     for title, table in {
@@ -264,11 +249,17 @@ def compare_all(results_dir, tables):
         "The claims, one by one": claims,
     }.items():
         markdown += [f"## {title}", "", as_markdown(table), ""]
-    path = Path(results_dir) / "comparison.md"
+    path = found.folder / "comparison.md"
     with written_whole(path) as file:
         file.write("\n".join(markdown).encode())
-    write_claims(judged, Path(results_dir) / "claims.csv")
-    print(f"Wrote {path} and {Path(results_dir) / 'claims.csv'}")
+    written = {
+        "claims.csv": found.claims_table(),
+        "main_claims.csv": found.main_claims_table(),
+        "leads.csv": found.leads,
+    }
+    for name, table in written.items():
+        write_table(table, found.folder / name)
+    print(f"Wrote {', '.join(str(found.folder / name) for name in ('comparison.md', *written))}")
 
 
 def main(argv=None):
@@ -284,19 +275,20 @@ def main(argv=None):
     methods_help = "the methods that --fail-over is about (default: all)"
     parser.add_argument("--methods", type=known, default=list(METHODS), metavar="A,B", help=methods_help)
     args = parser.parse_args(argv)
-    from reporting.page import build_report  # imports this file's neighbours, which takes a moment
+    from judging.assessment import Assessment  # takes a moment, as do statistics
+    from reporting.page import build_report
 
     with user_errors_end(parser):
-        tables = comparisons(args.results_dir)
-        if not tables:
+        found = Assessment(args.results_dir)
+        if not found.tables:
             none = f"there is no table of real data in {args.results_dir}"
             parser.error(f"{none}: run ./run_seen.sh with data first")
-        for experiment in tables:
+        for experiment in found.tables:
             print(f"\n=== {TITLES[experiment]}")
             compare(args.results_dir, experiment)
-        compare_all(args.results_dir, tables)
-        print(f"Wrote {build_report(args.results_dir)}")
-    failing = [] if args.fail_over is None else too_far(tables, args.fail_over, args.methods)
+        compare_all(found)
+        print(f"Wrote {build_report(found)}")
+    failing = [] if args.fail_over is None else too_far(found.tables, args.fail_over, args.methods)
     for line in failing:
         print(f"MORE THAN {args.fail_over:g} OFF {line}", file=sys.stderr)
     return 1 if failing else 0

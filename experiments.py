@@ -355,9 +355,10 @@ def conclude(results_dir):
     if comparisons(results_dir):
         compare.main(["--results-dir", str(results_dir)])
     else:
-        from reporting.page import build_report  # which takes a moment
+        from judging.assessment import Assessment  # these take a moment
+        from reporting.page import build_report
 
-        print(f"Wrote {build_report(results_dir)}")
+        print(f"Wrote {build_report(Assessment(results_dir))}")
 
 
 def run_all(args):

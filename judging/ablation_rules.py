@@ -1,5 +1,6 @@
 """Rules on variants of PReNet and of the other deep methods: Table 4, and one hidden layer against two."""
 
+from common.numbers import p_text, signed
 from judging.score_rules import SHORTFALL, direction_text
 from judging.sources import NotTestable
 from judging.statistics import as_quoted, improvements, published_scores, quoted, sets_won, wilcoxon_p_values
@@ -15,7 +16,6 @@ from judging.verdicts import (
     grouped,
     missing_from,
     of_every,
-    p_text,
     said,
 )
 from methods import METHODS
@@ -26,7 +26,7 @@ def against(scores, variant):
     values = scores.values
     gain, (won, _, total) = improvements(values)[variant], sets_won(values, variant)
     means, name = values[["prenet", variant]].dropna().mean(), METHODS[variant].column
-    text = f"mean {means['prenet']:.3f} against {name}'s {means[variant]:.3f} ({gain:+.1f}%)"
+    text = f"mean {means['prenet']:.3f} against {name}'s {means[variant]:.3f} ({signed(gain, 1)}%)"
     text += f", {direction_text(values, variant)} sets, {p_text(wilcoxon_p_values(values)[variant])}"
     return gain, won, total, f"{text}, lead {scores.lead(variant)}"
 
@@ -50,7 +50,7 @@ def gain_over(source, variant, share_won=0.0):
 
     def rule(shortfall):
         is_enough = gain >= (1 - shortfall) * target and won >= share_won * total
-        claimed = f"{loss}{text}; claimed {target:+.1f}%"
+        claimed = f"{loss}{text}; claimed {signed(target, 1)}%"
         return Finding(by_direction(gain > 0, is_enough), said(claimed, scores), scores.status)
 
     return at_half_and_twice(rule, SHORTFALL, " of the figure")

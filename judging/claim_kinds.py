@@ -17,6 +17,11 @@ class Claim:
     judge: Callable
     caveat: str = ""  # what must be known beside the verdict
 
+    @property
+    def key(self) -> str:
+        """A short name, the same as long as its function's is: the claim's anchor on the page."""
+        return self.judge.__name__.replace("_", "-")
+
 
 @dataclass(frozen=True)
 class Judged:

@@ -1,7 +1,7 @@
 """The claims of the paper as a checklist: what its own values say, what ours say, with old and new draws.
 
     from judging.claims import judge_claims
-    for judged in judge_claims("results/reference"):
+    for judged in judge_claims(sources_by_name("results/reference")):
         print(judged.claim.text, judged.verdict, judged.evidence)
 
 One function per claim, in the paper's order; its decorator holds the text, the section and the rule. The
@@ -53,7 +53,7 @@ from judging.score_rules import (
     significant,
     significant_per_set,
 )
-from judging.sources import NotTestable, OurTables, PublishedTables
+from judging.sources import NotTestable, PublishedTables, sources_by_name
 from judging.sweep_rules import (
     fewer_labels,
     increases_with_labels,
@@ -499,12 +499,6 @@ def conover_on_unseen(source):
 # ---------------------------------------------------------------------------- judging them
 
 
-def sources_of(results_dir):
-    """What every claim is tested on, the paper's own values first."""
-    ours = OurTables(results_dir)
-    return [PublishedTables(), PublishedTables(ours), ours, OurTables(results_dir, new_draws=True)]
-
-
 def judged_by(one, source):
     """What one source says about a claim."""
     try:
@@ -519,13 +513,14 @@ def in_paper(one):
     return judged_by(one, PublishedTables())
 
 
-def judge_claims(results_dir):
-    """All claims of the paper, in its order, each with what every source says about it."""
-    paper, *others = sources_of(results_dir)
+def judge_claims(sources):
+    """All claims of the paper, in its order, each with what the paper's own values say and every source.
+
+    sources: see sources_by_name.
+    """
+    paper = PublishedTables().title
     return [
-        Judged(
-            one, {paper.title: in_paper(one)} | {source.title: judged_by(one, source) for source in others}
-        )
+        Judged(one, {paper: in_paper(one)} | {s.title: judged_by(one, s) for s in sources.values()})
         for one in CLAIMS
     ]
 
@@ -538,6 +533,6 @@ def verdict_counts_of_claims(judged):
             status = f", {finding.status} data" if finding.status in ("exact", "partial") else ""
             where = f"{title}{status}" if finding.verdict != UNTESTABLE else title
             rows.setdefault(where, dict.fromkeys(CLAIM_VERDICTS, 0))[finding.verdict] += 1
-    order = [source.title for source in sources_of("")]
+    order = [PublishedTables().title, *(source.title for source in sources_by_name("").values())]
     names = sorted(rows, key=lambda name: next(i for i, title in enumerate(order) if name.startswith(title)))
     return pd.DataFrame([rows[name] for name in names], index=pd.Index(names, name="judged on"))

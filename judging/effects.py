@@ -8,12 +8,14 @@ already, data sets only. With few sets the plain percentiles are too narrow. So 
 still.
 """
 
+from functools import cache
 from typing import NamedTuple
 
 import numpy as np
 import pandas as pd
 from scipy.stats import norm, t
 
+from common.numbers import signed
 from judging.cells import published_table
 from judging.tables import by_method, paper_runs
 from loading.splits import ONE_DRAW
@@ -31,13 +33,18 @@ class Lead(NamedTuple):
 
     def __str__(self):
         if np.isnan(self.low):
-            return f"{self.mean:+.3f}"
-        return f"{self.mean:+.3f} [{self.low:+.3f}, {self.high:+.3f}]"
+            return signed(self.mean)
+        return f"{signed(self.mean)} [{signed(self.low)}, {signed(self.high)}]"
 
 
 def lead(differences):
     """The Lead of {data set: differences of its runs}, paired; one number per data set will do."""
-    sets = [np.asarray(values, float) for values in differences.values()]
+    return _lead_over(tuple(tuple(np.asarray(values, float)) for values in differences.values()))
+
+
+@cache  # several claims and tables ask for the same lead
+def _lead_over(sets):
+    sets = [np.array(values) for values in sets]
     means = np.array([values.mean() for values in sets])
     if len(sets) < 2:
         return Lead(means.mean() if len(sets) else np.nan, np.nan, np.nan)

@@ -6,10 +6,11 @@ Each takes a source (sources.py) and what it is about, and returns a Finding (ve
 import pandas as pd
 from scipy.stats import mannwhitneyu
 
+from common.numbers import p_text, signed
 from judging.cells import BORDER
+from judging.ranks import LEVEL
 from judging.sources import NotTestable, data_in_words, display, listed
 from judging.statistics import (
-    LEVEL,
     MIN_SETS,
     agrees,
     as_quoted,
@@ -38,7 +39,6 @@ from judging.verdicts import (
     not_run,
     of_every,
     of_most,
-    p_text,
     said,
 )
 from methods import METHODS, method_group
@@ -206,7 +206,7 @@ def improved_as_quoted(source, experiment, metric="auc_pr"):
     if gains.empty:
         raise NotTestable(f"Of {display(figures.index)} none has enough data sets.")
     if source.is_yardstick:
-        here = listed(f"{METHODS[name].column} {gain:+.1f}%" for name, gain in gains.items())
+        here = listed(f"{METHODS[name].column} {signed(gain, 1)}%" for name, gain in gains.items())
         raise NotTestable(f"What ours are held against: {here}.")
 
     def rule(shortfall):
@@ -216,7 +216,7 @@ def improved_as_quoted(source, experiment, metric="auc_pr"):
             if scores.status != "printed":
                 target, where = printed[name], f"{printed[name]:.1f}% in the paper's table on these sets"
             verdict = by_direction(gain > 0, gain >= (1 - shortfall) * target)
-            parts.append(Part(verdict, f"{METHODS[name].column} {gain:+.1f}% ({where})"))
+            parts.append(Part(verdict, f"{METHODS[name].column} {signed(gain, 1)}% ({where})"))
         words = {
             SUPPORTED: f"as much as claimed over {counted(parts, SUPPORTED)} of {len(parts)}:",
             WEAKENED: "less:",
@@ -250,11 +250,14 @@ def larger_than_over_devnet(source, experiment):
     if "devnet" not in gains:
         raise NotTestable("DevNet was not run.")
     parts = [
-        Part(SUPPORTED if gain > gains["devnet"] else CONTRADICTED, f"{METHODS[name].column} {gain:+.1f}%")
+        Part(
+            SUPPORTED if gain > gains["devnet"] else CONTRADICTED,
+            f"{METHODS[name].column} {signed(gain, 1)}%",
+        )
         for name, gain in gains.drop("devnet").items()
     ]
     missing = missing_from(gains, WITH_LABELS[1:])
-    text = f"over DevNet {gains['devnet']:+.1f}%; "
+    text = f"over DevNet {signed(gains['devnet'], 1)}%; "
     text += grouped(parts, {SUPPORTED: "more over", CONTRADICTED: "not more over"}) + not_run(missing)
     return Finding(of_every(parts, missing), said(text, scores), scores.status)
 
@@ -271,7 +274,7 @@ def improved_per_set(source, experiment, method):
         parts = [
             Part(
                 by_direction(gain > 0, gain >= figures[name] - points - BORDER),
-                f"{name} {gain:+.1f}% (claimed {figures[name]:g}%)",
+                f"{name} {signed(gain, 1)}% (claimed {figures[name]:g}%)",
             )
             for name, gain in gains.items()
         ]
@@ -304,7 +307,7 @@ def significant_per_set(source, method, claimed, of=12):
         kind = "no difference"
         if p_value < LEVEL:
             kind = f"significantly {'better' if is_above else 'worse'}"
-        counts[kind].append(f"{name} {(of_set['prenet'] - of_set[method]).mean():+.3f}")
+        counts[kind].append(f"{name} {signed((of_set['prenet'] - of_set[method]).mean())}")
     better, _, worse = map(len, counts.values())
     texts = "; ".join(f"{kind} on {len(sets)}: {listed(sets)}" for kind, sets in counts.items())
     test = "Wilcoxon" if source.has_pairs else "Mann-Whitney"

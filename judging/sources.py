@@ -7,6 +7,7 @@ raising NotTestable, with the command that would make the results.
 import functools
 from typing import Any, NamedTuple
 
+import numpy as np
 import pandas as pd
 
 from judging.effects import lead
@@ -40,14 +41,12 @@ class Scores(NamedTuple):
 
     def lead(self, method):
         """PReNet's lead over a method, with its interval, over the data sets that both have."""
-        pairs = self.values[["prenet", method]].dropna()
-        differences = pairs["prenet"] - pairs[method]
+        differences = (self.values["prenet"] - self.values[method]).dropna()
         if self.runs is None or not {"prenet", method} <= set(self.runs):
             return lead({name: [value] for name, value in differences.items()})
-        of_runs = self.runs["prenet"] - self.runs[method]
-        known = {name: of_runs.loc[name].dropna() for name in differences.index if name in of_runs.index}
-        known = {name: values for name, values in known.items() if len(values)}
-        return lead({name: known.get(name, [value]) for name, value in differences.items()})
+        of_runs = (self.runs["prenet"] - self.runs[method]).reindex(differences.index).to_numpy(float)
+        known = zip(differences.items(), (values[~np.isnan(values)] for values in of_runs))
+        return lead({name: values if len(values) else [mean] for (name, mean), values in known})
 
 
 def data_in_words(n_sets, status):
@@ -107,9 +106,12 @@ class OurTables:
         self._new_draws = new_draws
         self.has_pairs = new_draws  # whether run r of two methods has draws of its own, the same for both
         self.title = "ours, new draws" if new_draws else "ours, the authors' draws"
-        # many claims ask for the same files
+        # many claims ask for the same; what is found is kept as long as this object, and never changed
         self._found = functools.cache(functools.partial(find_table, results_dir))
         self._paper_runs = functools.cache(functools.partial(paper_runs, results_dir))
+        self._counted = functools.cache(self._count)
+        self._runs = functools.cache(self._runs_by_method)
+        self._swept = functools.cache(self._scores_by_value)
 
     def _protocol(self, experiment):
         return NEW_DRAWS.get(experiment, OTHER_NEW_DRAWS) if self._new_draws else "released"
@@ -129,15 +131,19 @@ class OurTables:
             raise NotTestable(f"{self.command(experiment, *options)} makes the results for it.")
         return table
 
+    def _count(self, experiment, metric, *options):
+        """The scores that count and their status; options are those of the command that makes them."""
+        return counted_scores(self._table(experiment, *options), metric)
+
     def data_sets(self, experiment, metric):
         """The data sets of an experiment that count, and their status."""
-        values, status = counted_scores(self._table(experiment), metric)
+        values, status = self._counted(experiment, metric)
         return list(values.index[values["prenet"].notna()]) if "prenet" in values else [], status
 
     def scores(self, experiment, metric, methods, at_least=MIN_SETS):
         """The scores that count, of those of `methods` with enough data sets."""
         options = ["--methods all"] if set(methods) & set(method_group("appendix")) else []
-        values, status = counted_scores(self._table(experiment, *options), metric)
+        values, status = self._counted(experiment, metric, *options)
         values = values[[name for name in methods if name in values]]
         values = values[values["prenet"].notna()] if "prenet" in values else values.iloc[:0]
         values = values.loc[:, values.notna().sum() >= at_least]
@@ -148,7 +154,7 @@ class OurTables:
         runs = self._runs(experiment, metric)
         return Scores(values, runs, status, data_in_words(len(values), status))
 
-    def _runs(self, experiment, metric):
+    def _runs_by_method(self, experiment, metric):
         """{method: data sets by runs}, None if there is no runs file."""
         runs = self._paper_runs(experiment, self._protocol(experiment))
         column = "score" if metric == "auc_pr" else metric
@@ -174,6 +180,12 @@ class OurTables:
             raise NotTestable(f"No runs on exact data; {self.command(experiment)} makes them.")
         return {method: found[method].loc[common] for method in methods}
 
+    def _scores_by_value(self, experiment, parameter, status):
+        """{value: scores on all data sets of a status} of a parameter."""
+        table = self._table(experiment)
+        by_value = table[table["parameter"] == parameter].groupby("value")
+        return {float(value): scores(part, statuses=(status,)) for value, part in by_value}
+
     def sweep(self, experiment, parameter, needed, wanted=lambda name: True, at_least=1):
         """{value: scores on the data sets that count} of a parameter, which must have the needed values.
 
@@ -182,7 +194,10 @@ class OurTables:
         table = self._table(experiment)
         table = table[(table["parameter"] == parameter) & table["dataset"].map(wanted)]
         status = counted_status(table["status"][table["mean"].notna()])
-        by_value = {float(value): scores(part, statuses=(status,)) for value, part in table.groupby("value")}
+        by_value = {
+            value: part[part.index.isin(table["dataset"])].dropna(axis=1, how="all")
+            for value, part in self._swept(experiment, parameter, status).items()
+        }
         if any(value not in by_value or "prenet" not in by_value[value] for value in needed):
             missing = f"Values of {parameter} or data sets are missing"
             raise NotTestable(f"{missing}; {self.command(experiment)} runs them.")
@@ -215,3 +230,12 @@ class OurTables:
         if table.empty or table["share"].min() > 2 / 3:
             raise NotTestable(f"No scores of real data; {self.command('theorem')} makes them.")
         return table, status
+
+
+PUBLISHED, RELEASED, REDRAWN = "published", "the authors' draws", "new draws"  # the sources, in short
+
+
+def sources_by_name(results_dir):
+    """What is asked about the results of a folder; the paper's values are those on our data sets."""
+    ours = OurTables(results_dir)
+    return {PUBLISHED: PublishedTables(ours), RELEASED: ours, REDRAWN: OurTables(results_dir, new_draws=True)}

@@ -12,27 +12,24 @@ from functools import cache
 
 import numpy as np
 import pandas as pd
-from scipy.stats import friedmanchisquare, wilcoxon
+from scipy.stats import friedmanchisquare, rankdata
 
 from common.paths import PUBLISHED
+from judging import cells
 from judging.cells import PRINTED, printed_table, published_table
+from judging.ranks import conover_p_values, signed_rank_p
 from judging.tables import METRICS, PAPER_METRICS, by_method, comparable, counted_status, find_table
 from loading.registry import UNSEEN_SETS, with_all_others_seen
 from methods import METHODS
 
 MIN_SETS = 6  # with five pairs, the two-sided Wilcoxon test cannot fall below 0.05
-LEVEL = 0.05
-# The paper names no adjustment. Unadjusted, its own values make DSAD significant on seen anomalies, against
-# App. C.2; with Holm's they give its statement if FEAWAD's missing cell is ranked last, and without that data
-# set FEAWAD is not significant.
-P_ADJUST = "holm"
 EXPLANATION = (
     "Improvement: by how many per cent PReNet's mean is above the method's. p-value: paired Wilcoxon "
     "signed-rank test of PReNet against the method, two-sided, data sets without a difference left out "
     "(zero_method='wilcox'). Ranks: 1 is best, ties averaged, a missing cell not ranked; percentile: "
-    "1 - (rank - 1) / methods ranked. Conover p: post-hoc test after Friedman's, on the data sets that all "
-    f"methods have, {P_ADJUST.capitalize()}-adjusted over all pairs. Empty: fewer than {MIN_SETS} data "
-    "sets in common. Data sets are not independent: dos, rec, fuz and bac have the same normal rows, and the "
+    "1 − (rank − 1) / methods ranked. Conover p: post-hoc test after Friedman's, on the data sets that all "
+    f"methods have, Holm-adjusted over all pairs. Empty: fewer than {MIN_SETS} data sets in common. Data "
+    "sets are not independent: dos, rec, fuz and bac have the same normal rows, and the "
     "28 unseen sets share most of theirs, so that these p-values come out too small. The last table has one "
     "set per unseen class instead. With n sets, the smallest p-value that the Wilcoxon test can give is "
     "2 / 2^n: 0.008 with eight, 0.125 with four."
@@ -57,8 +54,14 @@ def counted_scores(table, metric="auc_pr"):
 
 def published_scores(experiment, metric="auc_pr", datasets=None):
     """The same from published/, of all data sets or of the named ones."""
-    values = scores(published_table(experiment), metric)
-    return values if datasets is None else values[values.index.isin(datasets)]
+    values = _published_scores(cells.PUBLISHED, experiment, metric)
+    return values.copy() if datasets is None else values[values.index.isin(datasets)]
+
+
+@cache  # nearly every claim and table asks for them
+def _published_scores(folder, experiment, metric):
+    """All of them; folder, which tests change, only tells one's values from another's."""
+    return scores(published_table(experiment), metric)
 
 
 def quoted(experiment, metric="auc_pr", per_set=False):
@@ -91,10 +94,6 @@ def _others(values):
     return [name for name in values if name != "prenet"] if "prenet" in values else []
 
 
-def _pairs(values, method):
-    return values[["prenet", method]].dropna()
-
-
 def wilcoxon_p_values(values, at_least=MIN_SETS):
     """Per method the p-value of PReNet against it: paired Wilcoxon signed-rank test, two-sided (Sec. 5.3).
 
@@ -103,21 +102,14 @@ def wilcoxon_p_values(values, at_least=MIN_SETS):
     p_values = {}
     for method in _others(values):
         differences = signed_differences(values, method)
-        p_values[method] = _signed_rank_p(tuple(differences)) if len(differences) >= at_least else np.nan
+        p_values[method] = signed_rank_p(differences) if len(differences) >= at_least else np.nan
     return pd.Series(p_values, dtype=float)
-
-
-@cache  # with ties scipy goes through all permutations, and several tables ask for the same columns
-def _signed_rank_p(differences):
-    if not any(differences):
-        return 1.0
-    return wilcoxon(differences, zero_method="wilcox", alternative="two-sided", method="auto").pvalue
 
 
 def signed_differences(values, method):
     """PReNet minus a method on the data sets that both have, to the six decimals that tables have."""
-    pairs = _pairs(values, method)
-    return (pairs["prenet"] - pairs[method]).round(6)
+    differences = values["prenet"].to_numpy() - values[method].to_numpy()
+    return differences[~np.isnan(differences)].round(6)
 
 
 def sets_won(values, method):
@@ -130,7 +122,7 @@ def signed_rank_sum(values, method):
     """Wilcoxon's rank sum of PReNet's wins minus that of its losses: the direction of the test."""
     differences = signed_differences(values, method)
     differences = differences[differences != 0]
-    return float((differences.abs().rank() * np.sign(differences)).sum())
+    return float(rankdata(np.abs(differences)) @ np.sign(differences))
 
 
 def smallest_p(n_sets):
@@ -140,9 +132,12 @@ def smallest_p(n_sets):
 
 def improvements(values):
     """Per method by how many per cent PReNet's mean is above its mean, over the data sets that both have."""
-    means = [_pairs(values, method).mean().to_numpy() for method in _others(values)]
-    means = pd.DataFrame(means, index=_others(values), columns=["prenet", "method"], dtype=float)
-    return 100 * (means["prenet"] / means["method"] - 1)
+    others = values[_others(values)]
+    if others.empty:
+        return pd.Series(np.nan, index=others.columns, dtype=float)
+    # PReNet's scores once per method, on the data sets that the method has
+    prenet = others.where(others.isna(), values["prenet"], axis=0)
+    return 100 * (prenet.mean() / others[prenet.notna()].mean() - 1)
 
 
 def average_ranks(values):
@@ -174,17 +169,8 @@ def conover(values):
     p_values, complete = pd.Series(np.nan, index=_others(values), dtype=float), _complete(values)
     if complete is None:
         return p_values
-    ranks = complete.rank(axis=1)
-    if (ranks.nunique() == 1).all():  # the same order on all data sets leaves no variance to test against
-        others = [name for name in p_values.index if name in ranks]
-        p_values[others] = [float(ranks[name].iloc[0] == ranks["prenet"].iloc[0]) for name in others]
-        return p_values
-    from scikit_posthocs import posthoc_conover_friedman  # slow to import
-
-    found = posthoc_conover_friedman(complete.to_numpy(), p_adjust=P_ADJUST)
-    return p_values.fillna(
-        pd.Series(found.to_numpy()[complete.columns.get_loc("prenet")], index=complete.columns)
-    )
+    found = conover_p_values(complete.to_numpy())[complete.columns.get_loc("prenet")]
+    return p_values.fillna(pd.Series(found, index=complete.columns))
 
 
 def statistics(values):
@@ -348,7 +334,8 @@ def one_per_unseen_class(results_dir):
         for method in _others(values):
             won, lost, total = sets_won(values, method)
             text = f"ahead on {won}, behind on {lost} of {total}"
-            columns.setdefault((name, "lead"), {})[method] = signed_differences(values, method).mean()
+            lead = signed_differences(values, method).mean() if total else np.nan
+            columns.setdefault((name, "lead"), {})[method] = lead
             columns.setdefault((name, "sets"), {})[method] = text
     table = pd.DataFrame(columns)
     return readable(table.loc[[name for name in METHODS if name in table.index]].rename_axis("method"))

@@ -3,6 +3,7 @@
 import numpy as np
 import pandas as pd
 
+from common.numbers import signed
 from judging.cells import BORDER
 from judging.score_rules import COMPARABLE
 from judging.sources import NotTestable, data_in_words, display, listed
@@ -78,7 +79,7 @@ def increases_with_labels(source, methods, is_unseen, combine):
         gains = (at[MOST_LABELS][name] - at[FEWEST_LABELS][name]).dropna()
         if len(gains):
             won = int((gains > 0).sum())
-            text = f"{METHODS[name].column} {gains.mean():+.3f}, up on {won} of {len(gains)}"
+            text = f"{METHODS[name].column} {signed(gains.mean())}, up on {won} of {len(gains)}"
             parts.append(Part(by_direction(gains.mean() > 0, won > len(gains) / 2), text))
     words = {SUPPORTED: "from 15 to 120 labels:", WEAKENED: "on average only:", CONTRADICTED: "not for"}
     missing = missing_from(at[FEWEST_LABELS], methods)
@@ -103,7 +104,7 @@ def stable(changes, what, status, data):
     def rule(limit):
         parts = [Part(SUPPORTED if abs(change) <= limit + BORDER else CONTRADICTED) for change in changes]
         sets = f"{counted(parts, SUPPORTED)} of {len(parts)} sets"
-        worst = listed(f"{name} {change:+.3f}" for name, change in most.items())
+        worst = listed(f"{name} {signed(change)}" for name, change in most.items())
         text = f"AUC-PR changes by at most {limit:g} on {sets} {what}; the most on {worst} ({data})."
         return Finding(of_every(parts), text, status)
 
@@ -131,7 +132,7 @@ def stable_under_rates(source, rates, beyond):
     finding = stable(changes_of(at, 0.0, rates), what, status, data)
     further = changes_of(at, 0.0, (beyond,))
     within = int((further.abs() <= STABLE + BORDER).sum())
-    worst = f"the most on {further.abs().idxmax()} {further[further.abs().idxmax()]:+.3f}"
+    worst = f"the most on {further.abs().idxmax()} {signed(further[further.abs().idxmax()])}"
     text = f" At {100 * beyond:g}%: within {STABLE:g} on {within} of {len(further)}, {worst}."
     return finding._replace(evidence=finding.evidence + text)
 
@@ -145,7 +146,7 @@ def moves(source, parameter, start, end, named=None, sign=1):
 
     def rule(least):
         parts = [
-            Part(by_direction(sign * change > 0, sign * change > least + BORDER), f"{name} {change:+.3f}")
+            Part(by_direction(sign * change > 0, sign * change > least + BORDER), f"{name} {signed(change)}")
             for name, change in changes.items()
         ]
         words = {SUPPORTED: "as claimed:", WEAKENED: "a little:", CONTRADICTED: "not:"}
@@ -176,7 +177,7 @@ def scored_in_order(source):
     least = table.loc[gap.idxmin()]
     parts = [Part(SUPPORTED if value > 0 else CONTRADICTED) for value in gap]
     text = f"Anomalies are above normals at {(gap > 0).sum()} of {len(table)} points; the smallest gap is "
-    text += f"{gap.min():+.2f}, on {least['dataset']} at a share of {least['share']:.2f} ({data})."
+    text += f"{signed(gap.min(), 2)}, on {least['dataset']} at a share of {least['share']:.2f} ({data})."
     return Finding(of_every(parts), text + beyond_the_limit(source), status)
 
 
@@ -204,7 +205,7 @@ def scored_as_predicted(source):
             distance = table[f"mean_score_{kind}"] - table[f"predicted_{kind}"]
             within = distance.abs() <= near + BORDER
             parts += [Part(SUPPORTED if one else CONTRADICTED) for one in within]
-            off = f"on average {distance.mean():+.2f} off"
+            off = f"on average {signed(distance.mean(), 2)} off"
             texts.append(f"{kind} within {near:g} at {within.sum()} of {len(table)} points, {off}")
         return Finding(of_every(parts), f"{capital('; '.join(texts))} ({data}).", status)
 

@@ -92,7 +92,8 @@ def averages(runs):
 
     A standard deviation is over runs (ddof=0). Sets with unseen classes have an Average of their own.
     """
-    methods = [name for name in METHODS if name in set(runs["method"])]
+    there = set(runs["method"])
+    methods = [name for name in METHODS if name in there]
     cells = [(metric, method) for metric in METRICS if runs[metric].notna().any() for method in methods]
     if "parameter" not in runs:
         return _sets_and_average(runs, cells)
@@ -155,7 +156,8 @@ def counted_status(statuses):
 def by_method(table, metric="auc_pr", values="mean", rows="dataset"):
     """One metric of a table in the paper's layout: a row per data set, a column per method."""
     part = table[table["metric"] == metric]
-    methods = [name for name in METHODS if name in set(part["method"])]
+    there = set(part["method"])
+    methods = [name for name in METHODS if name in there]
     matrix = part.pivot(index=rows, columns="method", values=values)
     return matrix.reindex(index=pd.Index(part[rows].unique(), name=rows), columns=pd.Index(methods))
 
@@ -165,8 +167,10 @@ def is_replaced(table, values="mean"):
 
     It is there where the data is partial: test anomalies are weighted to the paper's class ratio.
     """
-    cells = pd.MultiIndex.from_frame(table[[name for name in (*SWEEP, "dataset", "method") if name in table]])
     is_weighted = (table["metric"] == "auc_pr_weighted") & table[values].notna()
+    if not is_weighted.any():
+        return is_weighted
+    cells = pd.MultiIndex.from_frame(table[[name for name in (*SWEEP, "dataset", "method") if name in table]])
     return (table["metric"] == "auc_pr") & cells.isin(cells[is_weighted])
 
 

@@ -8,14 +8,13 @@ All functions take the runs, one row each: method, dataset, n_labeled, run, auc_
 have the same draw for all methods of a data set and a label budget: differences are paired by it.
 """
 
-from functools import cache
-
 import numpy as np
 import pandas as pd
-from scipy.stats import studentized_range, t
+from scipy.stats import t
 
 from judging.effects import Lead
-from judging.statistics import LEVEL, average_ranks, friedman
+from judging.ranks import LEVEL, clique_letters, nemenyi_critical_difference
+from judging.statistics import average_ranks, friedman
 from judging.tables import PAPER_SET_UP, in_paper_order
 from methods import METHODS
 from running.runs_file import RunsFile, latest_runs
@@ -30,8 +29,11 @@ PAIRS = (
     ("prenet", "catboost"),
     ("rosas-validated", "rosas"),
 )
+# What the question is about; figures show the other methods in grey.
+IN_FOCUS = ("prenet", "cross-entropy", "devnet", "logistic-converged", "random-forest", "xgboost", "catboost")
 ALL_BUDGETS = "all"  # in place of a label budget: over all of them
 CELL = ["n_labeled", "dataset", "method"]
+AVERAGE_SET = "average of the data sets"  # in place of a data set: over all of them
 
 
 def today_runs(results_dir):
@@ -108,36 +110,6 @@ def today_means(runs):
 
 
 # ---------------------------------------------------------------------------- ranks
-
-
-@cache  # the studentized range takes a moment
-def nemenyi_critical_difference(n_methods, n_sets):
-    """By how much average ranks must differ to be significant: q sqrt(k (k + 1) / (6 N)).
-
-    Demsar, JMLR 2006, Eq. 5 on; q is the studentized range with infinite degrees of freedom, over sqrt(2).
-    """
-    q = studentized_range.ppf(1 - LEVEL, n_methods, np.inf) / np.sqrt(2)
-    return float(q * np.sqrt(n_methods * (n_methods + 1) / (6 * n_sets)))
-
-
-def cliques(ranks, critical_difference):
-    """Maximal groups of two and more methods that do not differ significantly, the best first."""
-    ordered, groups, end = ranks.sort_values(kind="stable"), [], 0
-    for start, rank in enumerate(ordered):
-        stop = int((ordered < rank + critical_difference).sum())
-        if stop > end and stop - start > 1:  # not within the group before it
-            groups.append(list(ordered.index[start:stop]))
-        end = max(end, stop)
-    return groups
-
-
-def clique_letters(ranks, critical_difference):
-    """{method: letters}: methods that share a letter do not differ significantly; '' differs from all."""
-    groups = cliques(ranks, critical_difference)
-    return {
-        method: "".join(chr(ord("a") + number) for number, group in enumerate(groups) if method in group)
-        for method in ranks.index
-    }
 
 
 def today_ranks(runs):
@@ -248,3 +220,24 @@ def today_pairs(runs, pairs=PAIRS):
             rows.append(row | t_interval(part["mean"])._asdict() | counts)
     columns = ["n_labeled", "method", "other", *Lead._fields, "sets", "above", "below"]
     return pd.DataFrame(rows, columns=columns)
+
+
+# ---------------------------------------------------------------------------- curves over the label budgets
+
+
+def averaged_over_sets(runs):
+    """The runs of the average: AUC-PR of a run number averaged over all data sets of its budget."""
+    n_sets = runs.groupby("n_labeled")["dataset"].nunique()
+    means = runs.groupby(["method", "n_labeled", "run"])["auc_pr"].agg(["mean", "size"]).reset_index()
+    complete = means["size"] == means["n_labeled"].map(n_sets)
+    return means[complete].rename(columns={"mean": "auc_pr"}).assign(dataset=AVERAGE_SET)
+
+
+def budget_curves(runs):
+    """Mean AUC-PR and half its 95% interval over draws: method, n_labeled, mean, half."""
+    rows = []
+    for (method, n_labeled), values in runs.groupby(["method", "n_labeled"])["auc_pr"]:
+        interval = t_interval(values)
+        row = {"method": method, "n_labeled": n_labeled, "mean": interval.mean}
+        rows.append(row | {"half": interval.high - interval.mean})
+    return pd.DataFrame(rows)

@@ -104,7 +104,3 @@ def capital(text):
 
 def said(text, scores, metric="auc_pr"):
     return f"{capital(text)} ({METRICS[metric]}, {scores.words})."
-
-
-def p_text(value):
-    return "p < 0.001" if value < 0.001 else f"p {value:.3f}"

@@ -12,7 +12,6 @@ markers; AUC-PR is then the one weighted to the paper's class ratio.
 
 import argparse
 import sys
-from dataclasses import dataclass
 from math import ceil
 from pathlib import Path
 
@@ -27,31 +26,19 @@ from matplotlib.ticker import MaxNLocator
 from common.command_line import user_errors_end
 from common.errors import UserError
 from common.writing import written_whole
-from judging import cells
-from judging.tables import AVERAGE, PAPER_SET_UP, by_method, comparable, read_frame, read_table
+from judging.tables import by_method, comparable
 from methods import METHODS
+from reporting.palette import KIND_LOOKS, look
+from reporting.sweeps import (
+    DRAWN,
+    PARAMETERS,
+    SWEEPS,
+    left_out,
+    methods_in,
+    published_values,
+    read_drawable,
+)
 
-# Colours of Okabe and Ito and of Tol, which colour-blind readers can tell apart; the marker says the same.
-METHOD_STYLES = {
-    "prenet": ("#D55E00", "o"),
-    "devnet": ("#0072B2", "s"),
-    "dsad": ("#009E73", "^"),
-    "fsnet": ("#E69F00", "D"),
-    "cfsnet": ("#CC79A7", "v"),
-    "repen": ("#56B4E9", "P"),
-    "iforest": ("#555555", "X"),
-    "xgbod": ("#000000", "<"),
-    "pumad": ("#661100", ">"),
-    "feawad": ("#332288", "p"),
-}
-OTHER_STYLES = [
-    ("#999933", "h"),
-    ("#44AA99", "*"),
-    ("#AA4499", "d"),
-    ("#117733", "8"),
-    ("#DDCC77", "H"),
-    ("#882255", "X"),
-]
 HOLLOW = {
     "markersize": 5.5,
     "markerfacecolor": "none",
@@ -89,63 +76,6 @@ RC = {
 }
 
 
-@dataclass(frozen=True)
-class Parameter:
-    """One x axis: label, value in the paper's tables, largest value to show, how values are placed."""
-
-    label: str
-    in_paper: float
-    largest: float = np.inf
-    percent: bool = False
-    # for grids that grow by factors, where equal steps are a logarithmic axis but for rounding
-    evenly: bool = False
-
-
-PARAMETERS = {
-    "n_labeled": Parameter("labelled anomalies", PAPER_SET_UP["n_labeled"]),
-    # beyond the largest, the theorem's sweep
-    "contamination": Parameter("contamination (%)", PAPER_SET_UP["contamination"], largest=0.1, percent=True),
-    "margin": Parameter("margin m", 4, evenly=True),
-    "ensemble_size": Parameter("ensemble size E", 30),
-    "l2": Parameter("regularisation λ", 0.01, evenly=True),
-}
-# experiment: its figures as (name, parameters, title); several parameters are a column of panels each
-SWEEPS = {
-    "labels": [
-        ("labels_seen", ["n_labeled"], "Number of labelled anomalies, seen classes"),
-        ("labels_unseen", ["n_labeled"], "Number of labelled anomalies, unseen classes"),
-    ],
-    "contamination": [("contamination", ["contamination"], "Contamination of the unlabelled data")],
-    "sensitivity": [("sensitivity", ["margin", "ensemble_size", "l2"], "Sensitivity to hyperparameters")],
-}
-KINDS = {"anomalies": ("#D55E00", "o"), "normals": ("#0072B2", "s")}  # of rows, in the theorem's figure
-THEOREM_COLUMNS = ["share"] + [
-    name for kind in KINDS for name in (f"mean_score_{kind}", f"mean_score_{kind}_std", f"predicted_{kind}")
-]
-DRAWN = [*SWEEPS, "theorem"]  # the experiments that have figures
-
-
-def method_style(method):
-    """Colour and marker of a method, the same in all figures."""
-    if method in METHOD_STYLES:
-        return METHOD_STYLES[method]
-    others = [name for name in METHODS if name not in METHOD_STYLES]
-    return OTHER_STYLES[others.index(method) % len(OTHER_STYLES)]
-
-
-def read_drawable(path, experiment):
-    """The rows of a table that are of a data set, not an Average."""
-    is_theorem = experiment == "theorem"
-    table = read_frame(path, numbers=THEOREM_COLUMNS) if is_theorem else read_table(path, is_sweep=True)
-    return table[~table["dataset"].str.startswith(AVERAGE, na=False)]
-
-
-def published_values():
-    """The AUC-PR of Tables 2 and 3, by data set: 60 labels, 2% contamination, PReNet's default settings."""
-    there = [name for name in ("seen", "unseen") if (cells.PUBLISHED / f"{name}.csv").exists()]
-    return pd.concat([pd.DataFrame(), *(by_method(cells.published_table(name)) for name in there)])
-
-
 def draw_curve(axes, x, mean, std, color, marker, emphasis=False, bounds=(-np.inf, np.inf)):
     """A mean with a band of one standard deviation; missing values are left out."""
     order = np.argsort(x, kind="stable")
@@ -170,7 +100,7 @@ def draw_sweep(axes, part, grid, parameter, published):
     means = by_method(comparable(part), rows="value").dropna(axis=1, how="all")
     spreads = by_method(part, values="std", rows="value")  # of plain AUC-PR, also where the mean is weighted
     for method in sorted(means, key=lambda name: name == "prenet"):  # which so is on top of the others
-        color, marker = method_style(method)
+        color, _, marker = look(method)
         places, is_prenet = means.index.map(positions), method == "prenet"
         draw_curve(axes, places, means[method], spreads[method], color, marker, is_prenet, (0, 1))
         value = published[method].get(part["dataset"].iloc[0]) if method in published else None
@@ -269,15 +199,9 @@ def sweep_figure(table, names, title, published, set_up=""):
     return figure
 
 
-def methods_in(table):
-    """The methods that have an AUC-PR in a table, in the order of METHODS."""
-    there = set(table["method"][table["metric"].str.startswith("auc_pr") & table["mean"].notna()])
-    return [name for name in METHODS if name in there]
-
-
 def curve_entry(method):
     """A method in the legend."""
-    (color, marker), width = method_style(method), 1.6 if method == "prenet" else 0.9
+    (color, _, marker), width = look(method), 1.6 if method == "prenet" else 0.9
     label = METHODS[method].column
     return Line2D([], [], color=color, marker=marker, markersize=3.6, linewidth=width, label=label)
 
@@ -287,19 +211,21 @@ def theorem_figure(table, title, set_up=""):
     parts = [part.sort_values("share") for _, part in table.groupby("dataset", sort=False)]
     if not parts:
         return None
-    figure, panels = panel_grid(len(parts), title)
+    figure, panels = panel_grid(len(parts), f"{title}{left_out(table)}")
     for axes, part in zip(panels, parts):
-        for kind, (color, marker) in KINDS.items():
+        for kind, (color, _, marker) in KIND_LOOKS.items():
             mean, std = part[f"mean_score_{kind}"], part[f"mean_score_{kind}_std"]
             draw_curve(axes, part["share"], mean, std, color, marker)
             axes.plot(part["share"], part[f"predicted_{kind}"], color=color, linestyle="--", linewidth=0.9)
+        axes.axvline(2 / 3, color="#444444", linestyle=":", linewidth=0.9)
         axes.locator_params(nbins=5)
         name_panel(part, axes.set_title)
     curves = [
         Line2D([], [], color=color, marker=marker, markersize=3.6, label=kind)
-        for kind, (color, marker) in KINDS.items()
+        for kind, (color, _, marker) in KIND_LOOKS.items()
     ]
     notes = [band_entry(set_up), Line2D([], [], color="#444444", linestyle="--", label="dashed: predicted")]
+    notes += [Line2D([], [], color="#444444", linestyle=":", label="dotted: a share of 2/3")]
     add_labels(figure, panels, ["share of anomalies in U"], "mean score", curves, notes)
     return figure
 

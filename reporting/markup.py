@@ -1,15 +1,18 @@
-"""Pieces of HTML for the page: elements, numbers, sortable tables. What comes from a file is escaped here.
+"""Pieces of HTML for the page: elements, badges, tables that can be sorted, links that lead to the source.
 
-Jinja2 with autoescape was tried on the tables and not taken: about as long, two languages in one line, and
-other entities (&#39; for &#x27;), so that the same results would no longer give the same page.
+What comes from a file is escaped here. Jinja2 with autoescape was tried on the tables and not taken: about as
+long, two languages in one line.
 """
 
 import re
 from html import escape
 from itertools import groupby
+from pathlib import Path
+from urllib.parse import quote
 
 import pandas as pd
 
+from common.numbers import count, number, p_value, signed
 from judging.tables import comparable
 from methods import METHODS
 
@@ -17,7 +20,8 @@ MARKS = {  # every verdict has a sign of its own, so that none is told by colour
     "reproduced": "✓", "close": "≈", "differs": "✕",
     "supported": "✓", "weakened": "≈", "contradicted": "✕", "not testable here": "?",
 }  # fmt: skip
-EMPTY_ELEMENTS = ("img", "input", "meta")  # which have no end tag
+EMPTY_ELEMENTS = ("img", "input", "meta", "link")  # which have no end tag
+LONG = 40  # letters, from which on a text may be broken into lines
 TINTS = (0.01, 0.03, 0.1)  # above which a difference gets a stronger colour
 
 
@@ -32,18 +36,35 @@ def tag(name, content="", /, **attributes):
 
 
 def missing(what, command):
-    made_by = f"{tag('code', escape(command))} makes it."
+    """What is not there yet, and the command that makes it."""
+    made_by = f"{command_line(command)} makes it."
     return tag("p", f"{escape(what)}: not run yet. {made_by}", class_="missing")
 
 
-def number(value):
-    return "–" if pd.isna(value) else f"{value:.3f}"
+def command_line(command):
+    """A command to type, with a button that copies it."""
+    button = tag(
+        "button", "copy", type="button", class_="copy", aria_label=f"copy {command}", data_copy=command
+    )
+    return tag("span", tag("code", escape(command)) + button, class_="command")
 
 
-def signed(value):
-    """A difference with its sign, as typography wants the minus; what rounds to nothing has none."""
-    text = f"{value:+.3f}".replace("-", "−")
-    return text if float(f"{value:.3f}") else text[1:]
+def follow(folder, anchor, files=(), command=""):
+    """Where a number comes from: a link to this place, to the files that have it, and the command."""
+    parts = [tag("a", "link", href=f"#{anchor}", aria_label=f"link to {anchor}")]
+    parts += [tag("a", escape(name), href=quote(name)) for name in files if (Path(folder) / name).is_file()]
+    parts += [command_line(command)] if command else []
+    return tag("p", " ".join(parts), class_="follow")
+
+
+def foldable(title, content, is_open=False, **attributes):
+    """Content under a title that opens and closes it; title is HTML."""
+    return tag("details", tag("summary", title) + content, open="" if is_open else None, **attributes)
+
+
+def scope(text):
+    """Which of the filters act on a part of the page."""
+    return tag("p", f"Filters: {escape(text)}", class_="scope")
 
 
 def with_spread(mean, std):
@@ -53,6 +74,11 @@ def with_spread(mean, std):
 def dataset_name(name):
     """A data set's name as text, `rec,fuz->dos` with spaces and an arrow."""
     return str(name).replace("->", " → ").replace(",", ", ")
+
+
+def slug(*names):
+    """A name for an anchor, of letters, digits and hyphens."""
+    return re.sub(r"[^a-z0-9]+", "-", "-".join(names).lower().replace("->", "-to-")).strip("-")
 
 
 def verdict_mark(verdict):
@@ -69,7 +95,7 @@ def badge(verdict):
 def tint(difference):
     """The class of a cell: above or below the published value, and by how much."""
     strength = sum(abs(difference) > limit for limit in TINTS)
-    return f"{'above' if difference > 0 else 'below'}{strength}" if strength else None
+    return f"{'above' if difference > 0 else 'below'}{strength}" if strength else ""
 
 
 def row_header(name, status):
@@ -98,34 +124,39 @@ def table(caption, head, rows, foot=(), groups=None, **attributes):
     return tag("div", tag("table", content), **attributes, tabindex=0, role="group", aria_label=caption)
 
 
-def value_line(mean, std):
-    return tag("div", tag("b", number(mean)) + ("" if pd.isna(std) else tag("small", f"±{number(std)}")))
+# ---------------------------------------------------------------------------- the paper's tables
 
 
 def difference_cell(cell):
-    """Ours above, published and difference below; verdict and colour only where the data is the paper's."""
+    """The gap above, ours and the published value below; colour and verdict where the data is the paper's."""
     counted = cell.data_status == "exact"
-    colour = tint(cell.difference) if cell.data_status.startswith("exact") else "partial"
+    partial = "" if cell.data_status.startswith("exact") else "partial"
+    colour = f"{tint(cell.difference)} {partial}".strip() or None
     mark = verdict_mark(cell.verdict) if counted else ""
-    width = "" if pd.isna(cell.interval) else tag("small", f"±{number(cell.interval)}")
-    difference = tag("span", mark + signed(cell.difference) + width, class_="difference")
-    below = tag("div", tag("span", number(cell.published)) + difference)
+    gap = tag("b", mark + signed(cell.difference))
+    values = tag("small", f"{number(cell.reproduced)} / {number(cell.published)}")
+    spread = "" if pd.isna(cell.std) else f" ± {number(cell.std)} over {cell.runs:.0f} runs"
+    interval = "" if pd.isna(cell.interval) else f", its interval ± {number(cell.interval)}"
+    verdict = cell.verdict if counted else f"{cell.data_status} data, not counted"
+    title = f"{dataset_name(cell.dataset)}, {METHODS[cell.method].column}: ours {number(cell.reproduced)}"
+    title += f"{spread}, published {number(cell.published)}, difference {signed(cell.difference)}"
     return tag(
         "td",
-        tag("div", value_line(cell.reproduced, cell.std) + below, class_="cell"),
+        gap + values,
         class_=colour,
+        title=f"{title}{interval} ({verdict})",
         data_method=cell.method,
         data_verdict=cell.verdict if counted else "none",
-        data_reproduced=number(cell.reproduced),
-        data_published=number(cell.published),
+        data_reproduced=f"{cell.reproduced:.6f}",
+        data_published=f"{cell.published:.6f}",
         data_difference=f"{cell.difference:.6f}",
     )
 
 
-def matrix(caption, statuses, cells, **attributes):
+def matrix(caption, statuses, cells, anchors="", **attributes):
     """The layout of the paper's tables: a row per data set of {name: status}, a column per method.
 
-    cells: {(data set, method): complete <td> element}
+    cells: {(data set, method): complete <td> element}; anchors: what the rows' anchors begin with.
     """
     there = {method for dataset, method in cells if dataset != "Average"}
     methods = [name for name in METHODS if name in there]
@@ -137,7 +168,10 @@ def matrix(caption, statuses, cells, **attributes):
         if dataset == "Average":
             rows["foot"].append(tag("tr", content))
         else:
-            rows["body"].append(tag("tr", content, data_set=dataset_name(dataset), data_status=status))
+            named = {"id": slug(anchors, dataset)} if anchors else {}
+            rows["body"].append(
+                tag("tr", content, data_set=dataset_name(dataset), data_status=status, **named)
+            )
     head = [("Data set", {})] + [(METHODS[name].column, {"data_method": name}) for name in methods]
     return table(caption, head, rows["body"], rows["foot"], **attributes)
 
@@ -146,6 +180,10 @@ def difference_matrix(caption, part, **attributes):
     """One metric of one experiment, ours against published."""
     cells = {(cell.dataset, cell.method): difference_cell(cell) for cell in part.itertuples()}
     return matrix(caption, dict(zip(part["dataset"], part["data_status"])), cells, **attributes)
+
+
+def value_line(mean, std):
+    return tag("div", tag("b", number(mean)) + ("" if pd.isna(std) else tag("small", f"±{number(std)}")))
 
 
 def protocol_table(caption, released, independent, metric, **attributes):
@@ -159,12 +197,15 @@ def protocol_table(caption, released, independent, metric, **attributes):
         lines = value_line(cell.mean, cell.std) + value_line(cell.mean_drawn, cell.std_drawn)
         cells[cell.dataset, cell.method] = tag(
             "td",
-            tag("div", lines, class_="cell"),
+            lines,
             data_method=cell.method,
-            class_=None if cell.status.startswith("exact") else "partial",
+            class_="two" if cell.status.startswith("exact") else "two partial",
             data_sort=number(cell.mean_drawn),
         )
     return matrix(caption, dict(zip(both["dataset"], both["status"])), cells, **attributes) if cells else ""
+
+
+# ---------------------------------------------------------------------------- any other table
 
 
 def frame_table(caption, frame, name="", **attributes):
@@ -187,7 +228,7 @@ def frame_row(label, columns, values):
     cells = [tag("th", escape(label), scope="row", data_sort=label)]
     for (group, column), value in zip(columns, values):
         text = escape(formatted(f"{group} {column}".strip(), value))
-        kind = None if isinstance(value, str) else "number"
+        kind = "number" if not isinstance(value, str) else "long" if len(value) > LONG else None
         cells.append(tag("td", text, class_=kind, data_sort=value if pd.notna(value) else ""))
     keys = {method.column: key for key, method in METHODS.items()}
     return tag("tr", "".join(cells), data_method=keys.get(label))
@@ -200,9 +241,9 @@ def formatted(what, value):
     if pd.isna(value):
         return "–"
     if isinstance(value, int) or re.match("(data )?sets", what):
-        return f"{value:,.0f}"
+        return count(value)
     if re.search(r"\bp\b|p-value", what):
-        return "< 0.001" if value < 0.001 else f"{value:.3f}"
+        return p_value(value)
     if "%" in what:
-        return f"{value:+.1f}".replace("-", "−")
-    return f"{value:.2f}" if "ordinal" in what else number(value).replace("-", "−")
+        return signed(value, 1)
+    return number(value, 2 if "ordinal" in what else 3)

@@ -4,11 +4,17 @@ pandas' to_string prints them; its to_markdown needs tabulate, which is more to 
 five lines.
 """
 
+import re
+
 import pandas as pd
 
+from common.numbers import number, p_value
 from judging.cells import TITLES, verdict_counts
 from judging.tables import METRICS, by_method
 from methods import METHODS
+
+NO_BREAK = "\u00a0"
+LETTER = re.compile("[A-Za-z]")
 
 
 def counts_table(tables):
@@ -50,13 +56,18 @@ def as_text(table):
 def cell_text(cell, column):
     if pd.isna(cell) or not isinstance(cell, float):
         return "" if pd.isna(cell) else str(cell)
-    if cell < 0.001 and ("p-value" in column or column.endswith("Conover p")):
-        return "<0.001"
-    return f"{cell:.1f}" if "%" in column else f"{cell:.3f}"
+    if "p-value" in column or column.endswith("Conover p"):
+        return p_value(cell)
+    return number(cell, 1 if "%" in column else 3)
+
+
+def unbroken(text):
+    return text.replace(" ", NO_BREAK)
 
 
 def as_markdown(table):
-    shown = as_text(table)
+    """A table for GitHub; numbers that belong together, `0.30 ± 0.01 / 0.29`, stay on one line."""
+    shown = as_text(table).map(lambda cell: str(cell) if LETTER.search(str(cell)) else unbroken(str(cell)))
     lines = [shown.columns, ["---"] * shown.shape[1], *shown.values.tolist()]
     texts = [" | ".join(str(cell).replace("|", "\\|") for cell in line) for line in lines]
     return "\n".join(f"| {text} |" for text in texts)

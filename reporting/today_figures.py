@@ -9,23 +9,24 @@
 from pathlib import Path
 
 import matplotlib.style
-import pandas as pd
 from matplotlib.lines import Line2D
 from matplotlib.patches import Patch
 from matplotlib.ticker import NullLocator
 
+from judging.ranks import cliques
 from judging.tables import in_paper_order
 from judging.today import (
+    AVERAGE_SET,
+    IN_FOCUS,
+    averaged_over_sets,
+    budget_curves,
     budgets,
-    cliques,
     display_name,
     in_method_order,
-    t_interval,
     today_ranks,
     without_more_labels,
 )
 from reporting.figures import (
-    METHOD_STYLES,
     PAGE_WIDTH,
     RC,
     add_labels,
@@ -34,18 +35,10 @@ from reporting.figures import (
     panel_grid,
     save,
 )
+from reporting.palette import look
 
-AVERAGE_PANEL = "average of the data sets"
 # What the question is about, in colours that colour-blind readers can tell apart; in the legend's order.
-HIGHLIGHTED = {
-    "prenet": METHOD_STYLES["prenet"],
-    "cross-entropy": ("#000000", "v"),
-    "devnet": METHOD_STYLES["devnet"],
-    "logistic-converged": ("#DDAA33", "D"),
-    "random-forest": ("#CC79A7", "P"),
-    "xgboost": ("#56B4E9", "<"),
-    "catboost": ("#009E73", "^"),
-}
+HIGHLIGHTED = {name: (look(name).light, look(name).marker) for name in IN_FOCUS}
 GREY, DARK_GREY = "#A6A6A6", "#555555"  # lines of all other methods, and their names
 GREY_MARKERS = "oxs+^*dvp|<>"  # which tell them apart
 # Of a critical-difference diagram, in rows of text: the ruler above the axis, the bars of the cliques below.
@@ -64,30 +57,12 @@ def styles(methods):
 # ---------------------------------------------------------------------------- AUC-PR against labels
 
 
-def averaged_over_sets(runs):
-    """The runs of the average panel: AUC-PR of a run number averaged over all data sets of its budget."""
-    n_sets = runs.groupby("n_labeled")["dataset"].nunique()
-    means = runs.groupby(["method", "n_labeled", "run"])["auc_pr"].agg(["mean", "size"]).reset_index()
-    complete = means["size"] == means["n_labeled"].map(n_sets)
-    return means[complete].rename(columns={"mean": "auc_pr"}).assign(dataset=AVERAGE_PANEL)
-
-
-def curves(runs):
-    """Mean AUC-PR and half its 95% interval over draws: method, n_labeled, mean, half."""
-    rows = []
-    for (method, n_labeled), values in runs.groupby(["method", "n_labeled"])["auc_pr"]:
-        interval = t_interval(values)
-        row = {"method": method, "n_labeled": n_labeled, "mean": interval.mean}
-        rows.append(row | {"half": interval.high - interval.mean})
-    return pd.DataFrame(rows)
-
-
 def draw_labels_panel(axes, runs, looks, grid):
     """One panel: a line per method over the label budgets, bands for the highlighted ones."""
     axes.set_xscale("log")
     axes.set_xticks(grid, [str(number) for number in grid])
     axes.xaxis.set_minor_locator(NullLocator())
-    table = curves(runs)
+    table = budget_curves(runs)
     for method, (color, marker) in reversed(looks.items()):  # the first ones on top
         part = table[table["method"] == method]
         if method in HIGHLIGHTED:
@@ -111,7 +86,7 @@ def labels_figure(runs):
         draw_labels_panel(axes, runs[runs["dataset"] == dataset], looks, grid)
         axes.set_title(dataset)
     draw_labels_panel(panels[-1], averaged_over_sets(runs), looks, grid)
-    panels[-1].set_title(AVERAGE_PANEL, fontweight="bold")
+    panels[-1].set_title(AVERAGE_SET, fontweight="bold")
     for axes in panels:
         limit_auc([axes], 5)
     lines = [legend_line(method, *style) for method, style in looks.items()]

@@ -20,9 +20,10 @@ from common.errors import UserError
 from common.paths import ROOT
 from common.writing import written_whole
 from judging import statistics
-from judging.cells import comparison, gap_table, published_table
-from judging.claims import judge_claims, verdict_counts_of_claims
-from judging.effects import shares_of_factors, spread_by_factor, variance_by_unseen_class
+from judging.assessment import Assessment
+from judging.cells import comparison, published_table
+from judging.claims import verdict_counts_of_claims
+from judging.effects import shares_of_factors, variance_by_unseen_class
 from judging.tables import (
     METRICS,
     by_method,
@@ -37,6 +38,7 @@ from judging.tables import (
 from methods import METHODS, method_group
 from reporting import figures
 from reporting.beyond_tables import tables_beyond
+from reporting.palette import look
 from reporting.text_tables import as_markdown, counts_table, side_by_side
 from running.paper_experiments import EXACT_SETS
 from running.provenance import read_sessions
@@ -45,6 +47,12 @@ from running.runs_file import RunsFile
 REFERENCE = ROOT / "results" / "reference"
 PAGES = ("README.md", "REPRODUCTION.md")
 MARKED = re.compile(r"(<!-- (?!end)(\S+) -->\n).*?(<!-- end -->)", re.DOTALL)
+
+
+@functools.cache
+def found():
+    """What the reference results come to."""
+    return Assessment(REFERENCE)
 
 
 def column(name):
@@ -178,23 +186,18 @@ def in_full(experiment, metric):
 
 def gaps(experiment):
     """What survives of PReNet's lead under `independent`."""
-    return gap_table(REFERENCE, experiment)
+    return found().gaps[experiment]
 
 
 def claims_table():
     """The paper's claims, each with all verdicts and what ours rests on."""
     rows = {}
-    for one in judged_claims():
+    for one in found().claims:
         text = f"{one.claim.text} ({one.claim.section})"
         verdicts = {title: finding.verdict for title, finding in one.findings.items()}
         note = f" *{one.claim.caveat}*" if one.claim.caveat else ""
         rows[text] = verdicts | {"what we found, with the authors' draws": one.evidence + note}
     return pd.DataFrame.from_dict(rows, orient="index").rename_axis("claim")
-
-
-@functools.cache
-def judged_claims():
-    return judge_claims(REFERENCE)
 
 
 # ---------------------------------------------------------------------------- readings
@@ -314,9 +317,9 @@ TABLES = {
     "bench": bench_table,
     "times": times,
     "claims": claims_table,
-    "claims-counts": lambda: verdict_counts_of_claims(judged_claims()),
-    "factors": lambda: spread_by_factor(REFERENCE),
-    "factor-shares": lambda: shares_of_factors(spread_by_factor(REFERENCE)),
+    "claims-counts": lambda: verdict_counts_of_claims(found().claims),
+    "factors": lambda: found().spreads,
+    "factor-shares": lambda: shares_of_factors(found().spreads),
     "printed-unseen": variance_by_unseen_class,
     "theorem": theorem_by_share,
     "readings-ablation": lambda: readings("a2h", "npr", "trm", "iprenet"),
@@ -346,10 +349,10 @@ def front_picture():
     cells.axline((0, 0), slope=1, color="#999999", linewidth=0.8, zorder=1)
     methods = method_group("table")
     for place, method in enumerate(methods):
-        (color, marker), part = figures.method_style(method), table[table["method"] == method]
+        (color, _, marker), part = look(method), table[table["method"] == method]
         sets, average = part[part["dataset"] != "Average"], part[part["dataset"] == "Average"].iloc[0]
-        look = {"color": color, "markersize": 5, "markeredgewidth": 0.3, "zorder": 3 - place / 10}
-        cells.plot(sets["published"], sets["reproduced"], marker, **look)
+        style = {"color": color, "markersize": 5, "markeredgewidth": 0.3, "zorder": 3 - place / 10}
+        cells.plot(sets["published"], sets["reproduced"], marker, **style)
         ends = [average["published"], average["reproduced"]]
         means.plot(ends, [place] * 2, color=color, linewidth=1.2, zorder=2)
         means.plot(average["published"], place, marker, color=color, **{**figures.HOLLOW, "markersize": 7})

@@ -78,7 +78,9 @@ class Session:
 
 def command():
     """The command of this process, as a user would type it."""
-    return shlex.join(["python", Path(sys.argv[0]).name, *sys.argv[1:]])
+    spec = sys.modules["__main__"].__spec__  # of a module that was started by -m
+    started = ["-m", spec.name] if spec else [Path(sys.argv[0]).name]
+    return shlex.join(["python", *started, *sys.argv[1:]])
 
 
 def describe(entry):

@@ -222,8 +222,8 @@ def scaling_figure(table, slopes):
         for name, (_, _, _, row) in CURVES.items():
             draw_growth(panels[row, column], part, size, name, slopes.get((size, name)))
         panels[1, column].set_xlabel(LABELS[size])
-    panels[0, 0].set_ylabel("seconds")
-    panels[1, 0].set_ylabel("MB, 1 or more")
+    panels[0, 0].set_ylabel("time (s)")
+    panels[1, 0].set_ylabel("memory (MB)")
     kinds = {label: (color, marker) for label, color, marker, _ in CURVES.values()}
     handles = [
         Line2D([], [], color=color, marker=marker, markersize=3.6, label=label)
@@ -231,7 +231,7 @@ def scaling_figure(table, slopes):
     ]
     look = figures.HOLLOW | {"markersize": 3.6}
     handles += [Line2D([], [], marker="o", color="#444444", label="hollow: sparse rows", **look)]
-    handles += [Line2D([], [], linestyle="none", label="number: exponent")]
+    handles += [Line2D([], [], linestyle="none", label="number: exponent b, cost ~ size^b")]
     figure.legend(handles=handles, loc="outside lower center", ncols=5)
     return figure
 

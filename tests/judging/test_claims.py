@@ -12,7 +12,7 @@ from judging import claims
 from judging.claims import CLAIMS, judge_claims, judged_by, verdict_counts_of_claims
 from judging.effects import lead
 from judging.score_rules import direction_text
-from judging.sources import NotTestable, OurTables, PublishedTables
+from judging.sources import NotTestable, OurTables, PublishedTables, sources_by_name
 from judging.statistics import published_scores, signed_rank_sum, smallest_p
 from judging.verdicts import (
     CLAIM_VERDICTS,
@@ -95,7 +95,7 @@ def test_every_claim_has_a_text_a_section_and_a_rule_and_is_listed_once():
 
 
 def test_without_results_nothing_of_ours_is_tested_and_the_command_to_run_is_named(tmp_path):
-    for one in judge_claims(tmp_path):
+    for one in judge_claims(sources_by_name(tmp_path)):
         for title in (OURS, NEW):
             finding = one.findings[title]
             assert finding.verdict == UNTESTABLE and finding.status == ""
@@ -107,12 +107,12 @@ def test_without_results_nothing_of_ours_is_tested_and_the_command_to_run_is_nam
 
 
 def test_the_papers_own_values_are_judged_first_and_without_results():
-    assert [source.title for source in claims.sources_of("")] == [PAPER, PAPER_ON_OURS, OURS, NEW]
+    assert list(judge_claims(sources_by_name(""))[0].findings) == [PAPER, PAPER_ON_OURS, OURS, NEW]
     assert in_paper(claims.best_on_seen).evidence.startswith("PReNet is number 1 of 7: PReNet 0.583")
     nine = in_paper(claims.nine_on_seen)
     assert nine.verdict == WEAKENED and "significantly better than 8 of 9" in nine.evidence.lower()
-    assert "ahead, but not significantly: FEAWAD (ahead on 8 of 11, p 0.154" in nine.evidence
-    assert "FEAWAD (ahead on 19 of 28, p 0.399" in in_paper(claims.nine_on_unseen).evidence
+    assert "ahead, but not significantly: FEAWAD (ahead on 8 of 11, p = 0.154" in nine.evidence
+    assert "FEAWAD (ahead on 19 of 28, p = 0.399" in in_paper(claims.nine_on_unseen).evidence
     assert in_paper(claims.significant_on_seen).verdict == SUPPORTED
     assert in_paper(claims.robust_in_margin).verdict == UNTESTABLE  # a figure without numbers
     assert in_paper(claims.devnet_on_six).verdict == UNTESTABLE  # no single runs
@@ -125,11 +125,11 @@ def test_the_papers_own_values_are_judged_first_and_without_results():
 def test_the_paper_is_judged_on_our_sets_and_methods_too(tmp_path):
     """On our data sets with all its methods, whatever we have run."""
     write(tmp_path, "seen", prenet=0.8, devnet=0.5)
-    judged = {one.claim.judge: one for one in judge_claims(tmp_path)}
+    judged = {one.claim.judge: one for one in judge_claims(sources_by_name(tmp_path))}
     one = judged[claims.significant_on_seen]
     paper = one.findings[PAPER_ON_OURS]
     assert paper.verdict == SUPPORTED and "7 printed sets that we have" in paper.evidence
-    assert "6 of 6: DevNet (ahead on 7 of 7, p 0.016" in paper.evidence
+    assert "6 of 6: DevNet (ahead on 7 of 7, p = 0.016" in paper.evidence
     assert one.verdict == one.findings[OURS].verdict
     # what ours are held against is not judged
     paper = judged[claims.improvement_on_seen].findings[PAPER_ON_OURS]
@@ -139,7 +139,7 @@ def test_the_paper_is_judged_on_our_sets_and_methods_too(tmp_path):
 def test_sums_keep_exact_and_partial_data_apart(tmp_path):
     write(tmp_path, "seen", **table_scores())
     write(tmp_path, "unseen", sets=UNSEEN, status="partial", **table_scores(devnet=0.9))
-    counts = verdict_counts_of_claims(judge_claims(tmp_path))
+    counts = verdict_counts_of_claims(judge_claims(sources_by_name(tmp_path)))
     assert list(counts.columns) == list(CLAIM_VERDICTS)
     exact, partial = counts.loc[f"{OURS}, exact data"], counts.loc[f"{OURS}, partial data"]
     assert exact[SUPPORTED] and not exact[CONTRADICTED] and partial[CONTRADICTED]
@@ -221,7 +221,7 @@ def test_significance_is_asked_of_every_method_and_its_direction_is_said(tmp_pat
     write(tmp_path, "seen", **table_scores())  # better on all seven: p = 2 / 2**7
     finding = found(claims.significant_on_seen, tmp_path)
     assert finding.verdict == SUPPORTED and finding.status == "exact"
-    assert "DevNet (ahead on 7 of 7, p 0.016, lead +0.300 [+0.300, +0.300])" in finding.evidence
+    assert "DevNet (ahead on 7 of 7, p = 0.016, lead +0.300 [+0.300, +0.300])" in finding.evidence
     assert "The smallest p that 7 sets can give is 0.016." in finding.evidence
     mixed = [0.7] * 3 + [0.9] * 4  # behind on four of seven, not significantly
     write(tmp_path, "seen", **table_scores(devnet=[0.7] * 4 + [0.9] * 3, fsnet=mixed))
@@ -234,7 +234,7 @@ def test_significance_is_asked_of_every_method_and_its_direction_is_said(tmp_pat
     write(tmp_path, "seen", **table_scores(fsnet=0.9))  # one is significantly better
     finding = found(claims.significant_on_seen, tmp_path)
     assert finding.verdict == CONTRADICTED
-    assert "not better than FSNet (behind on 7 of 7, p 0.016, lead -0.100" in finding.evidence
+    assert "not better than FSNet (behind on 7 of 7, p = 0.016, lead −0.100" in finding.evidence
 
 
 def test_the_level_asked_for_in_auc_roc_is_the_papers(tmp_path):
@@ -242,7 +242,7 @@ def test_the_level_asked_for_in_auc_roc_is_the_papers(tmp_path):
     devnet, prenet = [0.7] * 6 + [0.81], [0.71, 0.72, 0.73, 0.74, 0.75, 0.76, 0.79]
     write(tmp_path, "seen", metric="auc_roc", **table_scores(prenet=prenet, devnet=devnet))
     finding = found(claims.significant_auc_roc_on_seen, tmp_path)
-    p_value = float(re.search(r"DevNet \(ahead on 6 of 7, p ([\d.]+)", finding.evidence).group(1))
+    p_value = float(re.search(r"DevNet \(ahead on 6 of 7, p = ([\d.]+)", finding.evidence).group(1))
     assert 0.05 < p_value < 0.1 and finding.verdict == SUPPORTED
 
 
@@ -266,7 +266,7 @@ def test_significance_on_single_sets_is_over_their_runs(tmp_path, new_draws):
     finding = found(claims.devnet_on_six, tmp_path, new_draws)  # on 3 of 6 sets, 6 of 12 are claimed
     assert finding.verdict == SUPPORTED
     assert "better on 3: donors +0.100, census +0.100, celeba +0.100" in finding.evidence
-    assert "significantly worse on 1: campaign -0.100" in finding.evidence
+    assert "significantly worse on 1: campaign −0.100" in finding.evidence
     assert ("Wilcoxon" if new_draws else "Mann-Whitney") in finding.evidence
     fewer = scores | {("census", "prenet"): level}  # on 2 of 6, and worse on 1
     write_runs(tmp_path, fewer, protocol)
@@ -311,7 +311,7 @@ def test_the_best_average_must_lead_by_more_than_chance(tmp_path):
     assert "7 exact data sets" in finding.evidence
     write(tmp_path, "seen", **table_scores(repen=[0.1] * 2 + [0.9] * 5))  # mean 0.671, but ahead on five
     finding = found(claims.best_on_seen, tmp_path)
-    assert finding.verdict == WEAKENED and "lead over REPEN +0.129 [-" in finding.evidence
+    assert finding.verdict == WEAKENED and "lead over REPEN +0.129 [−" in finding.evidence
     write(tmp_path, "seen", **table_scores(repen=0.81))
     finding = found(claims.best_on_seen, tmp_path)
     assert finding.verdict == CONTRADICTED and "number 2 of 7: REPEN 0.810, PReNet 0.800" in finding.evidence
@@ -365,7 +365,7 @@ def test_improvements_per_data_set_count_the_named_ones(tmp_path):
     devnet[1], devnet[3] = 0.51, 0.51
     write(tmp_path, "seen", prenet=0.5, devnet=devnet)  # as claimed on one of five, better on three
     finding = found(claims.devnet_per_set, tmp_path)
-    assert finding.verdict == WEAKENED and "not better: census -2.0% (claimed 3%), bac" in finding.evidence
+    assert finding.verdict == WEAKENED and "not better: census −2.0% (claimed 3%), bac" in finding.evidence
     write(tmp_path, "seen", sets=["celeba"], prenet=0.5, devnet=0.4)
     assert found(claims.devnet_per_set, tmp_path).verdict == UNTESTABLE
 
@@ -391,7 +391,7 @@ def test_ranks_and_conover_speak_of_all_ten_methods(tmp_path):
     assert "not better than FEAWAD (rank 1.00 against 2.00" in finding.evidence
     finding = found(claims.three_more_on_seen, tmp_path)
     assert finding.verdict == WEAKENED
-    assert "not better than FEAWAD (ahead on 0, behind on 7 of 7, lead -0.100" in finding.evidence
+    assert "not better than FEAWAD (ahead on 0, behind on 7 of 7, lead −0.100" in finding.evidence
     # first by 1/7 of a rank: DevNet is above on three of seven sets
     write(tmp_path, "seen", **scores | {"devnet": [0.9] * 3 + [0.79] * 4})
     finding = found(claims.best_rank_on_seen, tmp_path)
@@ -462,7 +462,7 @@ def test_more_labels_must_help_every_method_on_most_sets(tmp_path, check, sets):
     "at_5, verdict, note",
     [
         ([0.85] * 7, SUPPORTED, "at 0.025 contradicted; at 0.1 supported"),  # exactly 0.05 is within
-        ([0.95] * 6 + [0.84], WEAKENED, "thyroid -0.060"),  # a rise is a change, too
+        ([0.95] * 6 + [0.84], WEAKENED, "thyroid −0.060"),  # a rise is a change, too
         ([0.86] * 4 + [0.84] * 3, WEAKENED, "on 4 of 7 sets for 2%, 5% instead of 0%"),
         ([0.86] * 3 + [0.96] * 4, CONTRADICTED, "on 3 of 7 sets"),
     ],
@@ -473,7 +473,7 @@ def test_stability_under_contamination_leaves_news20_out(tmp_path, at_5, verdict
     write_sweep(tmp_path, "contamination", "contamination", by_value, [*SETS, "news20"])
     finding = found(claims.stable_under_contamination, tmp_path)
     assert finding.verdict == verdict and note in finding.evidence
-    assert "At 10%: within 0.05 on 0 of 7, the most on donors -0.100." in finding.evidence
+    assert "At 10%: within 0.05 on 0 of 7, the most on donors −0.100." in finding.evidence
 
 
 def test_robustness_looks_at_the_worst_value_per_data_set(tmp_path):
@@ -489,7 +489,7 @@ def test_robustness_looks_at_the_worst_value_per_data_set(tmp_path):
     write_sweep(tmp_path, "sensitivity", "margin", {value: {"prenet": score} for value, score in at.items()})
     finding = found(claims.robust_in_margin, tmp_path)
     assert finding.verdict == WEAKENED and "on 6 of 7 sets" in finding.evidence
-    assert "donors -0.060" in finding.evidence
+    assert "donors −0.060" in finding.evidence
     assert found(claims.small_margin, tmp_path).verdict == SUPPORTED
 
 
@@ -564,7 +564,7 @@ def test_the_theorem_is_held_against_measured_scores(tmp_path):
     table.to_csv(tmp_path / "theorem.csv", index=False)
     finding = found(claims.theorem_order, tmp_path)
     assert finding.verdict == CONTRADICTED  # one of two points
-    assert "at 1 of 2 points; the smallest gap is -0.20, on bac at a share of 0.50" in finding.evidence
+    assert "at 1 of 2 points; the smallest gap is −0.20, on bac at a share of 0.50" in finding.evidence
     assert found(claims.theorem_values, tmp_path).verdict == WEAKENED  # three of four means are near
 
 
@@ -595,7 +595,7 @@ def test_partial_data_counts_only_where_there_is_no_other_and_is_named(tmp_path)
 def test_synthetic_data_never_counts(tmp_path):
     write(tmp_path, "seen", status="synthetic", **table_scores())
     write(tmp_path, "seen_synthetic", status="synthetic", **table_scores())
-    assert {one.verdict for one in judge_claims(tmp_path)} == {UNTESTABLE}
+    assert {one.verdict for one in judge_claims(sources_by_name(tmp_path))} == {UNTESTABLE}
 
 
 def test_new_draws_have_verdicts_of_their_own(tmp_path):
@@ -623,5 +623,5 @@ def test_tables_with_next_to_nothing_in_them_get_verdicts_all_the_same(tmp_path,
     write_sweep(tmp_path, "labels", "n_labeled", {15: scores, 60: scores, 120: scores}, sets)
     write_sweep(tmp_path, "contamination", "contamination", {0.0: scores, 0.1: scores}, sets)
     write_sweep(tmp_path, "sensitivity", "l2", {0.01: scores, 0.1: scores}, sets)
-    for one in judge_claims(tmp_path):
+    for one in judge_claims(sources_by_name(tmp_path)):
         assert one.verdict in CLAIM_VERDICTS and one.evidence.endswith(".") and "nan" not in one.evidence

@@ -5,10 +5,20 @@ import numpy as np
 import pandas as pd
 import pytest
 from scipy.stats import t as student
+from scipy.stats import wilcoxon
 
-from judging import statistics
+from judging import cells, statistics
 from judging.cells import PRINTED
-from judging.statistics import average_ranks, conover, friedman, improvements, wilcoxon_p_values
+from judging.statistics import (
+    average_ranks,
+    conover,
+    conover_p_values,
+    friedman,
+    improvements,
+    published_scores,
+    signed_rank_p,
+    wilcoxon_p_values,
+)
 from judging.tables import from_paper_layout
 
 SETS = ["donors", "census", "celeba", "bac", "w7a", "campaign", "thyroid"]
@@ -59,6 +69,36 @@ def test_differences_that_are_equal_in_print_are_ties():
     assert wilcoxon_p_values(noisy)["devnet"] == wilcoxon_p_values(exact)["devnet"]
 
 
+def test_signed_rank_p_with_ties_and_zeros_by_hand():
+    # ranks 2.5 four times and 5, the negative rank sum is 2.5: of 32 sign patterns, no minus and one of the
+    # four alone have that or less
+    assert signed_rank_p([1, 1, 1, -1, 2]) == signed_rank_p([0, -1, -1, -1, 1, -2]) == 2 * 5 / 32
+    assert signed_rank_p([1, 1, -2]) == signed_rank_p([0, 0]) == 1  # equal rank sums; no difference at all
+
+
+def drawn_differences(n, kind, rng):
+    """Differences (n,) without ties, with ties and zeros, with ties, with zeros."""
+    values = rng.normal(0.5, 1, n)
+    return (
+        values,
+        rng.integers(-3, 4, n).astype(float),
+        (0.4 * values).round(1) + 0.05,
+        np.where(rng.random(n) < 0.2, 0, values),
+    )[kind]
+
+
+@pytest.mark.parametrize("n", [*range(1, 15), 20, 30, 49, 50, 51, 60])
+def test_signed_rank_p_is_scipys(n):
+    """Up to 13 differences scipy's is exact, up to 50 without ties and zeros; beyond, an approximation."""
+    rng = np.random.default_rng(n)
+    for kind in range(4):
+        for _ in range(1 if 10 <= n <= 13 else 8):  # with ties these take scipy up to a second each
+            differences = drawn_differences(n, kind, rng)
+            if differences.any():
+                expected = wilcoxon(differences.copy(), zero_method="wilcox", method="auto").pvalue
+                assert signed_rank_p(differences) == pytest.approx(expected, rel=0, abs=1e-12)
+
+
 def test_ranks_average_ties_and_leave_a_missing_cell_out():
     ranks = average_ranks(values_of(prenet=[0.9, 0.5], devnet=[0.9, np.nan], iforest=[0.1, 0.6]))
     assert ranks["ordinal"].to_dict() == {"prenet": (1.5 + 2) / 2, "devnet": 1.5, "iforest": (3 + 1) / 2}
@@ -86,6 +126,47 @@ def test_friedman_and_conover_are_those_worked_out_by_hand():
     assert p_values["iforest"] == pytest.approx(
         3 * 2 * student.sf(11 / np.sqrt(2), 10)
     )  # the smallest: times three
+
+
+def test_conover_with_ties_by_hand():
+    values = np.array([[1, 1, 9], [1, 2, 3], [4, 5, 6], [3, 2, 7]])
+    # ranks 1.5 1.5 3, 1 2 3, 1 2 3, 2 1 3: rank sums 5.5, 6.5, 12, squares of ranks 55.5 in all;
+    # the variance of a difference is 2 * (4 * 55.5 - (5.5**2 + 6.5**2 + 12**2)) / (3 * 2) = 11 / 6
+    tests = [2 * student.sf(gap / np.sqrt(11 / 6), 6) for gap in (1, 6.5, 5.5)]
+    expected = [tests[0], 3 * tests[1], 2 * tests[2]]  # Holm: the smallest times three, the next times two
+    p_values = conover_p_values(values)
+    assert [p_values[0, 1], p_values[0, 2], p_values[1, 2]] == pytest.approx(expected, abs=1e-15)
+    assert (p_values == p_values.T).all() and (np.diag(p_values) == 1).all()
+
+
+def test_conover_is_that_of_scikit_posthocs():
+    """Computed by posthoc_conover_friedman(values, p_adjust="holm") of scikit-posthocs 0.17.1."""
+    tied = [[9, 9, 5, 1], [8, 6, 6, 6], [7, 8, 4, 3], [9, 5, 5, 2], [6, 6, 6, 1], [8, 7, 2, 4], [9, 8, 8, 8]]
+    assert conover_p_values(np.array(tied))[np.triu_indices(4, 1)] == pytest.approx(
+        [
+            0.1441125832228412,
+            0.0024479745328678942,
+            7.069980115843211e-05,
+            0.1441125832228412,
+            0.004620372700050007,
+            0.1441125832228412,
+        ],
+        rel=1e-9,
+    )
+    assert conover(published_scores("seen")).to_dict() == pytest.approx(
+        {
+            "devnet": 1.0,
+            "dsad": 0.43087933989799665,
+            "fsnet": 5.226947769075926e-08,
+            "cfsnet": 6.037073365028251e-06,
+            "repen": 1.360302558678242e-08,
+            "iforest": 1.48333973970108e-14,
+            "xgbod": 4.818514449117182e-10,
+            "pumad": 4.9054520809361035e-11,
+            "feawad": 0.24674248395775775,
+        },
+        rel=1e-9,
+    )
 
 
 def test_conover_without_variance_or_without_enough_data():
@@ -128,6 +209,15 @@ def test_published_scores_can_be_limited_to_some_data_sets():
     assert statistics.published_scores("seen", datasets=["thyroid", "demo"])["prenet"].to_dict() == {
         "thyroid": 0.298
     }
+
+
+def test_published_scores_are_kept_per_folder_and_cannot_be_spoilt(tmp_path, monkeypatch):
+    before, spoilt, printed = published_scores("seen"), published_scores("seen"), cells.printed_table("seen")
+    spoilt["prenet"], printed["mean"] = 7, 7
+    pd.testing.assert_frame_equal(published_scores("seen"), before)
+    pd.DataFrame({"dataset": ["bac"], "auc_pr_prenet": [0.7]}).to_csv(tmp_path / "seen.csv", index=False)
+    monkeypatch.setattr(cells, "PUBLISHED", tmp_path)
+    assert published_scores("seen").to_dict() == {"prenet": {"bac": 0.7}}
 
 
 def test_where_the_papers_text_and_p_values_disagree_with_its_tables(tmp_path):

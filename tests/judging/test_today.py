@@ -4,16 +4,14 @@ import numpy as np
 import pandas as pd
 import pytest
 
+from judging.ranks import clique_letters, cliques, nemenyi_critical_difference
 from judging.today import (
     average_auc_pr,
-    clique_letters,
-    cliques,
     display_name,
     in_method_order,
     incomplete_cells,
     left_out,
     mean_auc_pr,
-    nemenyi_critical_difference,
     pair_differences,
     t_interval,
     today_best,

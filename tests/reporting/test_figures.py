@@ -7,9 +7,11 @@ import pytest
 
 from judging import cells
 from judging.tables import from_paper_layout
-from methods import METHODS
+from methods import METHODS, method_group
 from reporting import figures
-from reporting.figures import draw_figures, figures_of, main, method_style, read_drawable
+from reporting.figures import draw_figures, figures_of, main
+from reporting.palette import LOOKS, look
+from reporting.sweeps import read_drawable
 
 
 def sweep(parameter, values, datasets, methods=("prenet", "devnet"), status="exact"):
@@ -130,7 +132,7 @@ def test_fig_4_ends_at_ten_per_cent_and_ticks_are_the_grid():
     table = sweep("contamination", [0.66, 0, 0.02, 0.1], ["bac"])
     axes = draw(table, "contamination")["contamination"].axes[0]
     assert [label.get_text() for label in axes.get_xticklabels()] == ["0", "2", "10"]
-    prenet = next(line for line in axes.lines if line.get_color() == method_style("prenet")[0])
+    prenet = next(line for line in axes.lines if line.get_color() == look("prenet")[0])
     assert prenet.get_xdata().tolist() == [0, 0.02, 0.1]
 
 
@@ -168,15 +170,16 @@ def test_a_method_that_a_data_set_lacks_is_left_out_there_only():
     table.loc[table["dataset"] == "news20", ["auc_pr_feawad", "auc_pr_weighted_feawad"]] = np.nan
     figure = draw(table, "labels", set_up="_synthetic")["labels_seen"]
     colors = [{line.get_color() for line in axes.lines} for axes in figure.axes]
-    assert colors == [{method_style("prenet")[0], method_style("feawad")[0]}, {method_style("prenet")[0]}]
+    assert colors == [{look("prenet")[0], look("feawad")[0]}, {look("prenet")[0]}]
     assert legend(figure)[:2] == ["PReNet", "FEAWAD"]
 
 
 def test_every_method_has_a_colour_of_its_own():
     # no figure of the paper has others; today_figures has colours of its own
     shown = [name for name, method in METHODS.items() if method.group in ("table", "appendix", "ablation")]
-    assert len({method_style(name)[0] for name in shown}) == len(shown)
-    assert len({marker for _, marker in figures.METHOD_STYLES.values()}) == len(figures.METHOD_STYLES)
+    assert len({look(name)[0] for name in shown}) == len(shown)
+    of_table = [LOOKS[name] for name in method_group("table", "appendix")]
+    assert len({one.marker for one in of_table}) == len(of_table)
 
 
 def test_the_theorem_shows_measured_and_predicted_scores(tmp_path):

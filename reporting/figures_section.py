@@ -1,0 +1,246 @@
+"""The paper's figures on the page, in its colours, each captioned with what it shows and what it cannot."""
+
+from html import escape
+from pathlib import Path
+
+import pandas as pd
+
+from judging.tables import by_method, comparable
+from loading.registry import SEEN_SETS
+from methods import METHODS
+from reporting.markup import badge, dataset_name, foldable, follow, missing, scope, tag
+from reporting.svg import Panel, grid, marker, named_panel, swatch
+from reporting.sweeps import KINDS, PARAMETERS, SWEEPS, methods_in, published_values, read_drawable
+
+ARCHITECTURE = Path(__file__).parent / "architecture.svg"
+FIGURES = {  # of SWEEPS: its title, its driver, the claims that it shows
+    "labels_seen": (
+        "Fig. 2: labelled anomalies, seen classes", "./run_labels.sh",
+        ("more-labels-help", "fewer-labels-than-devnet", "fewer-labels-than-dsad"),
+    ),
+    "labels_unseen": (
+        "Fig. 3: labelled anomalies, unseen classes", "./run_labels.sh",
+        ("more-labels-help-on-unseen", "fewer-labels-on-unseen"),
+    ),
+    "contamination": (
+        "Fig. 4: contamination of the unlabelled data", "./run_contamination.sh",
+        ("stable-under-contamination",),
+    ),
+    "sensitivity": (
+        "Fig. 5: margin m, ensemble size E and λ", "./run_sensitivity.sh",
+        ("robust-in-margin", "robust-in-ensemble-size", "robust-in-lambda"),
+    ),
+}  # fmt: skip
+NO_VALUES = (
+    "The paper prints no values of its curves. Hollow markers are those of its Tables 2 and 3, as far as "
+    "they lie within a panel."
+)
+NEWS20 = "news20 is left out for methods that need dense rows, and takes minutes a run for the others."
+SMALLEST_RANGE = 0.1  # of an AUC-PR axis, so that flat curves look flat
+DRAWS = {"": "the authors' draws", "_redrawn": "new draws", "_independent": "new draws"}
+
+
+def figures_section(found):
+    """All figures of the paper, in its order."""
+    parts = [scope("methods, data set and data. Figures show AUC-PR, as the paper's do.")]
+    parts.append(tag("div", legend(found), class_="legend"))
+    parts.append(architecture())
+    for experiment, figures in SWEEPS.items():
+        for name, parameters, _ in figures:
+            parts.append(sweep_figure(found, experiment, name, parameters))
+    return "".join([*parts, theorem_figure(found)])
+
+
+def legend(found):
+    """The methods' colours and markers."""
+    used = {method for table in found.cells.values() for method in table["method"]}
+    entries = [swatch(name) + escape(METHODS[name].column) for name in METHODS if name in used]
+    return "".join(tag("span", entry) for entry in entries)
+
+
+def figure(anchor, title, caption, panels, source, class_="panels"):
+    """A figure of several panels under its title, with its finding and where it comes from."""
+    content = tag("h3", escape(title)) + panels
+    return tag("figure", content + tag("figcaption", caption) + source, id=anchor, class_="figure")
+
+
+def findings(found, keys):
+    """The claims that a figure shows, with verdict and evidence, each linked to its place above."""
+    by_key = {one.claim.key: one for one in found.claims}
+    items = [
+        tag("li", f"{badge(one.verdict)} {tag('a', escape(one.claim.text), href=f'#claim-{key}')} "
+                  f"{escape(one.evidence)}")
+        for key in keys
+        if (one := by_key.get(key)) is not None
+    ]  # fmt: skip
+    return tag("ul", "".join(items), class_="findings") if items else ""
+
+
+def architecture():
+    """Fig. 1, drawn anew: what PReNet learns from and how."""
+    caption = (
+        "Pairs of rows get an ordinal label by how many labelled anomalies they hold. One feature learner "
+    )
+    caption += "encodes both rows, one linear layer gives the pair its score, and the loss is the distance "
+    caption += "between score and label. (Drawn from the text; the paper's Fig. 1 shows the same parts.)"
+    content = ARCHITECTURE.read_text(encoding="utf-8")
+    source = tag("p", tag("a", "link", href="#figure-1", aria_label="link to Fig. 1"), class_="follow")
+    return figure("figure-1", "Fig. 1: the architecture", escape(caption), content, source)
+
+
+# ---------------------------------------------------------------------------- Figs. 2 to 5
+
+
+def sweep_figure(found, experiment, name, parameters):
+    """One of Figs. 2 to 5 with the authors' draws, and folded below with new ones."""
+    title, command, claims = FIGURES[name]
+    path = found.folder / f"{experiment}.csv"
+    anchor = f"figure-{name.replace('_', '-')}"
+    if not path.exists():
+        return tag("div", missing(title, command), id=anchor)
+    table = part_of(read_drawable(path, experiment), name)
+    if table.empty:
+        return tag("div", missing(title, command), id=anchor)
+    panels = sweep_panels(table, parameters, published_values())
+    again = ""
+    for suffix in ("_redrawn", "_independent"):
+        drawn = found.folder / f"{experiment}{suffix}.csv"
+        if drawn.exists() and len(part := part_of(read_drawable(drawn, experiment), name)):
+            runs = sorted(set(part["runs"].dropna()))
+            text = f"The same with {DRAWS[suffix]} ({' or '.join(f'{one:.0f}' for one in runs)} runs)"
+            again += foldable(text, sweep_panels(part, parameters, pd.DataFrame()))
+    caption = findings(found, claims) + tag("p", escape(what_is_missing(table, name)))
+    files = [f"{experiment}.csv", f"{experiment}_runs.csv", f"figures/{name}.png"]
+    source = follow(found.folder, anchor, files, command)
+    return figure(anchor, title, caption, panels + again, source)
+
+
+def part_of(table, name):
+    """The rows of a figure: labels are two figures, one of seen and one of unseen classes."""
+    unseen = table["dataset"].str.contains("->", regex=False)
+    return table[unseen] if name == "labels_unseen" else table[~unseen] if name == "labels_seen" else table
+
+
+def what_is_missing(table, name):
+    """What the figure cannot show, as sentences."""
+    text = f"Bands: one standard deviation over runs. {NO_VALUES}"
+    if name != "labels_unseen":
+        absent = [one for one in SEEN_SETS if one not in set(table["dataset"])]
+        others = [one for one in absent if one != "news20"]
+        text += f" Not run: {', '.join(others)}." if others else ""
+        text += f" {NEWS20}" if "news20" in absent else ""
+    if (table["status"] == "partial").any():
+        text += " Where data is partial, AUC-PR is weighted to the paper's share of anomalies."
+    return text
+
+
+def sweep_panels(table, parameters, published):
+    """A panel per data set and parameter."""
+    there = [name for name in parameters if name in set(table["parameter"])]
+    panels = []
+    for dataset, part in table.groupby("dataset", sort=False):
+        if methods_in(part):
+            shared = auc_range(part[part["value"] <= part["parameter"].map(largest)])
+            panels += [
+                sweep_panel(dataset, part[part["parameter"] == name], name, shared, published, len(there) > 1)
+                for name in there
+                if (part["parameter"] == name).any()
+            ]
+    return grid(panels, "panels by-three" if len(there) > 1 else "panels")
+
+
+def largest(parameter):
+    return PARAMETERS[parameter].largest
+
+
+def auc_range(part):
+    """The range of an AUC-PR axis."""
+    return padded(comparable(part[part["metric"] != "auc_roc"])["mean"].dropna())
+
+
+def padded(values):
+    """A range around some AUC values, at least SMALLEST_RANGE, within 0 and 1."""
+    low, high = values.min(), values.max()
+    wider = max(0.14 * (high - low), SMALLEST_RANGE - (high - low)) / 2
+    return max(low - wider, 0.0), min(high + wider, 1.0)
+
+
+def sweep_panel(dataset, part, name, y, published, is_one_of_several):
+    """AUC-PR of each method on one data set against one parameter, and the published values."""
+    parameter = PARAMETERS[name]
+    part = part[part["value"] <= parameter.largest]
+    values = sorted(set(part["value"]))
+    places = dict(zip(values, range(len(values)) if parameter.evenly else values))
+    texts = {places[v]: f"{100 * v if parameter.percent else v:g}" for v in values}
+    first, last = min(places.values()), max(places.values())
+    margin = 0.06 * (last - first) or 1
+    panel = Panel((first - margin, last + margin), y, texts, x_name=parameter.label)
+    means = by_method(comparable(part), rows="value").dropna(axis=1, how="all")
+    spreads = by_method(part, values="std", rows="value")  # of plain AUC-PR, also where the mean is weighted
+    for method in sorted(means, key=lambda one: one == "prenet"):  # which so is on top of the others
+        xs = [places[value] for value in means.index]
+        panel.curve(method, xs, means[method], spreads[method].reindex(means.index), *y)
+        value = published[method].get(dataset) if method in published else None
+        if pd.notna(value) and parameter.in_paper in places and y[0] <= value <= y[1]:
+            at = panel.x(places[parameter.in_paper]), panel.y(value)
+            panel.add(marker(method, *at, hollow=True, small=False, data_method=method))
+    title = dataset_name(dataset) + (f", {parameter.label}" if is_one_of_several else "")
+    status = part["status"].iloc[0]
+    label = f"{title}: AUC-PR against {parameter.label}; {curves_in_words(means)}"
+    picture = panel.svg(label)
+    return named_panel(escape(title), picture, status, data_set=dataset_name(dataset))
+
+
+def curves_in_words(means):
+    """First and last value of each curve."""
+    ends = means.iloc[[0, -1]]
+    return ", ".join(
+        f"{METHODS[name].column} {ends[name].iloc[0]:.3f} to {ends[name].iloc[1]:.3f}" for name in means
+    )
+
+
+# ---------------------------------------------------------------------------- the theorem
+
+
+def theorem_figure(found):
+    """Mean scores of anomalies and normals against their share in U, measured and predicted."""
+    title, command = "The theorem of Sec. 4: scores as predicted?", "./run_contamination.sh --theorem"
+    path, anchor = found.folder / "theorem.csv", "figure-theorem"
+    if not path.exists():
+        return tag("div", missing(title, command), id=anchor)
+    table = read_drawable(path, "theorem")
+    panels = [theorem_panel(dataset, part) for dataset, part in table.groupby("dataset", sort=False)]
+    key = "".join(tag("span", f"{tag('i', '', class_=f'chip k-{kind}')} {kind}") for kind in KINDS)
+    key += tag("span", "dashed: predicted") + tag("span", "dotted: a share of 2/3")
+    absent = [name for name in SEEN_SETS if name not in set(table["dataset"])]
+    text = "Bands: one standard deviation over runs. At a share of 2/3 the predicted scores meet."
+    text += (
+        f" Left out, because such shares take long there or were not run: {', '.join(absent)}."
+        if absent
+        else ""
+    )
+    caption = findings(found, ("theorem-order", "theorem-values")) + tag("p", escape(text))
+    files = ["theorem.csv", "contamination_runs.csv", "figures/theorem.png"]
+    source = follow(found.folder, anchor, files, command)
+    return figure(anchor, title, caption, tag("div", key, class_="legend") + grid(panels), source)
+
+
+def theorem_panel(dataset, part):
+    part = part.sort_values("share")
+    columns = [f"{what}_{kind}" for what in ("mean_score", "predicted") for kind in KINDS]
+    low, high = part[columns].min().min(), part[columns].max().max()
+    wider = 0.06 * (high - low)
+    panel = Panel((0, max(0.72, part["share"].max())), (low - wider, high + wider), x_name="share in U")
+    panel.vertical(2 / 3, "limit")
+    for kind in KINDS:
+        mean, std = part[f"mean_score_{kind}"], part[f"mean_score_{kind}_std"]
+        panel.band(part["share"], mean - std, mean + std, f"k-{kind}")
+        panel.line(part["share"], mean, f"k-{kind}")
+        panel.line(part["share"], part[f"predicted_{kind}"], f"k-{kind} dashed")
+    gap = (part["mean_score_anomalies"] - part["mean_score_normals"]).iloc[[0, -1]]
+    label = (
+        f"{dataset_name(dataset)}: anomalies score {gap.iloc[0]:.2f} above normals without contamination, "
+    )
+    label += f"{gap.iloc[1]:.2f} at the largest share"
+    named = {"data_set": dataset_name(dataset)}
+    return named_panel(escape(dataset_name(dataset)), panel.svg(label), part["status"].iloc[0], **named)

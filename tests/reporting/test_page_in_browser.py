@@ -1,0 +1,369 @@
+"""The report in a real browser: filters, sorting, widths, themes, print, speed, accessibility."""
+
+import base64
+import io
+import os
+import shutil
+import subprocess
+from pathlib import Path
+
+import pytest
+from report_pages import SCORES, made_runs, write_results
+
+from judging.assessment import Assessment
+from reporting.page import build_report
+
+REFERENCE = Path(__file__).resolve().parent.parent.parent / "results" / "reference"
+WIDTHS = (1280, 390)
+THEMES = ("light", "dark")
+
+
+@pytest.fixture(scope="session")
+def chromium():
+    """Paths of Chromium and its driver, installed from the distribution's packages if need and rights be."""
+    if not (shutil.which("chromium") and shutil.which("chromedriver")):
+        if not shutil.which("apt-get") or os.geteuid() != 0:
+            pytest.skip(
+                "Chromium and chromedriver are not here, and cannot be installed: no apt-get, or not root"
+            )
+        options = ["-o", "Acquire::Retries=0", "-o", "Acquire::http::Timeout=20"]
+        packages = ["chromium", "chromium-driver"]
+        environment = os.environ | {"DEBIAN_FRONTEND": "noninteractive"}
+        try:
+            for command in (["update"], ["install", "-y", "--no-install-recommends", *packages]):
+                subprocess.run(
+                    ["apt-get", *options, *command],
+                    env=environment,
+                    capture_output=True,
+                    timeout=300,
+                    check=True,
+                )
+        except (OSError, subprocess.SubprocessError) as error:
+            pytest.skip(f"Chromium cannot be installed: {error}")
+    return shutil.which("chromium"), shutil.which("chromedriver")
+
+
+@pytest.fixture(scope="module")
+def driver(chromium):
+    """A headless browser; its driver's path is given, so that selenium does not look for one on the net."""
+    webdriver = pytest.importorskip("selenium.webdriver")
+    options = webdriver.ChromeOptions()
+    options.binary_location = chromium[0]
+    arguments = [
+        "--headless=new",
+        "--disable-gpu",
+        "--disable-dev-shm-usage",
+        "--disable-background-networking",
+        "--window-size=1280,900",
+    ]
+    for argument in arguments + (["--no-sandbox"] if os.geteuid() == 0 else []):
+        options.add_argument(argument)
+    options.set_capability("goog:loggingPrefs", {"browser": "ALL"})
+    browser = webdriver.Chrome(options=options, service=webdriver.ChromeService(chromium[1]))
+    yield browser
+    browser.quit()
+
+
+@pytest.fixture(scope="module")
+def small_page(tmp_path_factory):
+    """A page of three data sets and two methods."""
+    folder = tmp_path_factory.mktemp("results")
+    independent = {key: (a - 0.1, b + 0.1) for key, (a, b) in SCORES.items()}
+    write_results(folder, made_runs(independent, protocol="independent"), suffix="_independent")
+    write_results(folder, made_runs(SCORES))
+    return build_report(Assessment(folder))
+
+
+@pytest.fixture
+def opened(driver, small_page):
+    """The small page in the browser, at 1280 pixels; complains in the end if the page did."""
+    show(driver, small_page)
+    yield driver
+    assert driver.get_log("browser") == []
+
+
+@pytest.fixture
+def reference(driver):
+    """The page of the reference results in the browser, at 1280 pixels."""
+    show(driver, REFERENCE / "report.html")
+    yield driver
+    assert driver.get_log("browser") == []
+
+
+def show(driver, path, width=1280, theme="light"):
+    metrics = {"width": width, "height": 900, "deviceScaleFactor": 1, "mobile": False}
+    driver.execute_cdp_cmd("Emulation.setDeviceMetricsOverride", metrics)
+    scheme = [{"name": "prefers-color-scheme", "value": theme}]
+    driver.execute_cdp_cmd("Emulation.setEmulatedMedia", {"media": "", "features": scheme})
+    driver.get("about:blank")
+    driver.get(path.as_uri())
+    driver.execute_script("localStorage.clear(); delete document.documentElement.dataset.theme")
+
+
+def select(driver, name, value, within="#filtered"):
+    from selenium.webdriver.support.ui import Select
+
+    Select(driver.find_element("css selector", f"{within} select[name={name}]")).select_by_value(value)
+
+
+def shown(driver, selector):
+    elements = "[...document.querySelectorAll(arguments[0])]"
+    script = f"return {elements}.filter(element => element.checkVisibility()).length"
+    return driver.execute_script(script, selector)
+
+
+def visible_rows(driver):
+    """Data sets of the first table's rows, in their order."""
+    rows = "[...document.querySelectorAll('.heat[data-metric=auc_pr] tbody tr')]"
+    script = f"return {rows}.filter(row => row.checkVisibility()).map(row => row.dataset.set)"
+    return driver.execute_script(script)[:3]
+
+
+# ---------------------------------------------------------------------------- sorting and filters
+
+
+def test_sorting_by_a_column(opened):
+    head = opened.find_element("css selector", ".heat[data-metric=auc_pr] th[data-method=prenet]")
+    paper_order = visible_rows(opened)
+    orders, states = [], []
+    for _ in range(3):
+        opened.execute_script("arguments[0].querySelector('button').click()", head)
+        orders.append(visible_rows(opened))
+        states.append(head.get_attribute("aria-sort"))
+    assert states == ["ascending", "descending", None]
+    assert orders == [["fraud", "bac", "thyroid"], ["thyroid", "bac", "fraud"], paper_order]  # by the gap
+    opened.execute_script("arguments[0].querySelector('button').click()", head)
+    select(opened, "order", "reproduced")
+    assert visible_rows(opened) == ["thyroid", "fraud", "bac"]
+
+
+def test_a_metric_applies_to_everything_below_the_filters(opened):
+    for metric, other in (("auc_roc", "auc_pr"), ("auc_pr", "auc_roc")):
+        opened.find_element("css selector", f"input[value={metric}]").click()
+        assert shown(opened, f"#filtered [data-metric={other}]") == 0
+        for part in (".heat", ".strips"):
+            assert shown(opened, f"{part}[data-metric={metric}]") > 0, (metric, part)
+
+
+def test_methods_and_data_sets_apply_to_tables_and_runs(opened):
+    opened.find_element("css selector", "input[value=devnet]").click()
+    assert shown(opened, "#filtered [data-method=devnet]:not(form *)") == 0
+    assert shown(opened, ".strip[data-method=prenet]") == 3
+    opened.find_element("name", "set").send_keys("thy")
+    assert shown(opened, ".strip") == 1 and set(visible_rows(opened)) == {"thyroid"}
+    opened.find_element("name", "set").clear()
+    opened.find_element("name", "set").send_keys(" ")
+    select(opened, "status", "partial")
+    assert set(visible_rows(opened)) == {"fraud"}
+    select(opened, "status", "")
+    select(opened, "verdict", "close")
+    assert visible_rows(opened) == ["bac"]
+    opened.find_element("css selector", "#filters button[type=reset]").click()
+    assert len(visible_rows(opened)) == 3 and shown(opened, ".strip") == 6
+
+
+def test_every_part_below_the_filters_says_which_of_them_apply(reference):
+    script = (
+        "return [...document.querySelectorAll('#filtered > section')].map(s => [s.querySelector('h2').id,"
+    )
+    script += " s.querySelector('.scope')?.textContent ?? null])"
+    scopes = dict(reference.execute_script(script))
+    assert len(scopes) == 7 and all(text and text.startswith("Filters: ") for text in scopes.values()), scopes
+
+
+def test_no_match_says_so(opened):
+    assert shown(opened, "#filtered .no-match") == 0
+    opened.find_element("name", "set").send_keys("nothing like this")
+    assert shown(opened, "#filtered .heat tbody tr") == 0 and shown(opened, "#filtered .no-match") >= 2
+    assert "no cell of the tables matches" in opened.find_element("css selector", "#filters output").text
+
+
+def test_averages_are_hidden_while_rows_are(opened):
+    assert shown(opened, ".heat tfoot tr") == 1
+    opened.find_element("name", "set").send_keys("thy")
+    assert shown(opened, ".heat tfoot tr") == 0
+    opened.find_element("css selector", "#filters button[type=reset]").click()
+    assert shown(opened, ".heat tfoot tr") == 1
+
+
+def test_the_list_of_claims_has_filters_of_its_own(opened):
+    opened.execute_script("document.getElementById('other-claims').open = true")
+    count = shown(opened, ".claims > li")
+    opened.find_element("css selector", "#claim-filters input").send_keys("devnet")
+    assert 0 < shown(opened, ".claims > li") < count and shown(opened, "#no-claim") == 0
+    opened.find_element("css selector", "#claim-filters input").send_keys(" and no such words")
+    assert shown(opened, ".claims > li") == 0 and shown(opened, "#no-claim") == 1
+    assert shown(opened, ".heat tbody tr") == 3  # the tables are not its business
+
+
+@pytest.mark.parametrize("width", WIDTHS)
+def test_the_filters_stay_in_sight_over_all_that_they_filter(driver, width):
+    show(driver, REFERENCE / "report.html", width)
+    script = """
+    const places = [];
+    for (const section of document.querySelectorAll("#filtered > section")) {
+      section.scrollIntoView();
+      scrollBy(0, section.getBoundingClientRect().height / 2);
+      const box = document.getElementById("filters").getBoundingClientRect();
+      places.push([section.querySelector("h2").id, box.top, box.bottom, innerHeight]);
+    }
+    return places;
+    """
+    places = driver.execute_script(script)
+    assert len(places) == 7
+    for name, top, bottom, height in places:
+        assert top >= 0 and 10 < bottom < height / 2, name  # there, and not over half of the screen
+
+
+def test_a_command_can_be_copied(opened):
+    opened.execute_script("document.execCommand = () => true; navigator.clipboard.writeText = async () => {}")
+    button = opened.find_element("css selector", "#answer .copy")
+    opened.execute_script("arguments[0].click()", button)
+    from selenium.webdriver.support.ui import WebDriverWait
+
+    WebDriverWait(opened, 2).until(lambda _: button.text == "copied")
+
+
+def test_a_link_into_something_folded_opens_it(reference):
+    reference.get((REFERENCE / "report.html").as_uri() + "#claim-three-way")
+    script = "const box = document.getElementById('claim-three-way').getBoundingClientRect();"
+    top = reference.execute_script(f"{script} return box.height > 0 ? box.top : -1")
+    assert 0 <= top < 900
+
+
+# ---------------------------------------------------------------------------- widths and themes
+
+
+@pytest.mark.parametrize("width", WIDTHS)
+def test_the_page_never_scrolls_sideways(driver, width):
+    show(driver, REFERENCE / "report.html", width)
+    assert driver.execute_script("return document.documentElement.scrollWidth") <= width
+    # nothing sticks out of its margin: the key of colours, plots, cards
+    script = """
+    const isOut = (one) => one.getBoundingClientRect().right > document.documentElement.clientWidth + 1;
+    return [...document.querySelectorAll("main *")]
+      .filter((one) => one.checkVisibility() && !one.closest(".scroll, .away, svg") && isOut(one))
+      .map((one) => one.outerHTML.slice(0, 80));
+    """
+    assert driver.execute_script(script) == []
+
+
+def test_the_papers_tables_fit_at_1280_pixels_and_wider_ones_say_so(reference):
+    script = "return [...document.querySelectorAll('.heat')].map(b => b.scrollWidth - b.clientWidth)"
+    assert max(reference.execute_script(script)) <= 2
+    script = """
+    for (const one of document.querySelectorAll("details")) one.open = true;
+    cueScrolling();
+    return [...document.querySelectorAll(".scroll")].filter((block) => block.checkVisibility()
+      && block.scrollWidth > block.clientWidth + 2 && !block.classList.contains("more")).length;
+    """
+    assert reference.execute_script(script) == 0
+    metrics = {"width": 390, "height": 900, "deviceScaleFactor": 1, "mobile": False}
+    reference.execute_cdp_cmd("Emulation.setDeviceMetricsOverride", metrics)
+    assert reference.execute_script(script) == 0 and shown(reference, ".heat.more") > 0
+
+
+# the size of every text in a plot, as it is on the screen
+TEXT_SIZES = """
+const shown = [...document.querySelectorAll("svg text")].filter((one) => one.checkVisibility());
+const scale = (svg) => svg.getBoundingClientRect().width / svg.viewBox.baseVal.width;
+const size = (one) => parseFloat(getComputedStyle(one).fontSize) * scale(one.ownerSVGElement);
+return Math.min(...shown.map(size));
+"""
+
+
+@pytest.mark.parametrize("width", WIDTHS)
+def test_text_in_plots_is_at_least_9_pixels_high(driver, width):
+    show(driver, REFERENCE / "report.html", width)
+    driver.execute_script("for (const one of document.querySelectorAll('details')) one.open = true")
+    assert driver.execute_script(TEXT_SIZES) >= 9
+
+
+# contrast of every dot, line and whisker with what is behind it, after WCAG 2; returns those below 3
+CONTRAST_OF_MARKS = """
+const parts = (color) => color.match(/[\\d.]+/g).map(Number);
+const linear = (v) => v <= 0.04045 * 255 ? v / 255 / 12.92 : ((v / 255 + 0.055) / 1.055) ** 2.4;
+const light = ([r, g, b]) => 0.2126 * linear(r) + 0.7152 * linear(g) + 0.0722 * linear(b);
+const poor = new Set();
+const behind = (element) => parts(getComputedStyle(element).backgroundColor);
+const marks = ".point, .runs, .tick, .dot, .whisker, .line, .bone, .clique";
+for (const element of document.querySelectorAll(marks)) {
+  let back = element.ownerSVGElement;
+  while (back !== document.documentElement && behind(back)[3] === 0) back = back.parentElement;
+  const style = getComputedStyle(element), ground = behind(back), part = style.opacity;
+  const isLine = style.fill === "none" || element.matches(".hollow, .dot.published");
+  const inked = isLine ? style.stroke : style.fill;
+  const mixed = parts(inked).slice(0, 3).map((value, i) => part * value + (1 - part) * ground[i]);
+  const [a, b] = [light(mixed), light(ground)].sort((x, y) => y - x);
+  if ((a + 0.05) / (b + 0.05) < 3) poor.add(`${element.getAttribute("class")} ${inked}`);
+}
+return [...poor];
+"""
+
+
+@pytest.mark.parametrize("theme", THEMES)
+def test_dots_and_lines_stand_out_also_on_partial_data(driver, theme):
+    show(driver, REFERENCE / "report.html", theme=theme)
+    assert driver.execute_script(CONTRAST_OF_MARKS) == []
+
+
+def test_the_button_changes_the_theme(opened):
+    backgrounds = []
+    for _ in range(2):
+        backgrounds.append(opened.execute_script("return getComputedStyle(document.body).backgroundColor"))
+        opened.find_element("id", "theme").click()
+    assert len(set(backgrounds)) == 2
+
+
+@pytest.mark.parametrize("width", WIDTHS)
+@pytest.mark.parametrize("theme", THEMES)
+def test_axe_finds_no_violation(driver, theme, width):
+    axe = pytest.importorskip("axe_core_python")
+    show(driver, REFERENCE / "report.html", width, theme)
+    driver.execute_script((Path(axe.__file__).parent / "axe.min.js").read_text(encoding="utf-8"))
+    script = """
+    const done = arguments[arguments.length - 1];
+    const inWords = (one) => `${one.id}: ${one.nodes.length} times, first ${one.nodes[0].html.slice(0, 120)}`;
+    axe.run({ resultTypes: ["violations"] }).then((found) => done(found.violations.map(inWords)));
+    """
+    driver.set_script_timeout(120)
+    assert driver.execute_async_script(script) == []
+
+
+# ---------------------------------------------------------------------------- speed and print
+
+
+def test_the_first_paint_takes_less_than_a_second(driver):
+    times = []
+    for _ in range(3):  # the machine may be busy with something else
+        show(driver, REFERENCE / "report.html")
+        script = "return performance.getEntriesByName('first-contentful-paint')[0].startTime"
+        times.append(driver.execute_script(script))
+    assert min(times) < 1000
+
+
+def test_print_repeats_heads_opens_what_is_folded_and_hides_controls(reference):
+    pypdf = pytest.importorskip("pypdf")
+    printed = reference.execute_cdp_cmd(
+        "Page.printToPDF", {"printBackground": True, "preferCSSPageSize": True}
+    )
+    pages = pypdf.PdfReader(io.BytesIO(base64.b64decode(printed["data"]))).pages
+    texts = [page.extract_text() for page in pages]
+    of_table_3 = [text for text in texts if text.count("partial") > 8 and "→" in text]
+    assert len(of_table_3) > 1 and all("Data set" in text for text in of_table_3)
+    everything = " ".join(texts)
+    for text in ("The rule", "What moves the numbers", "The same with new splits and labels"):
+        assert text in everything
+    assert "Holm-adjusted" in everything  # within a fold of the list of claims
+    for control in ("all / none", "Dark theme", "Filter this list", "columns sort by"):
+        assert control not in everything
+
+
+def test_markup_in_names_does_nothing_in_a_browser(driver, tmp_path):
+    evil = "<img src=x onerror=alert(1)>"
+    runs = made_runs(SCORES)
+    runs.loc[0, "settings"] = evil
+    write_results(tmp_path / "results", runs.replace("thyroid", evil))
+    show(driver, build_report(Assessment(tmp_path / "results")))
+    assert driver.get_log("browser") == [] and driver.title == "Does the PReNet paper hold up?"
+    assert shown(driver, "tr") > 3  # an alert would be an error here
