@@ -54,7 +54,7 @@ def of_data_set(dataset, table, runs):
         class_="legend",
     )
     scores = [score_panel(method, table[table["method"] == method], runs) for method in methods]
-    content = tag("h4", escape(dataset_name(dataset)), id=f"curves-{dataset}")
+    content = tag("h3", escape(dataset_name(dataset)), id=f"curves-{dataset}")
     content += grid(lines) + tag("p", escape(f"AUC-PR of this run: {words}.")) + key
     return tag("div", content + grid(scores, "panels narrow"), data_set=dataset_name(dataset))
 

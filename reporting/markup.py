@@ -104,14 +104,19 @@ def row_header(name, status):
     return tag("th", f"{escape(dataset_name(name))} {note}", scope="row", data_sort=dataset_name(name))
 
 
+def sort_button(column):
+    return tag("button", type="button", aria_label=f"sort by {column}")
+
+
 def table(caption, head, rows, foot=(), groups=None, **attributes):
     """A table that scrolls sideways by itself; every column can be sorted by the button at its head.
 
     head: (text, attributes) per column; rows and foot: complete <tr> elements; groups: (text, columns) above
     the head.
     """
+    # the text stands beside the button, not in it: Chromium repeats no button in the head of a printed page
     cells = "".join(
-        tag("th", tag("button", escape(text), type="button"), scope="col", **more) for text, more in head
+        tag("th", tag("span", escape(text)) + sort_button(text), scope="col", **more) for text, more in head
     )
     above = "".join(
         tag("th", escape(text), scope="colgroup", colspan=n) if text else tag("td", colspan=n)

@@ -43,7 +43,7 @@ function applyFilters() {
   for (const foot of all("tfoot", region)) foot.hidden = all("tr[data-set][hidden]", foot.closest("table")).length > 0;
   for (const block of all(".scroll:has(tr[data-set])", region)) block.classList.toggle("empty", !all("tbody tr:not([hidden])", block).length);
   for (const message of all(".no-match", region)) message.hidden = !isEmpty(message.parentElement, message);
-  const cells = all(".heat:not([hidden]) td[data-verdict]", region);
+  const cells = all(".heat:not([hidden]) tbody td[data-verdict]", region);
   const shown = cells.filter((cell) => !cell.hidden && !cell.classList.contains("faded") && !cell.parentElement.hidden);
   const metric = asked.metric === "auc_pr" ? "AUC-PR" : "AUC-ROC";
   form.querySelector("output").textContent = shown.length ? `· ${metric} · ${shown.length} of ${cells.length} cells of the tables` : "· no cell of the tables matches";
@@ -106,7 +106,7 @@ function sortRows(head, direction) {
 }
 document.addEventListener("click", (event) => {
   const head = event.target.closest("thead th");
-  if (!head || !event.target.closest("button")) return;
+  if (!head?.querySelector("button")) return;
   const current = head.getAttribute("aria-sort");
   sortRows(head, current === "ascending" ? "descending" : current ? null : "ascending");
 });

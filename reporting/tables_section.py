@@ -133,7 +133,7 @@ def ranks_section(found):
         of_experiment = [one for one in found.rankings if one.experiment == experiment]
         if not of_experiment:
             continue
-        parts.append(tag("h4", escape(TITLES[experiment]), id=f"ranks-{experiment}"))
+        parts.append(tag("h3", escape(TITLES[experiment]), id=f"ranks-{experiment}"))
         files, command = [f"{experiment}.csv", f"{experiment}_independent.csv"], f"./run_{experiment}.sh"
         parts.append(follow(found.folder, f"ranks-{experiment}", files, f"{command} --methods all"))
         for metric in PAPER_METRICS:
@@ -164,7 +164,7 @@ def leads_section(found):
         table = found.leads[found.leads["experiment"] == experiment]
         if table.empty:
             continue
-        parts.append(tag("h4", escape(TITLES[experiment]), id=f"leads-{experiment}"))
+        parts.append(tag("h3", escape(TITLES[experiment]), id=f"leads-{experiment}"))
         command = f"./run_{experiment}.sh {INDEPENDENT}"
         parts.append(follow(found.folder, f"leads-{experiment}", ["leads.csv"], command))
         for metric in PAPER_METRICS:

@@ -186,7 +186,7 @@ def test_the_theorem_shows_measured_and_predicted_scores(tmp_path):
     theorem().to_csv(tmp_path / "theorem.csv", index=False)
     assert [path.name for path in draw_figures(tmp_path, "theorem")] == ["theorem.png", "theorem.svg"]
     (axes,) = draw(theorem(), "theorem")["theorem"].axes
-    assert sorted(line.get_linestyle() for line in axes.lines) == ["-", "-", "--", "--"]
+    assert sorted(line.get_linestyle() for line in axes.lines) == ["-", "-", "--", "--", ":"]
     assert len(axes.collections) == 2  # the bands
 
 
