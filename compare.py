@@ -71,12 +71,13 @@ def print_differences(table):
         print(f"\n{title}")
         for metric in METRICS:
             cells = part[part["metric"] == metric].set_index(["dataset", "method"])
-            methods = [name for name in METHODS if name in set(cells.index.get_level_values("method"))]
+            methods = [one for one in METHODS if one in set(cells.index.get_level_values("method"))]
             datasets = dict.fromkeys(part["dataset"])
-            width = max(map(len, [METRICS[metric], *datasets])) + 1
+            name = "AUC-PR, unweighted" if status == "partial" and metric == "auc_pr" else METRICS[metric]
+            width = max(map(len, [name, *datasets])) + 1
             beside = max(1, (shutil.get_terminal_size((120, 24)).columns - width - 2) // 40)
             for start in range(0, len(methods), beside):
-                _print_block(cells, METRICS[metric], methods[start : start + beside], datasets, width)
+                _print_block(cells, name, methods[start : start + beside], datasets, width)
     print_summary(table)
 
 
@@ -142,7 +143,10 @@ def compare(results_dir, experiment):
 # ---------------------------------------------------------------------------- the whole comparison
 
 
-SIDE_BY_SIDE = "Ours (mean ± standard deviation over runs) / published"
+SIDE_BY_SIDE = (
+    "Ours (mean ± standard deviation over runs) / published. AUC-PR of partial data is weighted to the "
+    "paper's share of anomalies."
+)
 INTERVAL = (
     "The interval of a difference is two standard errors of the difference of two means, over n runs of "
     "ours and 10 of theirs, 2 sd sqrt(1/n + 1/10), plus the rounding of the printed value. The paper prints "
@@ -155,7 +159,7 @@ def sections(found):
     from judging.effects import variance_by_unseen_class  # these take a moment to import
     from judging.statistics import EXPLANATION
 
-    for experiment, table in found.tables.items():
+    for experiment, table in found.cells.items():
         for metric in dict.fromkeys(table["metric"]):
             yield f"{TITLES[experiment]}, {METRICS[metric]}", SIDE_BY_SIDE, side_by_side(table, metric)
     yield (

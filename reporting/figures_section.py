@@ -10,27 +10,23 @@ from loading.registry import SEEN_SETS
 from methods import METHODS
 from reporting.markup import badge, dataset_name, foldable, follow, missing, scope, tag
 from reporting.svg import Panel, grid, marker, named_panel, swatch
-from reporting.sweeps import KINDS, PARAMETERS, SWEEPS, methods_in, published_values, read_drawable
+from reporting.sweeps import (
+    CLAIMS_OF_FIGURES,
+    KINDS,
+    PARAMETERS,
+    SWEEPS,
+    methods_in,
+    published_values,
+    read_drawable,
+)
 
 ARCHITECTURE = Path(__file__).parent / "architecture.svg"
-FIGURES = {  # of SWEEPS: its title, its driver, the claims that it shows
-    "labels_seen": (
-        "Fig. 2: labelled anomalies, seen classes", "./run_labels.sh",
-        ("more-labels-help", "fewer-labels-than-devnet", "fewer-labels-than-dsad"),
-    ),
-    "labels_unseen": (
-        "Fig. 3: labelled anomalies, unseen classes", "./run_labels.sh",
-        ("more-labels-help-on-unseen", "fewer-labels-on-unseen"),
-    ),
-    "contamination": (
-        "Fig. 4: contamination of the unlabelled data", "./run_contamination.sh",
-        ("stable-under-contamination",),
-    ),
-    "sensitivity": (
-        "Fig. 5: margin m, ensemble size E and λ", "./run_sensitivity.sh",
-        ("robust-in-margin", "robust-in-ensemble-size", "robust-in-lambda"),
-    ),
-}  # fmt: skip
+FIGURES = {  # of SWEEPS: its title and its driver
+    "labels_seen": ("Fig. 2: labelled anomalies, seen classes", "./run_labels.sh"),
+    "labels_unseen": ("Fig. 3: labelled anomalies, unseen classes", "./run_labels.sh"),
+    "contamination": ("Fig. 4: contamination of the unlabelled data", "./run_contamination.sh"),
+    "sensitivity": ("Fig. 5: margin m, ensemble size E and λ", "./run_sensitivity.sh"),
+}
 NO_VALUES = (
     "The paper prints no values of its curves. Hollow markers are those of its Tables 2 and 3, as far as "
     "they lie within a panel."
@@ -64,13 +60,13 @@ def figure(anchor, title, caption, panels, source, class_="panels"):
     return tag("figure", content + tag("figcaption", caption) + source, id=anchor, class_="figure")
 
 
-def findings(found, keys):
+def findings(found, name):
     """The claims that a figure shows, with verdict and evidence, each linked to its place above."""
     by_key = {one.claim.key: one for one in found.claims}
     items = [
         tag("li", f"{badge(one.verdict)} {tag('a', escape(one.claim.text), href=f'#claim-{key}')} "
                   f"{escape(one.evidence)}")
-        for key in keys
+        for key in CLAIMS_OF_FIGURES[name]
         if (one := by_key.get(key)) is not None
     ]  # fmt: skip
     return tag("ul", "".join(items), class_="findings") if items else ""
@@ -93,7 +89,7 @@ def architecture():
 
 def sweep_figure(found, experiment, name, parameters):
     """One of Figs. 2 to 5 with the authors' draws, and folded below with new ones."""
-    title, command, claims = FIGURES[name]
+    title, command = FIGURES[name]
     path = found.folder / f"{experiment}.csv"
     anchor = f"figure-{name.replace('_', '-')}"
     if not path.exists():
@@ -109,7 +105,7 @@ def sweep_figure(found, experiment, name, parameters):
             runs = sorted(set(part["runs"].dropna()))
             text = f"The same with {DRAWS[suffix]} ({' or '.join(f'{one:.0f}' for one in runs)} runs)"
             again += foldable(text, sweep_panels(part, parameters, pd.DataFrame()))
-    caption = findings(found, claims) + tag("p", escape(what_is_missing(table, name)))
+    caption = findings(found, name) + tag("p", escape(what_is_missing(table, name)))
     files = [f"{experiment}.csv", f"{experiment}_runs.csv", f"figures/{name}.png"]
     source = follow(found.folder, anchor, files, command)
     return figure(anchor, title, caption, panels + again, source)
@@ -219,7 +215,7 @@ def theorem_figure(found):
         if absent
         else ""
     )
-    caption = findings(found, ("theorem-order", "theorem-values")) + tag("p", escape(text))
+    caption = findings(found, "theorem") + tag("p", escape(text))
     files = ["theorem.csv", "contamination_runs.csv", "figures/theorem.png"]
     source = follow(found.folder, anchor, files, command)
     return figure(anchor, title, caption, tag("div", key, class_="legend") + grid(panels), source)

@@ -44,6 +44,13 @@ KINDS = ("anomalies", "normals")  # of rows, in the theorem's figure
 THEOREM_COLUMNS = ["share"] + [
     name for kind in KINDS for name in (f"mean_score_{kind}", f"mean_score_{kind}_std", f"predicted_{kind}")
 ]
+CLAIMS_OF_FIGURES = {  # by figure, the keys of the claims that it shows
+    "labels_seen": ("more-labels-help", "fewer-labels-than-devnet", "fewer-labels-than-dsad"),
+    "labels_unseen": ("more-labels-help-on-unseen", "fewer-labels-on-unseen"),
+    "contamination": ("stable-under-contamination",),
+    "sensitivity": ("robust-in-margin", "robust-in-ensemble-size", "robust-in-lambda"),
+    "theorem": ("theorem-order", "theorem-values"),
+}
 DRAWN = [*SWEEPS, "theorem"]  # the experiments that have figures
 
 

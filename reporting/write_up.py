@@ -11,9 +11,7 @@ import functools
 import re
 import sys
 
-import matplotlib.style
 import pandas as pd
-from matplotlib.figure import Figure
 
 from common.command_line import user_errors_end
 from common.errors import UserError
@@ -36,9 +34,10 @@ from judging.tables import (
     read_table,
 )
 from methods import METHODS, method_group
-from reporting import figures
+from reporting.answer import sentence
 from reporting.beyond_tables import tables_beyond
-from reporting.palette import look
+from reporting.front_picture import draw_front_picture
+from reporting.sweeps import CLAIMS_OF_FIGURES
 from reporting.text_tables import as_markdown, counts_table, side_by_side
 from running.paper_experiments import EXACT_SETS
 from running.provenance import read_sessions
@@ -179,9 +178,25 @@ def counts(experiment):
     return table.droplevel("table")
 
 
+def exact_auc_pr():
+    """The cells of the README's picture: Table 2 and appendix C.1 on exact data."""
+    table = found().exact_cells["seen"]
+    return table[table["metric"] == "auc_pr"]
+
+
 def in_full(experiment, metric):
-    table = comparison(REFERENCE, experiment)
-    return side_by_side(table, metric)
+    """Ours against published; AUC-PR of partial data weighted, as on the report page."""
+    return side_by_side(found().cells[experiment], metric)
+
+
+def findings(figure):
+    """What a figure shows: the claims that rest on it, their verdicts and our figures, as a list."""
+    by_key = {one.claim.key: one for one in found().claims}
+    lines = [
+        f"- **{one.verdict.capitalize()}:** {one.claim.text} {one.evidence}"
+        for one in (by_key[key] for key in CLAIMS_OF_FIGURES[figure])
+    ]
+    return "\n".join(lines)
 
 
 def gaps(experiment):
@@ -308,6 +323,8 @@ def theorem_by_share():
 
 
 TABLES = {
+    "answer": lambda: sentence(found()),
+    **{f"findings-{name}": functools.partial(findings, name) for name in CLAIMS_OF_FIGURES},
     "headline": lambda: headline("table"),
     "ranking": method_ranking,
     "xgbod": xgbod_on_unsw,
@@ -341,39 +358,14 @@ TABLES = {
 } | tables_beyond(REFERENCE)
 
 
-def front_picture():
-    """Published against reproduced AUC-PR on the exact data sets: every cell, and the averages."""
-    table = on_exact_data("auc_pr", "table")
-    figure = Figure(figsize=(figures.PAGE_WIDTH, 3.1), layout="constrained")
-    cells, means = figure.subplots(1, 2, width_ratios=[1, 1.05])
-    cells.axline((0, 0), slope=1, color="#999999", linewidth=0.8, zorder=1)
-    methods = method_group("table")
-    for place, method in enumerate(methods):
-        (color, _, marker), part = look(method), table[table["method"] == method]
-        sets, average = part[part["dataset"] != "Average"], part[part["dataset"] == "Average"].iloc[0]
-        style = {"color": color, "markersize": 5, "markeredgewidth": 0.3, "zorder": 3 - place / 10}
-        cells.plot(sets["published"], sets["reproduced"], marker, **style)
-        ends = [average["published"], average["reproduced"]]
-        means.plot(ends, [place] * 2, color=color, linewidth=1.2, zorder=2)
-        means.plot(average["published"], place, marker, color=color, **{**figures.HOLLOW, "markersize": 7})
-        means.plot(average["reproduced"], place, marker, color=color, markersize=7)
-    n_sets = table.loc[table["dataset"] != "Average", "dataset"].nunique()
-    cells.set(title=f"{n_sets} data sets, AUC-PR", xlabel="published", ylabel="reproduced")
-    cells.set(xlim=(0, 1.02), ylim=(0, 1.02), aspect="equal")
-    means.set(title="Average (hollow: published)", xlabel="AUC-PR")
-    means.set(yticks=range(len(methods)), yticklabels=map(column, methods))
-    means.invert_yaxis()
-    return figure
-
-
-def draw_front_picture():
-    with matplotlib.style.context(["default", figures.RC]):
-        return figures.save(front_picture(), REFERENCE / "figures" / "published")
-
-
 def filled(text):
-    """A page with its tables made anew."""
-    return MARKED.sub(lambda match: f"{match[1]}{as_markdown(TABLES[match[2]]())}\n{match[3]}", text)
+    """A page with its tables and findings made anew."""
+
+    def made(name):
+        content = TABLES[name]()
+        return content if isinstance(content, str) else as_markdown(content)
+
+    return MARKED.sub(lambda match: f"{match[1]}{made(match[2])}\n{match[3]}", text)
 
 
 def fill(path):
@@ -398,7 +390,7 @@ def main(argv=None):
     with user_errors_end(parser):
         for name in PAGES:
             print(f"{name}: {'written' if fill(ROOT / name) else 'nothing to change'}")
-        print(*draw_front_picture(), sep="\n")
+        print(*draw_front_picture(exact_auc_pr(), REFERENCE), sep="\n")
     return 0
 
 
