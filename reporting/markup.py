@@ -98,10 +98,12 @@ def tint(difference):
     return f"{'above' if difference > 0 else 'below'}{strength}" if strength else ""
 
 
-def row_header(name, status):
-    """The name of a data set at the head of its row, marked if its data is not the paper's."""
+def row_header(name, status, anchor=""):
+    """The name of a data set at the head of its row, a link to it; marked if its data is not the paper's."""
     note = tag("span", escape(status), class_="tag") if status != "exact" else ""
-    return tag("th", f"{escape(dataset_name(name))} {note}", scope="row", data_sort=dataset_name(name))
+    text = escape(dataset_name(name))
+    text = tag("a", text, href=f"#{anchor}") if anchor else text
+    return tag("th", f"{text} {note}", scope="row", data_sort=dataset_name(name))
 
 
 def sort_button(column):
@@ -167,16 +169,15 @@ def matrix(caption, statuses, cells, anchors="", **attributes):
     methods = [name for name in METHODS if name in there]
     rows = {"body": [], "foot": []}
     for dataset, status in statuses.items():
-        content = row_header(dataset, status)
+        anchor = slug(anchors, dataset) if anchors and dataset != "Average" else ""
+        content = row_header(dataset, status, anchor)
         for method in methods:
             content += cells.get((dataset, method)) or tag("td", "–", data_method=method, class_="empty")
         if dataset == "Average":
             rows["foot"].append(tag("tr", content))
         else:
-            named = {"id": slug(anchors, dataset)} if anchors else {}
-            rows["body"].append(
-                tag("tr", content, data_set=dataset_name(dataset), data_status=status, **named)
-            )
+            named = {"data_set": dataset_name(dataset), "data_status": status, "id": anchor or None}
+            rows["body"].append(tag("tr", content, **named))
     head = [("Data set", {})] + [(METHODS[name].column, {"data_method": name}) for name in methods]
     return table(caption, head, rows["body"], rows["foot"], **attributes)
 
