@@ -25,7 +25,7 @@ from common.errors import DataError
 from loading.files import bounded_memory
 from own_data.column_kinds import choose_columns
 from own_data.evaluation import HIDDEN_SHARE, draw_curves, hidden_label_tests, quality_table
-from own_data.event_model import EXPLAINED, SAVED_METHODS, EventModel
+from own_data.event_model import SAVED_METHODS, EventModel
 from own_data.saved_models import load_model, save_model
 from own_data.scoring import REASONS, score_rows, write_scores
 from own_data.user_tables import Table, read_labeled
@@ -53,7 +53,7 @@ def fit(args):
     save_model(args.model, model)
     seconds = time.perf_counter() - start
     print(f"Fitted {args.method} on {sum(model.widths)} features in {seconds:.1f} s; wrote {args.model}.")
-    best = score_rows(model, texts[y == 0], args.top, args.method in EXPLAINED)
+    best = score_rows(model, texts[y == 0], args.top, explain=True)
     print(f"\nThe {len(best)} most suspicious of the unlabelled rows:")
     shown = [name for name in best if name not in ("why_4", "why_5", "why_rest")]
     print(best[shown].round(3).to_string(index=False))
@@ -62,9 +62,6 @@ def fit(args):
 def score(args):
     model, table, output = load_model(args.model), Table(args.table), Path(args.output)
     table.must_have(model.kinds, f"that {args.model} was fitted on")
-    if args.explain and model.method not in EXPLAINED:
-        methods = " and ".join(EXPLAINED)
-        raise DataError(f"--explain is for {methods}, but {args.model} is a model of {model.method}.")
     if output.exists() and any(output.samefile(path) for path in (args.table, args.model)):
         raise DataError(f"{output} is read from, so the scores cannot be written there.")
     keep = table.columns if args.keep == [] else args.keep or []
@@ -163,7 +160,7 @@ def add_scoring_arguments(command):
     expected = (
         "expected share of anomalies: flags rows above the score that this share of the training rows exceeds"
     )
-    reasons = f"the {REASONS} columns that raise each score most ({' and '.join(EXPLAINED)} only)"
+    reasons = f"the (up to) {REASONS} columns that raise each score most, counted from their typical values"
     command.add_argument("--model", required=True, help="file that fit wrote")
     command.add_argument("--output", default="scores.csv", help="CSV to write (default: %(default)s)")
     command.add_argument("--keep", type=column_names, nargs="?", const=[], metavar="A,B", help=keep)

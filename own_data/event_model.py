@@ -14,10 +14,10 @@ from common.errors import DataError
 from loading.files import bounded_memory
 from methods import METHODS, make_detector, method_group
 from own_data.column_kinds import rare_below, typed_columns
+from own_data.explaining import parts_of_scores, typical_row
 from own_data.features import MOST_LEVELS, frequent_levels, new_encoder
 
 SAVED_METHODS = [name for name in method_group("table", "appendix", "today") if METHODS[name].can_be_saved]
-EXPLAINED = ("prenet", "devnet")  # their score is linear in psi(x), so that it falls into parts
 QUANTILES = 10_001  # of the training scores, kept for thresholds
 
 
@@ -30,6 +30,7 @@ class EventModel:
     encoder: ColumnTransformer
     quantiles: np.ndarray  # of the scores of all training rows, from the lowest to the highest
     n_rows: int  # of the training table
+    typical: np.ndarray  # (D,) features of a row in which every column has its typical value
 
     @classmethod
     def fit(cls, method, texts, kinds, y, seed=0):
@@ -37,8 +38,10 @@ class EventModel:
         with bounded_memory("Encoding the table"), np.errstate(over="ignore", invalid="ignore"):
             table = typed_columns(texts, kinds)
             encoder = new_encoder(kinds, rare_below(len(table)), MOST_LEVELS).fit(table)
-            model = cls(method, make_detector(method, random_state=seed), encoder, np.zeros(0), len(table))
+            empty = np.zeros(0)
+            model = cls(method, make_detector(method, random_state=seed), encoder, empty, len(table), empty)
             X = model.encode(table)
+            model.typical = typical_row(X, model.widths)
         try:
             model.detector.fit(X, y)
         except ValueError as error:  # too few rows for this method, or its training diverged
@@ -96,16 +99,5 @@ class EventModel:
         return float(np.interp(1 - contamination, np.linspace(0, 1, len(self.quantiles)), self.quantiles))
 
     def explain(self, X):
-        """Gradient times input (n, columns) of the scores of X, summed over the features of each column.
-
-        With psi(x) = max(0, K'x + b), the score w.psi(x) + c is piecewise linear: a feature's part is x_j
-        sum_h w_h 1[psi_h > 0] K_jh, and what is missing to the score is the biases and the constant.
-        """
-        psi, eta = (self.detector.model_.get_layer(name) for name in ("psi", "eta"))
-        kernel, bias = psi.get_weights()
-        weights = eta.get_weights()[0][:, 0].astype(np.float64)
-        if self.method == "prenet":
-            # (w_left + w_right) / 2: x stands on either side of its partners
-            weights = np.mean(np.split(weights, 2), axis=0)
-        gradients = ((X @ kernel + bias > 0) * weights) @ kernel.T.astype(np.float64)
-        return np.add.reduceat(X * gradients, np.cumsum([0, *self.widths[:-1]]), axis=1)
+        """What each column adds to the scores of X (n, D), counted from its typical value: (n, columns)."""
+        return parts_of_scores(self.method, self.detector, X, self.typical, self.widths)

@@ -88,6 +88,16 @@ def rebuilt_encoder(columns):
     return new_encoder(kinds, min_frequency=2).fit(pd.DataFrame(rows))
 
 
+def typical_cells(columns):
+    """A row of medians and modes of such a description; of a category, whose mode it lacks, a rare level."""
+    cells = {}
+    for name, column in columns.items():
+        kind = column["kind"]
+        value = column["min_median_max"][1] if kind == "number" else column.get("mode", RARE_LEVEL)
+        cells[name] = [value]
+    return pd.DataFrame(cells)
+
+
 def require(is_met, otherwise):
     """ValueError unless a condition is met."""
     if not is_met:

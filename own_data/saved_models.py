@@ -20,7 +20,13 @@ from common.writing import written_whole
 from loading.files import bounded_memory, guarded, open_zip, read_array
 from methods import make_detector
 from own_data.event_model import QUANTILES, SAVED_METHODS, EventModel
-from own_data.features import check_description, described_encoder, rebuilt_encoder, require
+from own_data.features import (
+    check_description,
+    described_encoder,
+    rebuilt_encoder,
+    require,
+    typical_cells,
+)
 
 FORMAT, VERSION = "prenet-events", 1
 # bytes of all that a model file expands to; one of 21 columns has 0.2 MB, one of 1,000 features with FEAWAD 1
@@ -34,7 +40,7 @@ MOST_TREES, MOST_SUMS = 10_000, 16
 def save_model(path, model):
     """Write a model as one file, which appears only when it is whole; the same model gives the same bytes."""
     arrays = dict(sorted(model.detector.learned().items()))
-    arrays["quantiles"] = model.quantiles
+    arrays |= {"quantiles": model.quantiles, "typical": model.typical}
     contents = {
         "format": FORMAT,
         "version": VERSION,
@@ -100,8 +106,13 @@ def _built_model(contents, arrays, path):
     check_description(contents["columns"])
     _check_number_of_trees(arrays)
     encoder = rebuilt_encoder(contents["columns"])
-    model = EventModel(contents["method"], detector, encoder, quantiles, n_rows)
-    detector.restore(arrays, sum(model.widths))
+    typical = arrays.pop("typical", None)
+    model = EventModel(contents["method"], detector, encoder, quantiles, n_rows, typical)
+    n_features = sum(model.widths)
+    if typical is None:  # a file of before: medians and modes, of categories no level
+        model.typical = typical = model.encode(typical_cells(contents["columns"]))[0]
+    require(typical.shape == (n_features,) and typical.dtype == np.float32, "its typical row is none")
+    detector.restore(arrays, n_features)
     return model
 
 

@@ -13,9 +13,9 @@ REASONS = 5  # columns shown for a score
 
 
 def reasons_of(model, texts, X, scores):
-    """The columns that raised each score most, as a table why_1, why_2, ...
+    """The columns that raised each score most, as a table why_1, why_2, ...; empty where no other did.
 
-    why_rest is what the others and the biases add.
+    why_rest is what the other columns add, and the score of a typical row.
     """
     parts, names = model.explain(X), list(model.kinds)
     best = np.argsort(-parts, axis=1, kind="stable")[:, :REASONS]
@@ -24,9 +24,11 @@ def reasons_of(model, texts, X, scores):
     for place, columns in enumerate(best.T, start=1):
         shown = [printable(f"{names[j]}={cells[i, j][:40] or MISSING_LEVEL}") for i, j in enumerate(columns)]
         table[f"why_{place}"] = [
-            f"{text} ({parts[i, j]:+.3f})" for i, (text, j) in enumerate(zip(shown, columns))
+            f"{text} ({parts[i, j]:+.3f})" if parts[i, j] > 0 else ""
+            for i, (text, j) in enumerate(zip(shown, columns))
         ]
-    return table.assign(why_rest=np.round(scores - np.take_along_axis(parts, best, axis=1).sum(axis=1), 3))
+    named = np.take_along_axis(parts, best, axis=1).clip(min=0).sum(axis=1)
+    return table.assign(why_rest=np.round(scores - named, 3))
 
 
 def score_rows(model, texts, top=None, explain=False):

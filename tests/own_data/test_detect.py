@@ -26,7 +26,6 @@ from own_data.evaluation import hide_labels
 from own_data.event_model import SAVED_METHODS, EventModel
 from own_data.features import described_encoder, new_encoder, rebuilt_encoder
 from own_data.saved_models import load_model, save_model
-from own_data.scoring import reasons_of
 from own_data.user_tables import anomaly_labels
 
 ROOT = Path(__file__).resolve().parent.parent.parent
@@ -423,43 +422,6 @@ def test_a_rebuilt_encoder_is_the_same():
         [table, pd.DataFrame({"x": [99.0], "y": -1.0, "t": 1.0, "few": "unseen", "many": "unseen"})]
     )
     np.testing.assert_array_equal(rebuilt.transform(new), encoder.transform(new))
-
-
-@pytest.mark.parametrize("method", ["prenet", "devnet"])
-def test_reasons_are_gradient_times_input_and_add_up_to_the_score(method):
-    from training.loop import tf
-
-    table = events()
-    model = EventModel.fit(method, table[list(KINDS)], KINDS, (table["fraud"] == "1").astype(int))
-    X, scores = model.score(table)
-    parts = model.explain(X)
-    psi, eta = (model.detector.model_.get_layer(name) for name in ("psi", "eta"))
-    rows = tf.constant(X)
-    with tf.GradientTape() as tape:
-        tape.watch(rows)
-        code = psi(rows)
-        partner = tf.zeros_like(code)
-        output = eta(code) if method == "devnet" else (eta([code, partner]) + eta([partner, code])) / 2
-    by_feature = X * tape.gradient(output, rows).numpy()
-    ends = np.cumsum(model.widths)
-    expected = np.stack(
-        [by_feature[:, end - width : end].sum(axis=1) for end, width in zip(ends, model.widths)], axis=1
-    )
-    np.testing.assert_allclose(parts, expected, atol=1e-5)
-    kernel, bias = psi.get_weights()
-    weights = eta.get_weights()[0][:, 0]
-    weights = weights if method == "devnet" else weights.reshape(2, -1).mean(axis=0)
-    of_biases = (
-        (X @ kernel + bias > 0) * bias @ weights
-    )  # the rest: these, and a constant that is the same for all rows
-    assert np.ptp(scores - parts.sum(axis=1) - of_biases) < 1e-4
-    reasons = reasons_of(model, table, X, scores)
-    shown = sum(
-        reasons[f"why_{i}"].str.extract(r"\(([+-][\d.]+)\)$")[0].astype(float)
-        for i in range(1, len(KINDS) + 1)
-    )
-    np.testing.assert_allclose(shown + reasons["why_rest"], scores, atol=0.003)
-    assert reasons["why_1"][7].startswith(("amount=" + table["amount"][7], "country=XX"))
 
 
 def rewritten(source, target, **members):
