@@ -26,6 +26,7 @@ from loading.files import bounded_memory
 from own_data.column_kinds import choose_columns
 from own_data.evaluation import HIDDEN_SHARE, draw_curves, hidden_label_tests, quality_table
 from own_data.event_model import SAVED_METHODS, EventModel
+from own_data.leakage import suspicious_columns
 from own_data.saved_models import load_model, save_model
 from own_data.scoring import REASONS, score_rows, write_scores
 from own_data.user_tables import Table, read_labeled
@@ -39,6 +40,15 @@ def labeled_rows(args, all_known=False):
         )
 
 
+def columns_to_use(args, texts, y):
+    """{column: kind} of what is learned from; warns of columns that a model should not see."""
+    with bounded_memory(args.table):
+        kinds = choose_columns(texts, args.table)
+        for warning in suspicious_columns(texts, kinds, y):
+            print(warning)
+    return kinds
+
+
 def fit(args):
     texts, y = labeled_rows(args)
     n_anomalies = y.sum()
@@ -46,8 +56,7 @@ def fit(args):
         f"{len(y):,} rows of {args.table}: "
         f"{n_anomalies:,} labelled anomalies, {len(y) - n_anomalies:,} unlabelled."
     )
-    with bounded_memory(args.table):
-        kinds = choose_columns(texts, args.table)
+    kinds = columns_to_use(args, texts, y)
     start = time.perf_counter()
     model = EventModel.fit(args.method, texts, kinds, y, args.seed)
     save_model(args.model, model)
@@ -92,8 +101,7 @@ def evaluate(args):
             "to hold 20% out, at least 5 of each are needed."
         )
     print(f"{len(y):,} rows of {args.table}: {n_anomalies:,} anomalies.")
-    with bounded_memory(args.table):
-        kinds = choose_columns(texts, args.table)
+    kinds = columns_to_use(args, texts, y)
     seeds = range(args.seed, args.seed + args.runs)
     tests = hidden_label_tests(texts, y, kinds, args.method, args.n_labeled, seeds)
     print(quality_table(tests, seeds).to_string(index=False, float_format="%.4f"))

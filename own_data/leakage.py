@@ -1,0 +1,66 @@
+"""Columns that a model should not see: copies of the label, and ids.
+
+    for warning in suspicious_columns(texts, kinds, y):
+        print(warning)
+
+A column that alone tells the labelled anomalies from all other rows was most likely written after the label
+was known. A model that uses it looks perfect in a test and fails on new rows.
+"""
+
+import numpy as np
+import pandas as pd
+from sklearn.metrics import roc_auc_score
+
+from common.errors import printable
+from own_data.column_kinds import TRUTH, rare_below
+
+SEPARATES = 0.995  # AUC-ROC of a single column from which on it is named
+MOSTLY_DIFFERENT = 0.95  # share of different whole numbers from which on a column looks like an id
+
+
+def suspicious_columns(texts, kinds, y):
+    """A warning for each suspicious column of a table of strings; y (n,): 1 for a labelled anomaly."""
+    warnings = []
+    for name, kind in kinds.items():
+        area = single_column_auc(texts[name], kind, y)
+        if area >= SEPARATES:
+            what = f"alone separates the labelled anomalies from the other rows (AUC-ROC {area:.3f})"
+            warnings.append(warning(name, what, "if it is known only after the label"))
+        elif kind == "number" and looks_like_id(texts[name]):
+            what = "has a different whole number in nearly every row, as an id has"
+            warnings.append(warning(name, what, "if it is one"))
+    return warnings
+
+
+def warning(name, what, condition):
+    name = printable(name)
+    return f"WARNING: column {name!r} {what}: {condition}, leave it out with --drop {name}."
+
+
+def single_column_auc(cells, kind, y):
+    """How well one column ranks the anomalies first, in either direction (AUC-ROC, 0.5 to 1)."""
+    if kind == "category":
+        values = share_of_anomalies(cells, y)
+    else:
+        values = (
+            cells.str.strip().str.casefold().map(TRUTH)
+            if kind == "boolean"
+            else pd.to_numeric(cells, "coerce")
+        )
+        values = values.fillna(values.median()).to_numpy(float)
+    area = roc_auc_score(y, values)
+    return max(area, 1 - area)
+
+
+def share_of_anomalies(cells, y):
+    """For each cell the share of anomalies in its level; rare levels count as one, as in the features."""
+    counts = cells.map(cells.value_counts())
+    levels = cells.where(counts >= rare_below(len(cells)), "")
+    return pd.Series(y, index=cells.index).groupby(levels).transform("mean").to_numpy()
+
+
+def looks_like_id(cells):
+    """Whether nearly all cells are different whole numbers."""
+    numbers = pd.to_numeric(cells, errors="coerce").dropna()
+    whole = np.isfinite(numbers) & (numbers % 1 == 0)
+    return len(numbers) > 100 and bool(whole.all()) and numbers.nunique() >= MOSTLY_DIFFERENT * len(numbers)
