@@ -47,6 +47,7 @@ def single_column_auc(cells, kind, y):
             if kind == "boolean"
             else pd.to_numeric(cells, "coerce")
         )
+        values = values.where(np.isfinite(values.astype(float)))  # fit says what is wrong with the others
         values = values.fillna(values.median()).to_numpy(float)
     area = roc_auc_score(y, values)
     return max(area, 1 - area)
