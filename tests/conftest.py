@@ -14,7 +14,8 @@ SLOW_FILES = """test_experiments test_faults test_cluster test_code_identity tes
     test_variants test_numbers test_sparse test_training test_report test_page_in_browser
     test_detect test_compare
     test_readings_compared test_dsad test_fsnet test_repen test_pumad test_xgbod
-    test_classifiers test_rosas test_cross_entropy test_keeps test_beyond test_curves""".split()
+    test_classifiers test_rosas test_cross_entropy test_keeps test_beyond test_curves
+    test_faithfulness test_explaining test_leakage""".split()
 SLOW_DETECTORS = """dsad fsnet cfsnet repen xgbod pumad feawad xgboost catboost random-forest cross-entropy
     rosas""".split()
 
