@@ -27,7 +27,7 @@ def against(scores, variant):
     gain, (won, _, total) = improvements(values)[variant], sets_won(values, variant)
     means, name = values[["prenet", variant]].dropna().mean(), METHODS[variant].column
     text = f"mean {means['prenet']:.3f} against {name}'s {means[variant]:.3f} ({signed(gain, 1)}%)"
-    text += f", {direction_text(values, variant)} sets, {p_text(wilcoxon_p_values(values)[variant])}"
+    text += f", {direction_text(values, variant)}, {p_text(wilcoxon_p_values(values)[variant])}"
     return gain, won, total, f"{text}, lead {scores.lead(variant)}"
 
 

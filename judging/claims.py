@@ -74,7 +74,7 @@ TWO_LAYERS = [name for name in METHODS if name.endswith("-two-layers")]
 
 
 @claim(
-    "It significantly outperforms nine competing methods on seen anomalies.",
+    "PReNet significantly outperforms nine competing methods on seen anomalies.",
     "abstract, Sec. 1",
     SIGNIFICANT.format(level=0.05),
 )
@@ -83,7 +83,7 @@ def nine_on_seen(source):
 
 
 @claim(
-    "It significantly outperforms nine competing methods on unseen anomalies.",
+    "PReNet significantly outperforms nine competing methods on unseen anomalies.",
     "abstract, Sec. 1",
     SIGNIFICANT.format(level=0.05),
     UNSEEN_COLUMNS,
@@ -127,7 +127,7 @@ def one_hidden_layer(source):
 
 
 @claim(
-    "In AUC-PR it is better than, or comparable to, all competing methods on all of the 12 data sets.",
+    "In AUC-PR PReNet is better than, or comparable to, all competing methods on all of the 12 data sets.",
     "Sec. 5.4",
     "Every data set: the highest AUC-PR of the seven methods of Table 2, or at most 0.01 below it.",
 )
@@ -141,7 +141,8 @@ def best_on_seen(source):
 
 
 @claim(
-    "On seen anomalies its AUC-PR is significantly better than that of each of the six competing methods.",
+    "On seen anomalies PReNet's AUC-PR is significantly better than that of each of the six competing "
+    "methods.",
     "Sec. 5.4",
     SIGNIFICANT.format(level=0.05),
 )
@@ -161,7 +162,7 @@ def improvement_on_seen(source):
 
 
 @claim(
-    "It is significantly better than DevNet on six data sets.",
+    "PReNet is significantly better than DevNet on six data sets.",
     "Sec. 5.4",
     PER_SET_RUNS.format(claimed=6),
     NO_TEST_NAMED,
@@ -171,7 +172,7 @@ def devnet_on_six(source):
 
 
 @claim(
-    "It is 3%-6% better than DevNet on census, bac, news20 and thyroid and 10%-20% on campaign and w7a.",
+    "PReNet is 3%-6% better than DevNet on census, bac, news20 and thyroid and 10%-20% on campaign and w7a.",
     "Sec. 5.4",
     PER_SET,
 )
@@ -180,7 +181,7 @@ def devnet_per_set(source):
 
 
 @claim(
-    "It is significantly better than DSAD on eight data sets.",
+    "PReNet is significantly better than DSAD on eight data sets.",
     "Sec. 5.4",
     PER_SET_RUNS.format(claimed=8),
     NO_TEST_NAMED,
@@ -190,14 +191,16 @@ def dsad_on_eight(source):
 
 
 @claim(
-    "It is 20%-320% better than DSAD on donors, fuz, w7a, campaign, news20 and thyroid.", "Sec. 5.4", PER_SET
+    "PReNet is 20%-320% better than DSAD on donors, fuz, w7a, campaign, news20 and thyroid.",
+    "Sec. 5.4",
+    PER_SET,
 )
 def dsad_per_set(source):
     return improved_per_set(source, "seen", "dsad")
 
 
 @claim(
-    "On seen anomalies its AUC-ROC is significantly better, against DevNet at the 90% level.",
+    "On seen anomalies PReNet's AUC-ROC is significantly better, against DevNet at the 90% level.",
     "Sec. 5.4",
     SIGNIFICANT.format(level="0.05 (DevNet: 0.1)"),
 )
@@ -226,7 +229,9 @@ def more_labels_help(source):
 
 
 @claim(
-    "With 50%-75% fewer labels it is as good as DevNet on dos, fuz, w7a and campaign.", "Sec. 5.4", AS_GOOD
+    "With 50%-75% fewer labels PReNet is as good as DevNet on dos, fuz, w7a and campaign.",
+    "Sec. 5.4",
+    AS_GOOD,
 )
 def fewer_labels_than_devnet(source):
     named = ("dos", "fuz", "w7a", "campaign")
@@ -234,7 +239,7 @@ def fewer_labels_than_devnet(source):
 
 
 @claim(
-    "With 87.5% fewer labels it is substantially better than DSAD on donors, w7a, campaign, news20 and "
+    "With 87.5% fewer labels PReNet is substantially better than DSAD on donors, w7a, campaign, news20 and "
     "thyroid.",
     "Sec. 5.4",
     BETTER_THAN,
@@ -253,7 +258,7 @@ def best_on_unseen(source):
 
 
 @claim(
-    "On unseen anomalies it improves DevNet by more than 11%, DSAD by 17%, FSNet by 30%, cFSNet by 20%, "
+    "On unseen anomalies PReNet improves DevNet by more than 11%, DSAD by 17%, FSNet by 30%, cFSNet by 20%, "
     "REPEN by 27%.",
     "Sec. 5.5",
     AS_QUOTED,
@@ -263,8 +268,8 @@ def improvement_on_unseen(source):
 
 
 @claim(
-    "On unseen anomalies its improvement over the other four deep methods is more substantial than that over "
-    "DevNet.",
+    "On unseen anomalies PReNet's improvement over the other four deep methods is more substantial than that "
+    "over DevNet.",
     "Sec. 5.5",
     "Every method: the improvement of the mean AUC-PR in per cent is larger than that over DevNet.",
 )
@@ -272,13 +277,13 @@ def more_than_over_devnet(source):
     return larger_than_over_devnet(source, "unseen")
 
 
-@claim("It is 20%-130% better than DevNet on eight unseen sets, twice over 100%.", "Sec. 5.5", PER_SET)
+@claim("PReNet is 20%-130% better than DevNet on eight unseen sets, twice over 100%.", "Sec. 5.5", PER_SET)
 def devnet_per_unseen_set(source):
     return improved_per_set(source, "unseen", "devnet")
 
 
 @claim(
-    "On unseen anomalies its AUC-PR is better than that of all competing methods at the 99% level.",
+    "On unseen anomalies PReNet's AUC-PR is better than that of all competing methods at the 99% level.",
     "Sec. 5.5",
     SIGNIFICANT.format(level=0.01),
     SHARED_ROWS,
@@ -288,7 +293,7 @@ def significant_on_unseen(source):
 
 
 @claim(
-    "On unseen anomalies it is similarly superior in AUC-ROC.",
+    "On unseen anomalies PReNet is similarly superior in AUC-ROC.",
     "Sec. 5.5",
     SIGNIFICANT.format(level=0.01),
     SHARED_ROWS,
@@ -307,7 +312,7 @@ def more_labels_help_on_unseen(source):
 
 
 @claim(
-    "On unseen anomalies it is substantially better than the best competing methods with 50%-87.5% fewer "
+    "On unseen anomalies PReNet is substantially better than the best competing methods with 50%-87.5% fewer "
     "labels.",
     "Sec. 1, Sec. 5.5",
     BETTER_THAN,
@@ -320,7 +325,7 @@ def fewer_labels_on_unseen(source):
 
 
 @claim(
-    "It is generally stable with a contamination rate below 10% on all data sets but news20.",
+    "PReNet is generally stable with a contamination rate below 10% on all data sets but news20.",
     "abstract, Sec. 5.6",
     STABLE.format(what="AUC-PR at 2% and 5% contamination instead of 0%"),
 )
@@ -377,7 +382,7 @@ def non_linear(source):
 
 
 @claim(
-    "It is generally robust to the margin m.",
+    "PReNet is generally robust to the margin m.",
     "Sec. 5.6",
     STABLE.format(what="AUC-PR with m = 0.5, 1, 2 and 8 instead of 4"),
 )
@@ -386,7 +391,7 @@ def robust_in_margin(source):
 
 
 @claim(
-    "It performs well even with a margin of 0.25.",
+    "PReNet performs well even with a margin of 0.25.",
     "Sec. 5.6",
     "Every data set: AUC-PR with m = 0.25 is at most 0.05 below that with 4.",
 )
@@ -411,7 +416,7 @@ def larger_margins_on_hard_sets(source):
 
 
 @claim(
-    "It is very stable in the ensemble size E.",
+    "PReNet is very stable in the ensemble size E.",
     "Sec. 5.6",
     STABLE.format(what="AUC-PR with E = 1, 5, 10, 20 and 50 instead of 30"),
     "E only adds a constant to every score, so no result can depend on it.",
@@ -421,7 +426,7 @@ def robust_in_ensemble_size(source):
 
 
 @claim(
-    "It is robust to lambda, especially from 0.001 to 0.01.",
+    "PReNet is robust to lambda, especially from 0.001 to 0.01.",
     "Sec. 5.6",
     STABLE.format(what="AUC-PR with lambda = 0.001 and 0.005 instead of 0.01"),
 )
@@ -442,7 +447,7 @@ def large_lambda(source):
 
 
 @claim(
-    "On seen anomalies XGBOD, PUMAD and FEAWAD substantially underperform it on most data sets.",
+    "On seen anomalies XGBOD, PUMAD and FEAWAD substantially underperform PReNet on most data sets.",
     "App. C.1",
     ON_MOST,
 )
@@ -451,7 +456,7 @@ def three_more_on_seen(source):
 
 
 @claim(
-    "On unseen anomalies XGBOD, PUMAD and FEAWAD substantially underperform it on most data sets.",
+    "On unseen anomalies XGBOD, PUMAD and FEAWAD substantially underperform PReNet on most data sets.",
     "App. C.1",
     ON_MOST,
     UNSEEN_COLUMNS,
@@ -460,13 +465,13 @@ def three_more_on_unseen(source):
     return on_most_sets(source, "unseen", APPENDIX)
 
 
-@claim("It has the best average rank of all ten methods on seen anomalies.", "App. C.2", BEST_RANK)
+@claim("PReNet has the best average rank of all ten methods on seen anomalies.", "App. C.2", BEST_RANK)
 def best_rank_on_seen(source):
     return best_rank(source, "seen")
 
 
 @claim(
-    "It has the best average rank of all ten methods on unseen anomalies.",
+    "PReNet has the best average rank of all ten methods on unseen anomalies.",
     "App. C.2",
     BEST_RANK,
     UNSEEN_COLUMNS,
@@ -476,7 +481,8 @@ def best_rank_on_unseen(source):
 
 
 @claim(
-    "By Conover's test it is significantly better on seen anomalies than all methods but DevNet and DSAD.",
+    "By Conover's test PReNet is significantly better on seen anomalies than all methods but DevNet and "
+    "DSAD.",
     "App. C.2",
     CONOVER,
     "On the paper's values this hangs on FEAWAD's missing cell on news20: ranked last there, FEAWAD is "
@@ -487,7 +493,7 @@ def conover_on_seen(source):
 
 
 @claim(
-    "By Conover's test it is significantly better on unseen anomalies than all other methods.",
+    "By Conover's test PReNet is significantly better on unseen anomalies than all other methods.",
     "App. C.2",
     CONOVER,
     UNSEEN_COLUMNS,

@@ -279,7 +279,7 @@ def improved_per_set(source, experiment, method):
             for name, gain in gains.items()
         ]
         words = {SUPPORTED: "as claimed:", WEAKENED: "better, but by less:", CONTRADICTED: "not better:"}
-        head = f"on {len(parts)} of the {len(figures)} named sets, {grouped(parts, words)}"
+        head = f"{len(parts)} of the {len(figures)} named sets tested; {grouped(parts, words)}"
         return Finding(of_most(parts), said(head, scores), scores.status)
 
     return at_half_and_twice(rule, POINTS, " percentage point")

@@ -30,9 +30,9 @@ EXPLANATION = (
     "1 − (rank − 1) / methods ranked. Conover p: post-hoc test after Friedman's, on the data sets that all "
     f"methods have, Holm-adjusted over all pairs. Empty: fewer than {MIN_SETS} data sets in common. Data "
     "sets are not independent: dos, rec, fuz and bac have the same normal rows, and the "
-    "28 unseen sets share most of theirs, so that these p-values come out too small. The last table has one "
-    "set per unseen class instead. With n sets, the smallest p-value that the Wilcoxon test can give is "
-    "2 / 2^n: 0.008 with eight, 0.125 with four."
+    "28 unseen sets share most of theirs, so that these p-values come out too small. One of the tables below "
+    "has one set per unseen class instead. With n sets, the smallest p-value that the Wilcoxon test can give "
+    "is 2 / 2^n: 0.008 with eight, 0.125 with four."
 )
 
 

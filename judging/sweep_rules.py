@@ -150,8 +150,8 @@ def moves(source, parameter, start, end, named=None, sign=1):
             for name, change in changes.items()
         ]
         words = {SUPPORTED: "as claimed:", WEAKENED: "a little:", CONTRADICTED: "not:"}
-        which = "" if named is None else f", on {len(parts)} of the {len(named)} named sets"
-        text = f"From {start:g} to {end:g}{which}, {grouped(parts, words)} (AUC-PR, {data})."
+        which = "" if named is None else f" ({len(parts)} of the {len(named)} named sets tested)"
+        text = f"From {start:g} to {end:g}{which}: {grouped(parts, words)} (AUC-PR, {data})."
         return Finding(of_most(parts), text, status)
 
     return at_half_and_twice(rule, COMPARABLE)

@@ -77,7 +77,8 @@ def best_in_words(runs):
     best = table.loc[table.groupby("n_labeled")["mean"].idxmax()]
     prenet = table[table["method"] == "prenet"].set_index("n_labeled")["mean"]
     texts = [
-        f"{n_labeled}: {METHODS[method].column} {mean:.3f} (PReNet {prenet[n_labeled]:.3f})"
+        f"{n_labeled}: {METHODS[method].column} {mean:.3f}"
+        + (f" (PReNet {prenet[n_labeled]:.3f})" if method != "prenet" else "")
         for n_labeled, method, mean in zip(best["n_labeled"], best["method"], best["mean"])
         if n_labeled in prenet
     ]
@@ -133,7 +134,7 @@ def scaling_figure(found):
         for words, class_ in dict.fromkeys((cost[0], cost[1]) for cost in COSTS.values())
     )
     key += tag("span", "● dense rows") + tag("span", "○ sparse rows")
-    text = "Both axes are logarithmic; memory is what is needed beside the data, shown from 1 MB on. "
+    text = "Both axes are logarithmic. Memory excludes the data; values below 1 MB are drawn at 1 MB. "
     rows = table[table["growing"] == "rows"]
     first, last = rows.iloc[0], rows.iloc[-1]
     text += (

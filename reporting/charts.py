@@ -6,7 +6,6 @@ import numpy as np
 import pandas as pd
 
 from common.numbers import number, signed
-from judging.cells import CLOSE_WITHIN
 from judging.ranks import cliques
 from methods import METHODS
 from reporting.markup import MARKS, dataset_name, tag
@@ -35,7 +34,7 @@ def dumbbells(method, cells):
     ]
     for place, cell in enumerate(cells.itertuples()):
         at, name = ROW * place + 12, dataset_name(cell.dataset)
-        is_far = abs(cell.difference) > CLOSE_WITHIN
+        is_far = cell.verdict == "differs"
         kind = f"m-{method}" if is_far else "near"
         start, end = x(cell.published), x(cell.reproduced)
         parts = text(escape(name), left - 8, at + 4, "end", class_="name")
@@ -69,7 +68,7 @@ def intervals(rows, bounds, label, decimals=3):
 
     rows: (name, Lead or None, note).
     """
-    left, right, width, height = 100, 206, 352, 20 * len(rows) + 22
+    left, right, width, height = 108, 206, 368, 20 * len(rows) + 22
     x, foot = Scale(bounds, (left, right)), height - 16
     drawn = [path(f"M{rounded(x(0))} 2V{foot}", "zero")]
     for value in nice_ticks(bounds, 3):
@@ -101,7 +100,7 @@ def rank_plot(title, ranks, critical_difference, note=""):
     """
     groups = cliques(ranks, critical_difference)
     left, width = 100, 330
-    right = width - 34 - 8 * len(groups)
+    right = width - 48 - 8 * len(groups)
     x, height = Scale((1, max(len(ranks), 2)), (left, right)), ROW * len(ranks) + 50
     drawn = []
     ruler = x(1 + critical_difference) if 1 + critical_difference <= len(ranks) else right
@@ -111,7 +110,8 @@ def rank_plot(title, ranks, critical_difference, note=""):
     lines = ""
     for value in range(1, len(ranks) + 1):
         lines += f"M{rounded(x(value))} {top}V{foot}"
-        drawn.append(text(str(value), x(value), foot + 13, "middle"))
+        if len(ranks) <= 10 or value % 2:
+            drawn.append(text(str(value), x(value), foot + 13, "middle"))
     drawn.insert(0, path(lines, "grid"))
     at = {method: top + ROW * place + ROW / 2 for place, method in enumerate(ranks.index)}
     for method, rank in ranks.items():

@@ -26,7 +26,7 @@ def claims_section(found):
     return (
         tag("div", "".join(main_claim(found, one) for one in found.main_claims), class_="main-claims")
         + foldable(f"The other {len(others)} claims", others_list(found, others), id="other-claims")
-        + foldable("How many claims have which verdict", counts)
+        + foldable("Verdict counts", counts)
     )
 
 
@@ -96,7 +96,9 @@ def main_claim(found, one):
     )
     files, command = ["main_claims.csv", "claims.csv"], "python compare.py"
     anchor = f"claim-{one.judged.claim.key}"
-    text = tag("h3", heading(one.judged)) + verdicts(one.judged) + evidence(one.judged)
+    first = one.judged.evidence.split(";")[0].rstrip(".")
+    text = tag("h3", heading(one.judged)) + verdicts(one.judged)
+    text += tag("p", escape(f"{first}."), class_="evidence") + evidence(one.judged)
     return tag(
         "article",
         tag("div", text + follow(found.folder, anchor, files, command))

@@ -8,7 +8,7 @@ from common.numbers import number
 from judging.tables import read_frame
 from methods import METHODS
 from reporting.markup import dataset_name, follow, missing, scope, tag
-from reporting.svg import Panel, grid, named_panel
+from reporting.svg import Panel, grid, named_panel, swatch
 from reporting.sweeps import KINDS
 
 COMMAND = "python -m tools.curves"
@@ -27,9 +27,10 @@ def curves_section(found):
     table = read_frame(path, ("dataset", "method", "curve"), ("x", "y"))
     runs = read_frame(found.folder / "curves_runs.csv", ("dataset", "method", "data_status"))
     text = "Run 0 with the authors' draws. Scores are on each method's own scale; a method that ranks well "
-    text += "pushes the anomalies' scores to the right. A curve can hide what one average says: compare the "
-    text += "left end of a PR curve, which is what the top of a list of alarms looks like."
-    parts = [scope("methods, data set."), tag("p", escape(text))]
+    text += "pushes the anomalies' scores to the right. One average can hide what a curve shows: compare the "
+    text += "left ends of the PR curves, which are the top of a list of alarms. Each score distribution is "
+    text += "scaled to its own peak; losses above 1.2 times the first are cut."
+    parts = [scope("methods and data set."), tag("p", escape(text))]
     source = follow(found.folder, "curves", ["curves.csv", "curves_runs.csv"], COMMAND)
     # a stop between the writing of the two files leaves curves without their run
     both = table.merge(runs[["dataset", "method"]], on=["dataset", "method"])
@@ -55,7 +56,13 @@ def of_data_set(dataset, table, runs):
     )
     scores = [score_panel(method, table[table["method"] == method], runs) for method in methods]
     content = tag("h3", escape(dataset_name(dataset)), id=f"curves-{dataset}")
-    content += grid(lines) + tag("p", escape(f"AUC-PR of this run: {words}.")) + key
+    names = "".join(tag("span", swatch(name) + escape(METHODS[name].column)) for name in methods)
+    content += (
+        tag("div", names, class_="legend")
+        + grid(lines)
+        + tag("p", escape(f"AUC-PR of this run: {words}."))
+        + key
+    )
     return tag("div", content + grid(scores, "panels narrow"), data_set=dataset_name(dataset))
 
 

@@ -7,7 +7,7 @@ import pandas as pd
 
 from judging.tables import by_method, comparable
 from loading.registry import SEEN_SETS
-from methods import METHODS
+from methods import METHODS, method_group
 from reporting.markup import badge, dataset_name, foldable, follow, missing, scope, tag
 from reporting.svg import Panel, grid, marker, named_panel, swatch
 from reporting.sweeps import (
@@ -28,10 +28,10 @@ FIGURES = {  # of SWEEPS: its title and its driver
     "sensitivity": ("Fig. 5: margin m, ensemble size E and λ", "./run_sensitivity.sh"),
 }
 NO_VALUES = (
-    "The paper prints no values of its curves. Hollow markers are those of its Tables 2 and 3, as far as "
-    "they lie within a panel."
+    "The paper prints no values of its curves. Hollow markers are the values of its Tables 2 and 3; those "
+    "outside a panel's range are not drawn."
 )
-NEWS20 = "news20 is left out for methods that need dense rows, and takes minutes a run for the others."
+NEWS20 = "news20 was not run: most methods need dense rows, and the others take minutes a run."
 SMALLEST_RANGE = 0.1  # of an AUC-PR axis, so that flat curves look flat
 DRAWS = {"": "the authors' draws", "_redrawn": "new draws", "_independent": "new draws"}
 
@@ -39,7 +39,7 @@ DRAWS = {"": "the authors' draws", "_redrawn": "new draws", "_independent": "new
 def figures_section(found):
     """All figures of the paper, in its order."""
     parts = [scope("methods, data set and data. Figures show AUC-PR, as the paper's do.")]
-    parts.append(tag("div", legend(found), class_="legend"))
+    parts.append(tag("div", legend(), class_="legend"))
     parts.append(architecture())
     for experiment, figures in SWEEPS.items():
         for name, parameters, _ in figures:
@@ -47,11 +47,10 @@ def figures_section(found):
     return "".join([*parts, theorem_figure(found)])
 
 
-def legend(found):
+def legend():
     """The methods' colours and markers."""
-    used = {method for table in found.cells.values() for method in table["method"]}
-    entries = [swatch(name) + escape(METHODS[name].column) for name in METHODS if name in used]
-    return "".join(tag("span", entry) for entry in entries)
+    shown = [name for name in method_group("table") if METHODS[name].uses_labels]
+    return "".join(tag("span", swatch(name) + escape(METHODS[name].column)) for name in shown)
 
 
 def figure(anchor, title, caption, panels, source, class_="panels"):
@@ -80,7 +79,7 @@ def architecture():
     caption += "encodes both rows, one linear layer gives the pair its score, and the loss is the distance "
     caption += "between score and label. (Drawn from the text; the paper's Fig. 1 shows the same parts.)"
     content = ARCHITECTURE.read_text(encoding="utf-8")
-    source = tag("p", tag("a", "link", href="#figure-1", aria_label="link to Fig. 1"), class_="follow")
+    source = tag("p", tag("a", "permalink", href="#figure-1", aria_label="link to Fig. 1"), class_="follow")
     return figure("figure-1", "Fig. 1: the architecture", escape(caption), content, source)
 
 

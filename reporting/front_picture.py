@@ -4,7 +4,6 @@ import matplotlib.style
 from matplotlib.figure import Figure
 
 from common.numbers import signed
-from judging.cells import CLOSE_WITHIN
 from methods import METHODS
 from reporting import figures
 from reporting.palette import look
@@ -30,7 +29,7 @@ def front_picture(table):
     panels[0].set_yticks(range(len(sets)), sets)
     for unused in panels[len(methods) :]:
         unused.remove()
-    note = f"AUC-PR: published (ring) to ours (dot); coloured where they differ by more than {CLOSE_WITHIN}"
+    note = "AUC-PR: published (ring) to ours (dot); coloured where the verdict is `differs`"
     figure.supxlabel(note)
     return figure
 
@@ -42,7 +41,7 @@ def draw_method(axes, cells, sets, color):
         if dataset not in cells.index:
             continue
         cell = cells.loc[dataset]
-        is_far = abs(cell["difference"]) > CLOSE_WITHIN
+        is_far = cell["verdict"] == "differs"
         ink = color if is_far else NEAR
         axes.plot([cell["published"], cell["reproduced"]], [place] * 2, color=ink, linewidth=1.2, zorder=2)
         axes.plot(cell["published"], place, "o", color=ink, **figures.HOLLOW | {"markersize": 4.2})

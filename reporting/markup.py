@@ -51,7 +51,7 @@ def command_line(command):
 
 def follow(folder, anchor, files=(), command=""):
     """Where a number comes from: a link to this place, to the files that have it, and the command."""
-    parts = [tag("a", "link", href=f"#{anchor}", aria_label=f"link to {anchor}")]
+    parts = [tag("a", "permalink", href=f"#{anchor}", aria_label=f"link to {anchor}")]
     parts += [tag("a", escape(name), href=quote(name)) for name in files if (Path(folder) / name).is_file()]
     parts += [command_line(command)] if command else []
     return tag("p", " ".join(parts), class_="follow")
@@ -64,7 +64,7 @@ def foldable(title, content, is_open=False, **attributes):
 
 def scope(text):
     """Which of the filters act on a part of the page."""
-    return tag("p", f"Filters: {escape(text)}", class_="scope")
+    return tag("p", f"Filters that apply here: {escape(text)}", class_="scope")
 
 
 def with_spread(mean, std):
@@ -143,10 +143,10 @@ def difference_cell(cell):
     gap = tag("b", mark + signed(cell.difference))
     values = tag("small", f"{number(cell.reproduced)} / {number(cell.published)}")
     spread = "" if pd.isna(cell.std) else f" ± {number(cell.std)} over {cell.runs:.0f} runs"
-    interval = "" if pd.isna(cell.interval) else f", its interval ± {number(cell.interval)}"
+    interval = "" if pd.isna(cell.interval) else f", its interval ± {number(cell.interval, 4)}"
     verdict = cell.verdict if counted else f"{cell.data_status} data, not counted"
     title = f"{dataset_name(cell.dataset)}, {METHODS[cell.method].column}: ours {number(cell.reproduced)}"
-    title += f"{spread}, published {number(cell.published)}, difference {signed(cell.difference)}"
+    title += f"{spread}, published {number(cell.published)}, difference {signed(cell.difference, 4)}"
     return tag(
         "td",
         gap + values,
@@ -249,7 +249,7 @@ def formatted(what, value):
     if isinstance(value, int) or re.match("(data )?sets", what):
         return count(value)
     if re.search(r"\bp\b|p-value", what):
-        return p_value(value)
+        return p_value(value, 4 if "recomputed" in what else 3)
     if "%" in what:
         return signed(value, 1)
     return number(value, 2 if "ordinal" in what else 3)

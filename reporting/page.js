@@ -39,6 +39,10 @@ function applyFilters() {
     const cells = all("td[data-verdict]:not([hidden])", row);
     if (cells.length && cells.every((cell) => cell.classList.contains("faded"))) row.hidden = true;
   }
+  for (const row of all("tr[data-set]:not([hidden])", region)) {
+    const cells = all("td[data-method]", row);
+    if (cells.length && cells.every((cell) => cell.hidden)) row.hidden = true;
+  }
   // an average is that of the whole table
   for (const foot of all("tfoot", region)) foot.hidden = all("tr[data-set][hidden]", foot.closest("table")).length > 0;
   for (const block of all(".scroll:has(tr[data-set])", region)) block.classList.toggle("empty", !all("tbody tr:not([hidden])", block).length);
@@ -62,7 +66,7 @@ function isEmpty(parent, message) {
 }
 for (const kind of ["input", "change"]) form.addEventListener(kind, applyFilters);
 form.addEventListener("submit", (event) => event.preventDefault());
-form.addEventListener("reset", () => setTimeout(applyFilters));
+form.addEventListener("reset", () => setTimeout(() => { sortAgain(); applyFilters(); }));
 document.getElementById("all-methods").addEventListener("click", () => {
   const boxes = all("input[name=method]", form), on = !boxes.every((box) => box.checked);
   for (const box of boxes) box.checked = on;
@@ -110,7 +114,8 @@ document.addEventListener("click", (event) => {
   const current = head.getAttribute("aria-sort");
   sortRows(head, current === "ascending" ? "descending" : current ? null : "ascending");
 });
-form.elements.order.addEventListener("change", () => { for (const head of all("th[aria-sort]", region)) sortRows(head, head.getAttribute("aria-sort")); });
+function sortAgain() { for (const head of all("th[aria-sort]", region)) sortRows(head, head.getAttribute("aria-sort")); }
+form.elements.order.addEventListener("change", sortAgain);
 
 // commands to copy
 document.addEventListener("click", async (event) => {
@@ -136,6 +141,9 @@ document.addEventListener("toggle", cueScrolling, true);
 function openTarget() {
   const target = location.hash.length > 1 && document.getElementById(decodeURIComponent(location.hash.slice(1)));
   for (let one = target; one; one = one.parentElement) if (one.tagName === "DETAILS") one.open = true;
+  const metric = target && target.closest("[data-metric]")?.dataset.metric;
+  if (metric) { form.elements.metric.value = metric; applyFilters(); }
+  if (target && target.closest(".claims > li[hidden]")) { claimForm.reset(); filterClaims(); }
   if (target) target.scrollIntoView();
 }
 addEventListener("hashchange", openTarget);

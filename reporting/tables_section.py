@@ -43,7 +43,7 @@ def no_match():
 
 def tables_section(found):
     """For each table of the paper: ours against published, verdicts, both protocols."""
-    parts = [scope("methods, metric, data set, data and verdict. Averages are hidden while rows are.")]
+    parts = [scope("methods, metric, data set, data and verdict. Averages are hidden while any row is.")]
     for experiment in PRINTED:
         parts.append(tag("h3", escape(TITLES[experiment]), id=f"table-{experiment}"))
         if experiment not in found.cells:
@@ -125,9 +125,10 @@ def ranks_section(found):
     """Critical-difference diagrams: the paper's values, the authors' draws, new draws."""
     if not found.rankings:
         return missing("Ranks", "./run_seen.sh")
-    parts = [scope("metric. A rank is one among all methods, so the other filters do not act here.")]
+    parts = [scope("metric. Ranks are among all methods, so the other filters have no effect here.")]
     text = "Average rank over the data sets that all methods have; 1 is best. Methods joined by a bar on the "
-    text += "right do not differ significantly (Nemenyi, 5%)."
+    text += "right do not differ significantly (Nemenyi, 5%). Each panel ranks the methods that its source "
+    text += "has: compare the order across panels, not the numbers."
     parts.append(tag("p", text))
     for experiment in EXPERIMENTS:
         of_experiment = [one for one in found.rankings if one.experiment == experiment]
@@ -182,7 +183,8 @@ def forest(table):
     for method in [name for name in METHODS if name in set(table["method"])]:
         part = table[table["method"] == method].set_index("source")
         leads = {s: Lead(*part.loc[s, ["mean", "low", "high"]]) for s in part.index}
-        shown = [(source, leads.get(source), "not run") for source in (PUBLISHED, RELEASED, REDRAWN)]
+        absent = {PUBLISHED: "not printed"}
+        shown = [(s, leads.get(s), absent.get(s, "not run")) for s in (PUBLISHED, RELEASED, REDRAWN)]
         label = f"PReNet's lead over {METHODS[method].column}: "
         label += ", ".join(f"{source} {lead}" for source, lead in leads.items())
         sets = f"{part['sets'].max()} sets" + ", partial data" * ("partial" in set(part["status"]))
@@ -206,7 +208,7 @@ def statistics_section(found):
         tables[title] = found.spreads
     if not tables:
         return missing("The paper's statistics", "./run_all.sh")
-    parts = [scope("methods, where a row is one. Metrics are named in the titles.")]
+    parts = [scope("methods, in tables with a row per method. Metrics are named in the titles.")]
     for title, table in tables.items():
         if table.columns.nlevels == 2 and "average" in table.columns.get_level_values(1):
             table = table.swaplevel(axis=1)[list(dict.fromkeys(table.columns.get_level_values(1)))]

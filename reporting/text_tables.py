@@ -57,7 +57,7 @@ def cell_text(cell, column):
     if pd.isna(cell) or not isinstance(cell, float):
         return "" if pd.isna(cell) else str(cell)
     if "p-value" in column or column.endswith("Conover p"):
-        return p_value(cell)
+        return p_value(cell, 4 if "recomputed" in column else 3)
     return number(cell, 1 if "%" in column else 3)
 
 

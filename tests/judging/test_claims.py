@@ -348,7 +348,7 @@ def test_improvements_per_data_set_count_the_named_ones(tmp_path):
     write(tmp_path, "seen", prenet=0.5, devnet=0.4)
     finding = found(claims.devnet_per_set, tmp_path)
     assert finding.verdict == SUPPORTED and finding.evidence.startswith(
-        "On 5 of the 6 named sets, as claimed"
+        "5 of the 6 named sets tested; as claimed"
     )
     devnet = [
         0.4,
@@ -503,7 +503,7 @@ def test_a_larger_lambda_must_lower_most_of_the_named_sets(tmp_path):
         by_value = {0.01: {"prenet": 0.5}, 0.1: {"prenet": [*scores, 0.9]}}
         write_sweep(tmp_path, "sensitivity", "l2", by_value, sets)
         finding = found(claims.large_lambda, tmp_path)
-        assert finding.verdict == verdict and "on 2 of the 4 named sets" in finding.evidence
+        assert finding.verdict == verdict and "2 of the 4 named sets tested" in finding.evidence
 
 
 # ---------------------------------------------------------------------------- ablation, layers, theorem

@@ -1,0 +1,169 @@
+"""Do the rows to be scored look like those that a model was fitted on?
+
+    summary = summarised(table, kinds)            # by fit, of typed columns; goes into the model file as JSON
+    comparison = Comparison(summary)              # by score
+    comparison.add(table)                         # a chunk at a time
+    print(comparison.in_words())
+
+A number is summarised by 21 quantiles, a truth value or category by the shares of its levels, rare ones
+together, and every column by its share of missing cells. The distance of a column is the total variation
+between the shares of the twenty bins, or of the levels: the largest difference in share that any group of
+values has, 0 if nothing changed and 1 if nothing is as before.
+"""
+
+import numpy as np
+import pandas as pd
+
+from common.errors import printable
+from own_data.features import MISSING_LEVEL, MOST_LEVELS
+
+N_BINS = 20
+OTHER_LEVELS = ""  # rare ones and, in new rows, those that fit never met
+FAR, MUCH_MORE = 0.2, 0.05  # distance and rise of a share from which on a change is told
+FEWEST_ROWS = 50  # with fewer, shares say nothing
+MOST_TOLD = 4  # columns
+
+
+def summarised(table, kinds, levels):
+    """{column: summary} of typed columns, for JSON; levels: {category: its frequent levels}."""
+    summary = {}
+    for name, kind in kinds.items():
+        missing = is_missing(table[name], kind)
+        values = table[name][~missing]
+        summary[name] = {"missing": float(missing.mean())}
+        if kind == "number":
+            quantiles = (
+                np.quantile(values, np.linspace(0, 1, N_BINS + 1)) if len(values) else [0.0] * (N_BINS + 1)
+            )
+            summary[name]["quantiles"] = [float(value) for value in quantiles]
+        else:
+            shares = level_names(values, kind, levels.get(name, ())).value_counts(normalize=True)
+            summary[name]["shares"] = {level: float(share) for level, share in sorted(shares.items())}
+    return summary
+
+
+def is_missing(cells, kind):
+    return cells.isin(["", MISSING_LEVEL]) if kind == "category" else cells.isna()
+
+
+def level_names(values, kind, frequent):
+    """Truth values as `0` and `1`, categories with all levels but the frequent ones as one."""
+    if kind == "boolean":
+        return values.astype(int).astype(str)
+    return values.where(values.isin(list(frequent)), OTHER_LEVELS)
+
+
+def check_summary(summary, kinds):
+    """ValueError for what summarised would not give; it may come from anybody's file."""
+    is_share = lambda value: type(value) in (int, float) and 0 <= value <= 1  # noqa: E731
+    valid = type(summary) is dict and list(summary) == list(kinds)
+    for name, column in summary.items() if valid else ():
+        valid &= type(column) is dict and len(column) == 2 and is_share(column.get("missing"))
+        if kinds[name] == "number":
+            quantiles = column.get("quantiles")
+            valid &= type(quantiles) is list and len(quantiles) == N_BINS + 1
+            valid &= all(type(value) in (int, float) and np.isfinite(value) for value in quantiles or [""])
+            valid = valid and bool((np.diff(quantiles) >= 0).all())
+        else:
+            shares = column.get("shares")
+            valid &= type(shares) is dict and len(shares) <= MOST_LEVELS + 1
+            valid &= all(type(level) is str and is_share(share) for level, share in (shares or {}).items())
+    if not valid:
+        raise ValueError("its summary of the training rows is none")
+
+
+class Comparison:
+    """The rows that were scored so far, beside the summary of those that the model was fitted on."""
+
+    def __init__(self, summary, kinds):
+        self._summary, self._kinds, self.n_rows = summary, kinds, 0
+        self._missing = dict.fromkeys(kinds, 0)
+        self._counts = {name: self._no_counts(name) for name in kinds}
+
+    def _no_counts(self, name):
+        """Zeros for the bins of a number, below and above them included, or an empty count of levels."""
+        return np.zeros(N_BINS + 2) if self._kinds[name] == "number" else pd.Series(dtype=float)
+
+    def add(self, table):
+        """Count a chunk of typed columns."""
+        self.n_rows += len(table)
+        for name, kind in self._kinds.items():
+            missing = is_missing(table[name], kind)
+            self._missing[name] += int(missing.sum())
+            values, summary = table[name][~missing], self._summary[name]
+            if kind == "number":
+                self._counts[name] += binned(values.to_numpy(float), summary["quantiles"])
+            else:
+                counts = level_names(values, kind, summary["shares"]).value_counts()
+                self._counts[name] = self._counts[name].add(counts, fill_value=0)
+
+    def changes(self):
+        """A row per column: distance, share missing now and in training, share that is out of range."""
+        rows = {}
+        for name, kind in self._kinds.items():
+            summary, n_filled = self._summary[name], max(self.n_rows - self._missing[name], 1)
+            shares = self._counts[name] / n_filled
+            if kind == "number":
+                before = np.array([0.0, *training_shares(summary["quantiles"]), 0.0])
+                beyond, distance = shares[0] + shares[-1], 0.5 * np.abs(shares - before).sum()
+            else:
+                before = pd.Series(summary["shares"], dtype=float)
+                beyond = shares.get(OTHER_LEVELS, 0.0) - before.get(OTHER_LEVELS, 0.0)
+                distance = 0.5 * shares.sub(before, fill_value=0).abs().sum()
+            missing = {
+                "missing": self._missing[name] / max(self.n_rows, 1),
+                "missing before": summary["missing"],
+            }
+            filled = distance if self.n_rows > self._missing[name] else 0.0
+            rows[name] = {"distance": filled, "beyond": max(beyond, 0.0), **missing}
+        return pd.DataFrame.from_dict(rows, orient="index")
+
+    def in_words(self):
+        """What has changed since training, the most first, as a line or two; empty if nothing much has."""
+        if self.n_rows < FEWEST_ROWS:
+            return ""
+        changes = self.changes()
+        more_missing = changes["missing"] - changes["missing before"]
+        told = changes[
+            (changes["distance"] > FAR) | (changes["beyond"] > MUCH_MORE) | (more_missing > MUCH_MORE)
+        ]
+        if told.empty:
+            return ""
+        order = told.assign(most=told[["distance", "beyond"]].max(axis=1)).nlargest(MOST_TOLD, "most").index
+        texts = [self._told(name, changes.loc[name]) for name in order]
+        others = f"; {len(told) - len(texts)} further columns" if len(told) > len(texts) else ""
+        return (
+            f"DRIFT: unlike the training rows: {'; '.join(texts)}{others}. Scores may mean less than before."
+        )
+
+    def _told(self, name, change):
+        """What has changed in one column."""
+        what = [f"distance {change['distance']:.2f}"] if change["distance"] > FAR else []
+        if change["beyond"] > MUCH_MORE:
+            unknown = "out of its range" if self._kinds[name] == "number" else "in unknown or rare levels"
+            what.append(f"{change['beyond']:.0%} {unknown}")
+        if change["missing"] - change["missing before"] > MUCH_MORE:
+            what.append(f"{change['missing']:.0%} missing ({change['missing before']:.0%} before)")
+        return f"{printable(name)} ({', '.join(what)})"
+
+
+def binned(values, quantiles):
+    """How many values lie below the smallest quantile, in each bin, and above the largest: (N_BINS + 2,)."""
+    low, high = quantiles[0], quantiles[-1]
+    inside = values[(values >= low) & (values <= high)]
+    places = bin_of(inside, quantiles)
+    return np.array(
+        [(values < low).sum(), *np.bincount(places, minlength=N_BINS), (values > high).sum()], float
+    )
+
+
+def bin_of(values, quantiles):
+    """The bin of each value; where quantiles are equal, a value has the last bin that ends with it."""
+    return np.clip(np.searchsorted(quantiles, values, side="right") - 1, 0, N_BINS - 1)
+
+
+def training_shares(quantiles):
+    """The share of the training rows in each bin: a twentieth; equal quantiles are one bin."""
+    middles = np.linspace(0, 1, N_BINS, endpoint=False) + 0.5 / N_BINS
+    return np.bincount(bin_of(np.interp(middles, np.linspace(0, 1, N_BINS + 1), quantiles), quantiles),
+                       minlength=N_BINS) / N_BINS  # fmt: skip

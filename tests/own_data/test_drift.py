@@ -1,0 +1,85 @@
+"""Rows unlike those of the training: what is told, and that nothing is told of rows that are alike."""
+
+import json
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from own_data.drift import Comparison, check_summary, summarised
+
+KINDS = {"amount": "number", "flag": "boolean", "country": "category"}
+LEVELS = {"country": ["AT", "DE"]}
+
+
+def rows(n=2000, seed=0, shift=0.0, unknown=0.0, missing=0.0):
+    rng = np.random.default_rng(seed)
+    amount = rng.normal(shift, 1, n)
+    amount[rng.random(n) < missing] = np.nan
+    country = rng.choice(["AT", "DE", "CH"], n, p=[0.6, 0.38, 0.02]).astype(object)
+    country[rng.random(n) < unknown] = "ZZ"
+    return pd.DataFrame({"amount": amount, "flag": (rng.random(n) < 0.3).astype(float), "country": country})
+
+
+def compared(table, chunks=1):
+    summary = json.loads(json.dumps(summarised(rows(), KINDS, LEVELS)))
+    check_summary(summary, KINDS)
+    comparison = Comparison(summary, KINDS)
+    for part in np.array_split(np.arange(len(table)), chunks):
+        comparison.add(table.iloc[part])
+    return comparison
+
+
+def test_rows_that_are_alike_say_nothing():
+    comparison = compared(rows(seed=1))
+    assert comparison.in_words() == "" and comparison.changes()["distance"].max() < 0.08
+
+
+def test_distances_do_not_depend_on_chunks():
+    table = rows(seed=1, shift=0.7, unknown=0.2)
+    pd.testing.assert_frame_equal(compared(table).changes(), compared(table, 7).changes())
+
+
+def test_a_shift_has_the_distance_that_the_normal_distribution_gives():
+    # the total variation between N(0, 1) and N(1, 1) is 2 Phi(1/2) - 1 = 0.383
+    changes = compared(rows(20_000, seed=1, shift=1.0)).changes()
+    assert changes.loc["amount", "distance"] == pytest.approx(0.383, abs=0.03)
+
+
+@pytest.mark.parametrize(
+    "change, words",
+    [
+        ({"shift": 3.0}, "amount (distance 0.8"),
+        ({"shift": 3.0}, "out of its range"),
+        ({"unknown": 0.3}, "% in unknown or rare levels)"),
+        ({"missing": 0.4}, "amount (39% missing (0% before))"),
+    ],
+)
+def test_changes_are_told_in_words(change, words):
+    assert words in compared(rows(5000, seed=1, **change)).in_words()
+
+
+def test_few_rows_say_nothing():
+    assert compared(rows(49, shift=9.0)).in_words() == ""
+
+
+def test_a_column_of_one_value_and_one_without_values():
+    kinds, table = {"x": "number", "y": "number"}, pd.DataFrame({"x": [2.0] * 60, "y": [np.nan] * 60})
+    comparison = Comparison(summarised(table, kinds, {}), kinds)
+    comparison.add(table)
+    assert comparison.changes()[["distance", "beyond"]].max(axis=None) == 0
+
+
+@pytest.mark.parametrize(
+    "forged",
+    [
+        [], {"amount": {}}, {"amount": {"missing": 2, "quantiles": [0] * 21}},
+        {"amount": {"missing": 0, "quantiles": [0] * 20}}, {"amount": {"missing": 0, "quantiles": None}},
+        {"amount": {"missing": 0, "quantiles": ["a"] * 21}},
+        {"amount": {"missing": 0, "quantiles": [1, *[0] * 20]}},
+        {"amount": {"missing": 0, "quantiles": [float("nan")] * 21}}, {"other": {"missing": 0, "shares": {}}},
+    ],
+)  # fmt: skip
+def test_a_forged_summary_is_refused(forged):
+    with pytest.raises(ValueError, match="summary"):
+        check_summary(forged, {"amount": "number"})
