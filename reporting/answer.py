@@ -51,11 +51,8 @@ def sentence(found):
         return "No data that is exactly the paper's was run yet, so there is no answer."
     n_good = (own["verdict"] == "reproduced").sum()
     are = "are" if n_good > 0.75 * len(own) else "are only in part" if n_good else "are not"
-    metrics = listed(METRICS[metric] for metric in PAPER_METRICS if metric in set(own["metric"]))
-    text = (
-        f"PReNet's own results {are} reproduced: {n_good} of its {len(own)} values in Table 2 ({metrics} on "
-    )
-    text += f"the {own['dataset'].nunique()} data sets that are exactly the paper's)."
+    text = f"PReNet's own results {are} reproduced: {n_good} of its {len(own)} values in Table 2, on the "
+    text += f"{own['dataset'].nunique()} data sets that are exactly the paper's."
     return f"{text} {about_the_lead(found)}".strip()
 
 
@@ -190,7 +187,7 @@ def picture(found):
     n_sets = published_table("seen")["dataset"].nunique()
     caption = f"AUC-PR of Table 2 on the {cells['dataset'].nunique()} of {n_sets} data sets that are exactly "
     caption += "the paper's: from the published value (ring) to ours (dot), with the difference; its mean "
-    caption += "beside the method. Coloured: the verdict is `differs`."
+    caption += "beside the method. Coloured: the verdict is “differs”."
     source = follow(found.folder, "picture", ["seen_vs_published.csv"], "./run_seen.sh --methods all")
     return tag(
         "figure", grid(panels, "panels narrow") + tag("figcaption", escape(caption)) + source,
