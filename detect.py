@@ -82,14 +82,16 @@ def score(args):
                 "so it cannot be kept beside that of the scores: rename it."
             )
     threshold = None if args.contamination is None else model.threshold(args.contamination)
-    n_rows, n_written, n_flagged = write_scores(model, table, output, keep, args.top, threshold, args.explain)
+    n_rows, n_written, watch = write_scores(model, table, output, keep, args.top, threshold, args.explain)
     written = f"the {n_written:,} highest" if args.top else "all"
     print(f"Scored {n_rows:,} rows of {args.table}; wrote {written} to {output}.")
     if threshold is not None:
         print(
-            f"Flagged {n_flagged:,} of the {n_written:,} rows written: score above {threshold:.6g}, which "
+            f"{watch.n_above:,} of the {n_rows:,} rows are flagged: score above {threshold:.6g}, which "
             f"{100 * args.contamination:g}% of the {model.n_rows:,} training rows exceed (--contamination)."
         )
+    if watch.drift:
+        print(watch.drift)
 
 
 def evaluate(args):

@@ -1,7 +1,7 @@
 """Do the rows to be scored look like those that a model was fitted on?
 
-    summary = summarised(table, kinds)            # by fit, of typed columns; goes into the model file as JSON
-    comparison = Comparison(summary)              # by score
+    summary = summarised(table, kinds, levels)    # by fit, of typed columns; goes into the model file as JSON
+    comparison = Comparison(summary, kinds)       # by score
     comparison.add(table)                         # a chunk at a time
     print(comparison.in_words())
 
@@ -10,6 +10,8 @@ together, and every column by its share of missing cells. The distance of a colu
 between the shares of the twenty bins, or of the levels: the largest difference in share that any group of
 values has, 0 if nothing changed and 1 if nothing is as before.
 """
+
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -30,15 +32,16 @@ def summarised(table, kinds, levels):
     for name, kind in kinds.items():
         missing = is_missing(table[name], kind)
         values = table[name][~missing]
-        summary[name] = {"missing": float(missing.mean())}
+        column: dict[str, Any] = {"missing": float(missing.mean())}
         if kind == "number":
             quantiles = (
                 np.quantile(values, np.linspace(0, 1, N_BINS + 1)) if len(values) else [0.0] * (N_BINS + 1)
             )
-            summary[name]["quantiles"] = [float(value) for value in quantiles]
+            column["quantiles"] = [float(value) for value in quantiles]
         else:
             shares = level_names(values, kind, levels.get(name, ())).value_counts(normalize=True)
-            summary[name]["shares"] = {level: float(share) for level, share in sorted(shares.items())}
+            column["shares"] = {level: float(share) for level, share in sorted(shares.items())}
+        summary[name] = column
     return summary
 
 

@@ -14,6 +14,7 @@ from common.errors import DataError
 from loading.files import bounded_memory
 from methods import METHODS, make_detector, method_group
 from own_data.column_kinds import rare_below, typed_columns
+from own_data.drift import summarised
 from own_data.explaining import parts_of_scores, typical_row
 from own_data.features import MOST_LEVELS, frequent_levels, new_encoder
 
@@ -31,6 +32,7 @@ class EventModel:
     quantiles: np.ndarray  # of the scores of all training rows, from the lowest to the highest
     n_rows: int  # of the training table
     typical: np.ndarray  # (D,) features of a row in which every column has its typical value
+    summary: dict | None = None  # of the training rows (drift.py); an older file has none
 
     @classmethod
     def fit(cls, method, texts, kinds, y, seed=0):
@@ -42,6 +44,7 @@ class EventModel:
             model = cls(method, make_detector(method, random_state=seed), encoder, empty, len(table), empty)
             X = model.encode(table)
             model.typical = typical_row(X, model.widths)
+            model.summary = summarised(table, model.kinds, model.levels)
         try:
             model.detector.fit(X, y)
         except ValueError as error:  # too few rows for this method, or its training diverged
@@ -70,6 +73,15 @@ class EventModel:
             ]
         return widths
 
+    @property
+    def levels(self):
+        """{category: its frequent levels}."""
+        names = [name for name, kind in self.kinds.items() if kind == "category"]
+        if not names:
+            return {}
+        one_hot = self.encoder.named_transformers_["category"][-1]
+        return {name: levels for name, (levels, _) in zip(names, frequent_levels(one_hot))}
+
     def encode(self, table):
         """Features (n, D) of typed columns, as float32."""
         with np.errstate(over="ignore", invalid="ignore"):
@@ -81,10 +93,14 @@ class EventModel:
             raise DataError(f"Row {row:,}: column {str(name)!r} holds a number too large to be scaled.")
         return X
 
-    def score(self, texts):
-        """Features (n, D) and scores (n,) of a table of strings."""
-        X = self.encode(typed_columns(texts, self.kinds))
-        return X, self.scored(X, texts.index)
+    def score(self, texts, watch=None):
+        """Features (n, D) and scores (n,) of a table of strings; watch.add gets typed columns and scores."""
+        table = typed_columns(texts, self.kinds)
+        X = self.encode(table)
+        scores = self.scored(X, texts.index)
+        if watch is not None:
+            watch.add(table, scores)
+        return X, scores
 
     def scored(self, X, rows):
         """Scores (n,) of features (n, D); the numbers of the rows, from 0 on, are for the message."""

@@ -19,6 +19,7 @@ from common.errors import DataError
 from common.writing import written_whole
 from loading.files import bounded_memory, guarded, open_zip, read_array
 from methods import make_detector
+from own_data.drift import check_summary
 from own_data.event_model import QUANTILES, SAVED_METHODS, EventModel
 from own_data.features import (
     check_description,
@@ -48,6 +49,7 @@ def save_model(path, model):
         "parameters": model.detector.get_params(),
     }
     contents |= {"rows": model.n_rows, "columns": described_encoder(model.encoder), "arrays": list(arrays)}
+    contents["summary"] = model.summary
     members = {"format.json": json.dumps(contents, indent=1).encode()}
     for name, array in arrays.items():
         buffer = io.BytesIO()
@@ -112,6 +114,9 @@ def _built_model(contents, arrays, path):
     if typical is None:  # a file of before: medians and modes, of categories no level
         model.typical = typical = model.encode(typical_cells(contents["columns"]))[0]
     require(typical.shape == (n_features,) and typical.dtype == np.float32, "its typical row is none")
+    if contents.get("summary") is not None:  # files of before have none
+        check_summary(contents["summary"], model.kinds)
+        model.summary = contents["summary"]
     detector.restore(arrays, n_features)
     return model
 

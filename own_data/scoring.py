@@ -6,6 +6,7 @@ from tqdm import tqdm
 
 from common.errors import printable
 from common.writing import written_whole
+from own_data.drift import Comparison
 from own_data.features import MISSING_LEVEL
 from own_data.user_tables import ROWS_AT_ONCE
 
@@ -31,12 +32,30 @@ def reasons_of(model, texts, X, scores):
     return table.assign(why_rest=np.round(scores - named, 3))
 
 
-def score_rows(model, texts, top=None, explain=False):
+class Watch:
+    """What is told of all scored rows: how many exceed a threshold, and how they differ from training."""
+
+    def __init__(self, model, threshold=None):
+        self._threshold, self.n_above = np.inf if threshold is None else threshold, 0
+        self._comparison = Comparison(model.summary, model.kinds) if model.summary else None
+
+    def add(self, table, scores):
+        self.n_above += int((scores > self._threshold).sum())
+        if self._comparison:
+            self._comparison.add(table)
+
+    @property
+    def drift(self):
+        """What has changed since training, in words; empty if nothing much has."""
+        return self._comparison.in_words() if self._comparison else ""
+
+
+def score_rows(model, texts, top=None, explain=False, watch=None):
     """Row number, score and, if wanted, reasons of the rows of a table of strings, or of the `top` best."""
     chunks = []
     for start in range(0, len(texts), ROWS_AT_ONCE):
         rows = texts.iloc[start : start + ROWS_AT_ONCE]
-        X, scores = model.score(rows)
+        X, scores = model.score(rows, watch)
         kept = np.arange(len(rows)) if top is None else np.sort(np.argsort(-scores, kind="stable")[:top])
         chunk = pd.DataFrame({"row": rows.index[kept] + 1, "score": scores[kept]}, index=rows.index[kept])
         chunks.append(
@@ -47,16 +66,15 @@ def score_rows(model, texts, top=None, explain=False):
 
 
 def write_scores(model, table, output, keep=(), top=None, threshold=None, explain=False):
-    """Score a Table into a CSV file, all rows or the `top`; how many rows were read, written and flagged."""
-    n_rows, n_flagged, best = 0, 0, pd.DataFrame()
+    """Score a Table into a CSV file, all rows or the `top`; how many were read and written, and a Watch."""
+    n_rows, watch, best = 0, Watch(model, threshold), pd.DataFrame()
     columns = [name for name in table.columns if name in keep or name in model.kinds]
     bar_settings = {"total": table.size, "unit": "B", "unit_scale": True, "disable": None}
     with written_whole(output) as file, tqdm(**bar_settings) as bar:
         for texts in table.chunks(columns):
-            result = score_rows(model, texts, top, explain)
+            result = score_rows(model, texts, top, explain, watch)
             if threshold is not None:
                 result.insert(2, "flag", (result["score"] > threshold).astype(int))
-                n_flagged += result["flag"].sum()
             result = texts[keep].join(result, how="right") if keep else result
             if top:
                 best = (result if best.empty else pd.concat([best, result])).nlargest(top, "score")
@@ -66,6 +84,4 @@ def write_scores(model, table, output, keep=(), top=None, threshold=None, explai
             bar.update(table.position - bar.n)
         if top:
             best.to_csv(file, mode="wb", index=False)
-    if top and threshold is not None:
-        n_flagged = best["flag"].sum()
-    return n_rows, len(best) if top else n_rows, n_flagged
+    return n_rows, len(best) if top else n_rows, watch

@@ -5,7 +5,9 @@ import json
 import numpy as np
 import pandas as pd
 import pytest
+from event_tables import events
 
+import detect
 from own_data.drift import Comparison, check_summary, summarised
 
 KINDS = {"amount": "number", "flag": "boolean", "country": "category"}
@@ -83,3 +85,23 @@ def test_a_column_of_one_value_and_one_without_values():
 def test_a_forged_summary_is_refused(forged):
     with pytest.raises(ValueError, match="summary"):
         check_summary(forged, {"amount": "number"})
+
+
+def test_score_tells_drift_and_counts_flags_over_all_rows(tmp_path, monkeypatch, capsys):
+    monkeypatch.chdir(tmp_path)
+    table = events()
+    table.to_csv("events.csv", index=False)
+    assert detect.main("fit events.csv --label fraud --model m --method logistic".split()) == 0
+    capsys.readouterr()
+    command = "score {} --model m --output scores.csv --top 3 --contamination 0.05"
+    assert detect.main(command.format("events.csv").split()) == 0
+    shown = capsys.readouterr().out
+    assert (
+        "30 of the 600 rows are flagged" in shown and "DRIFT" not in shown
+    )  # 5% of them, of which 3 are written
+    table.assign(amount=pd.to_numeric(table["amount"]) * 50, country="nowhere").to_csv("new.csv", index=False)
+    assert detect.main(command.format("new.csv").split()) == 0
+    shown = capsys.readouterr().out
+    assert (
+        "DRIFT: unlike the training rows: " in shown and "country (distance" in shown and "amount (" in shown
+    )
