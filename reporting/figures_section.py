@@ -15,7 +15,6 @@ from reporting.sweeps import (
     KINDS,
     PARAMETERS,
     SWEEPS,
-    methods_in,
     published_values,
     read_drawable,
 )
@@ -132,10 +131,11 @@ def what_is_missing(table, name):
 def sweep_panels(table, parameters, published):
     """A panel per data set and parameter."""
     there = [name for name in parameters if name in set(table["parameter"])]
-    panels = []
+    table, panels = comparable(table), []
+    table = table[(table["metric"] == "auc_pr") & (table["value"] <= table["parameter"].map(largest))]
     for dataset, part in table.groupby("dataset", sort=False):
-        if methods_in(part):
-            shared = auc_range(part[part["value"] <= part["parameter"].map(largest)])
+        if part["mean"].notna().any():
+            shared = padded(part["mean"].dropna())
             panels += [
                 sweep_panel(dataset, part[part["parameter"] == name], name, shared, published, len(there) > 1)
                 for name in there
@@ -148,11 +148,6 @@ def largest(parameter):
     return PARAMETERS[parameter].largest
 
 
-def auc_range(part):
-    """The range of an AUC-PR axis."""
-    return padded(comparable(part[part["metric"] != "auc_roc"])["mean"].dropna())
-
-
 def padded(values):
     """A range around some AUC values, at least SMALLEST_RANGE, within 0 and 1."""
     low, high = values.min(), values.max()
@@ -163,15 +158,14 @@ def padded(values):
 def sweep_panel(dataset, part, name, y, published, is_one_of_several):
     """AUC-PR of each method on one data set against one parameter, and the published values."""
     parameter = PARAMETERS[name]
-    part = part[part["value"] <= parameter.largest]
     values = sorted(set(part["value"]))
     places = dict(zip(values, range(len(values)) if parameter.evenly else values))
     texts = {places[v]: f"{100 * v if parameter.percent else v:g}" for v in values}
     first, last = min(places.values()), max(places.values())
     margin = 0.06 * (last - first) or 1
     panel = Panel((first - margin, last + margin), y, texts, x_name=parameter.label)
-    means = by_method(comparable(part), rows="value").dropna(axis=1, how="all")
-    spreads = by_method(part, values="std", rows="value")  # of plain AUC-PR, also where the mean is weighted
+    means = by_method(part, rows="value").dropna(axis=1, how="all")
+    spreads = by_method(part, values="std", rows="value")
     for method in sorted(means, key=lambda one: one == "prenet"):  # which so is on top of the others
         xs = [places[value] for value in means.index]
         panel.curve(method, xs, means[method], spreads[method].reindex(means.index), *y)

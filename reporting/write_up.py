@@ -25,13 +25,11 @@ from judging.effects import shares_of_factors, variance_by_unseen_class
 from judging.tables import (
     METRICS,
     by_method,
-    comparable,
     counted_status,
     find_table,
     is_replaced,
     paper_runs,
     read_frame,
-    read_table,
 )
 from methods import METHODS, method_group
 from reporting.answer import sentence
@@ -254,19 +252,6 @@ def reading_row(cells):
     }
 
 
-def xgbod_on_unsw():
-    """XGBOD on the sets whose anomalies are files of their own; AUC-PR weighted to the paper's share."""
-    tables = {
-        "published": published_table("seen"),
-        "ours": read_table(REFERENCE / "xgbod_on_unsw" / "seen.csv"),
-    }
-    rows = {
-        title: by_method(comparable(table)).loc[["dos", "rec", "fuz"], "xgbod"]
-        for title, table in tables.items()
-    }
-    return pd.DataFrame(rows).T.rename_axis("AUC-PR, weighted")
-
-
 # ---------------------------------------------------------------------------- time
 
 
@@ -327,7 +312,6 @@ TABLES = {
     **{f"findings-{name}": functools.partial(findings, name) for name in CLAIMS_OF_FIGURES},
     "headline": lambda: headline("table"),
     "ranking": method_ranking,
-    "xgbod": xgbod_on_unsw,
     "appendix": lambda: headline("appendix"),
     "lambda": weights_of_unseen,
     "protocols": protocols,
