@@ -34,9 +34,8 @@ from own_data.user_tables import Table, read_labeled
 def labeled_rows(args, all_known=False):
     """The table of strings without its label column and y (n,), as the options of fit and evaluate say."""
     with bounded_memory(args.table):
-        return read_labeled(
-            args.table, args.label, args.drop, args.anomaly_value, args.normal_value, all_known
-        )
+        values = anomaly_values(args.anomaly_value)
+        return read_labeled(args.table, args.label, args.drop, values, args.normal_value, all_known)
 
 
 def fit(args):
@@ -107,8 +106,15 @@ def evaluate(args):
 # ---------------------------------------------------------------------------- command line
 
 
-def column_names(text):
+def comma_list(text):
     return [name.strip() for name in text.split(",") if name.strip()]
+
+
+def anomaly_values(given):
+    """The values of --anomaly-value: if it is given once, commas separate them, else each is one."""
+    if given and len(given) == 1:
+        return comma_list(given[0]) or given
+    return given
 
 
 def make_parser():
@@ -145,13 +151,16 @@ def make_parser():
 def add_learning_arguments(command):
     """The options of fit and evaluate: what is a label, which columns, which method."""
     label = "1/0 or true/false; empty means unlabelled"
-    anomaly = "what marks an anomaly instead; all other labels then mean 0"
+    anomaly = (
+        "what marks an anomaly instead, or several such values; all other labels then mean 0. "
+        "Repeat the option for values with a comma in them"
+    )
     normal = "what marks known normal rows, which join the unlabelled ones"
     drop, default = "columns to leave out", "(default: %(default)s)"
     command.add_argument("--label", required=True, metavar="COLUMN", help=label)
-    command.add_argument("--anomaly-value", metavar="VALUE", help=anomaly)
+    command.add_argument("--anomaly-value", action="append", metavar="A,B", help=anomaly)
     command.add_argument("--normal-value", metavar="VALUE", help=normal)
-    command.add_argument("--drop", type=column_names, default=[], metavar="A,B", help=drop)
+    command.add_argument("--drop", type=comma_list, default=[], metavar="A,B", help=drop)
     command.add_argument("--method", choices=SAVED_METHODS, default="prenet", help=default)
     command.add_argument("--seed", type=int, default=0, help=default)
 
@@ -166,7 +175,7 @@ def add_scoring_arguments(command):
     reasons = f"the {REASONS} columns that raise each score most ({' and '.join(EXPLAINED)} only)"
     command.add_argument("--model", required=True, help="file that fit wrote")
     command.add_argument("--output", default="scores.csv", help="CSV to write (default: %(default)s)")
-    command.add_argument("--keep", type=column_names, nargs="?", const=[], metavar="A,B", help=keep)
+    command.add_argument("--keep", type=comma_list, nargs="?", const=[], metavar="A,B", help=keep)
     command.add_argument("--top", type=positive, metavar="N", help=top)
     command.add_argument("--contamination", type=rate, metavar="RATE", help=expected)
     command.add_argument("--explain", action="store_true", help=reasons)

@@ -30,14 +30,17 @@ class EventModel:
     encoder: ColumnTransformer
     quantiles: np.ndarray  # of the scores of all training rows, from the lowest to the highest
     n_rows: int  # of the training table
+    decimal: str = "."  # the mark in the numbers of the texts
+    header: bool = True  # whether the training table had names of columns
 
     @classmethod
-    def fit(cls, method, texts, kinds, y, seed=0):
+    def fit(cls, method, texts, kinds, y, seed=0, decimal="."):
         """Learn from a table of strings and y (n,): 1 labelled anomaly, 0 unlabelled."""
         with bounded_memory("Encoding the table"), np.errstate(over="ignore", invalid="ignore"):
-            table = typed_columns(texts, kinds)
+            table = typed_columns(texts, kinds, decimal)
             encoder = new_encoder(kinds, rare_below(len(table)), MOST_LEVELS).fit(table)
-            model = cls(method, make_detector(method, random_state=seed), encoder, np.zeros(0), len(table))
+            detector = make_detector(method, random_state=seed)
+            model = cls(method, detector, encoder, np.zeros(0), len(table), decimal)
             X = model.encode(table)
         try:
             model.detector.fit(X, y)
@@ -80,7 +83,7 @@ class EventModel:
 
     def score(self, texts):
         """Features (n, D) and scores (n,) of a table of strings."""
-        X = self.encode(typed_columns(texts, self.kinds))
+        X = self.encode(typed_columns(texts, self.kinds, self.decimal))
         return X, self.scored(X, texts.index)
 
     def scored(self, X, rows):

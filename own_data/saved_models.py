@@ -42,6 +42,7 @@ def save_model(path, model):
         "parameters": model.detector.get_params(),
     }
     contents |= {"rows": model.n_rows, "columns": described_encoder(model.encoder), "arrays": list(arrays)}
+    contents["table"] = {"decimal": model.decimal, "header": model.header}
     members = {"format.json": json.dumps(contents, indent=1).encode()}
     for name, array in arrays.items():
         buffer = io.BytesIO()
@@ -52,7 +53,7 @@ def save_model(path, model):
             f"The {model.method} model of this table is too large for a file: it has more than "
             f"{MODEL_SIZE_LIMIT >> 20} MiB. Drop columns with --drop, or take another method."
         )
-    with written_whole(Path(path)) as file, zipfile.ZipFile(file, "w") as archive:
+    with written_whole(path) as file, zipfile.ZipFile(file, "w") as archive:
         for name, data in members.items():
             packing = zipfile.ZIP_STORED if name == "format.json" else zipfile.ZIP_DEFLATED
             archive.writestr(zipfile.ZipInfo(name), data, packing)
@@ -100,9 +101,18 @@ def _built_model(contents, arrays, path):
     check_description(contents["columns"])
     _check_number_of_trees(arrays)
     encoder = rebuilt_encoder(contents["columns"])
-    model = EventModel(contents["method"], detector, encoder, quantiles, n_rows)
+    model = EventModel(contents["method"], detector, encoder, quantiles, n_rows, *_notation(contents))
     detector.restore(arrays, sum(model.widths))
     return model
+
+
+def _notation(contents):
+    """How the table was written: its decimal mark, and whether it had a header; older files do not say."""
+    table = contents.get("table", {})
+    decimal, header = table.get("decimal", "."), table.get("header", True)
+    known = set(table) <= {"decimal", "header"} and decimal in (".", ",") and type(header) is bool
+    require(known, "its table is described in another way than detect.py does")
+    return decimal, header
 
 
 def _check_number_of_trees(arrays):

@@ -7,13 +7,12 @@ import math
 import zlib
 from pathlib import Path
 
-import numpy as np
 import pandas as pd
 
 from common.errors import DataError
 from loading.files import SEPARATORS, SIZE_LIMIT, bounded_memory, check_held, guarded_text
-from own_data.column_kinds import MISSING
 from own_data.features import MOST_COLUMNS
+from own_data.labels import anomaly_labels
 
 ROWS_AT_ONCE, CELLS_AT_ONCE = 16_384, 2**22
 EXTRA = "\0"  # a column beyond the last: where a chunk begins, pandas would drop cells that are too many
@@ -124,7 +123,7 @@ class Table:
             raise DataError(f"{self.path} has no rows.")
 
 
-def read_labeled(path, label, drop=(), anomaly_value=None, normal_value=None, all_known=False):
+def read_labeled(path, label, drop=(), anomaly_values=None, normal_value=None, all_known=False):
     """The whole table as strings without the label column, and y (n,).
 
     y is 1 for rows that are labelled as anomalies, 0 for all others.
@@ -138,42 +137,9 @@ def read_labeled(path, label, drop=(), anomaly_value=None, normal_value=None, al
         held += chunk.memory_usage(deep=True).sum()
         check_held(held)
     texts = pd.concat(chunks)
-    y = anomaly_labels(texts.pop(label), anomaly_value, normal_value, all_known, path)
+    y = anomaly_labels(texts.pop(label), anomaly_values, normal_value, all_known, path)
     if y.all() or not y.any():
         found = "only anomalies" if y.all() else "no labelled anomaly"
         needed = "labelled anomalies and other rows are needed"
         raise DataError(f"{path} has {found} in column {label!r}, but {needed}.")
     return texts, y
-
-
-def anomaly_labels(cells, anomaly_value, normal_value, all_known, path):
-    """1 for each cell that means an anomaly, 0 for the others; a cell that could mean anything is refused."""
-
-    def same(value):  # 1, 1.0 and "1 " are one value
-        with_number = pd.to_numeric(value, errors="coerce")
-        return str(float(with_number)) if np.isfinite(with_number) else value.strip()
-
-    anomalous = {"1.0", "true"} if anomaly_value is None else {same(anomaly_value)}
-    normal = {"0.0", "false"} if anomaly_value is None else None  # None: all other labels
-    if normal_value is not None:
-        normal = {same(normal_value)}
-    meanings = {}
-    for cell in cells.unique():
-        value = same(cell)
-        if anomaly_value is None and value.casefold() in ("true", "false"):
-            value = value.casefold()
-        meanings[cell] = int(value in anomalous)
-        known = value in anomalous or (value in normal if normal else value.casefold() not in MISSING)
-        if not known and (all_known or value):
-            if value.casefold() in MISSING:
-                wanted = (
-                    "all labels must be known" if all_known else "if it is unlabelled, leave the cell empty"
-                )
-                problem = f": {wanted}"
-            else:
-                expected = ", ".join(sorted(anomalous | (normal or set()))).replace(".0", "")
-                problem = f" instead of {expected}: see --anomaly-value and --normal-value"
-            raise DataError(
-                f"Row {np.argmax(cells == cell) + 1:,} of {path} has the label {cell!r}{problem}."
-            )
-    return cells.map(meanings).to_numpy(np.int64)
