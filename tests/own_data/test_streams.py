@@ -83,7 +83,11 @@ def process(*arguments, **options):
 # ---------------------------------------------------------------------------- reading
 
 
-@pytest.mark.parametrize("pack", [bytes, gzip.compress, lambda data: zip_bytes(("events.csv", data))])
+def zipped(data):
+    return zip_bytes(("events.csv", data))
+
+
+@pytest.mark.parametrize("pack", [bytes, gzip.compress, zipped])
 def test_a_pipe_is_read_like_a_file(folder, model_path, expected, pipe, pack):
     assert run("score", pipe(pack(CSV)), "--model", model_path) == 0
     assert Path("scores.csv").read_bytes() == expected
