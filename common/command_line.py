@@ -2,19 +2,31 @@
 
 import argparse
 import ast
+import os
 import re
+import sys
 from contextlib import contextmanager
 
 from common.errors import UserError
+from common.writing import STANDARD_OUTPUT
+
+UNREAD = 128 + 13  # the exit code that a shell shows for a program that SIGPIPE ended
 
 
 @contextmanager
 def user_errors_end(parser):
-    """Turn a UserError into its sentence and exit code 2, as argparse does for wrong arguments."""
+    """Turn a UserError into its sentence and exit code 2, as argparse does for wrong arguments.
+
+    Where nobody reads the output any more, as after `| head`, the command ends without a word.
+    """
     try:
         yield
+        print(end="", flush=True)  # what is still in the buffer: at exit it would be too late
     except UserError as error:
         parser.error(str(error))
+    except BrokenPipeError:
+        os.dup2(os.open(os.devnull, os.O_WRONLY), STANDARD_OUTPUT)  # for what Python flushes at exit
+        sys.exit(UNREAD)
 
 
 def parse_names(text, known, what):

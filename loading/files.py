@@ -37,6 +37,10 @@ DATA_SUFFIXES = (".csv", ".svm", ".data", ".txt")
 DECOMPRESSORS = {".gz": gzip.open, ".bz2": bz2.open, ".xz": lzma.open}
 
 
+class NotText(DataError):
+    """A file that should be a text, and is none or one of another encoding."""
+
+
 @contextmanager
 def bounded_memory(what, limit=None):
     """Let this process take `limit` bytes (MEMORY_LIMIT) more than it has; DataError if that is too little.
@@ -107,7 +111,7 @@ class GuardedText(GuardedReader):
 
     def check(self, data):
         if b"\0" in data:  # pandas would end the cell there
-            raise DataError(f"{self._path} holds a zero byte, so it is not a text in UTF-8.")
+            raise NotText(f"{self._path} holds a zero byte, so it is not a text in UTF-8.")
         self._n_lines += max(data.count(b"\n"), data.count(b"\r"))
         if self._n_lines > self._most_lines:
             raise DataError(f"{self._path} has more than {self._most_lines:,} lines.")

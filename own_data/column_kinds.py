@@ -14,7 +14,11 @@ DATE = (
     r"|\d{1,2}[ -][A-Z][a-z]{2,8}[ -]\d{2,4}([ T].*)?"
     r"|\d{1,2}:\d{2}(:\d{2}(\.\d+)?)?"
 )
-NUMBER_WITH_COMMAS = r"[+-]?[\d.' ]*,[\d.,' ]*"
+COMMAS_TO_POINTS = str.maketrans(",.", ".,")
+WRONG_NUMBERS = {  # by the decimal mark: another one, or marks between thousands; an IP address is no number
+    ".": r"[+-]?[\d.' ]*,[\d.,' ]*|[+-]?\d+",
+    ",": r"[+-]?\d*\.\d+|[+-]?\d{1,3}(\.\d{3})+(,\d+)?|[+-]?\d+(,\d+)?",
+}
 ID_NAME = r"(^|[\W_])(id|ID|Id|uuid|UUID)$|[a-z]I[dD]$"
 MANY_LEVELS = 20  # a column with fewer different texts is always a category
 
@@ -24,12 +28,18 @@ def is_missing(texts):
     return texts.str.strip().str.casefold().isin(MISSING)
 
 
+def to_numbers(texts, decimal="."):
+    """Texts as numbers; NaN for those that are none, such as 1.5 where the decimal mark is the comma."""
+    points = texts if decimal == "." else texts.str.translate(COMMAS_TO_POINTS)
+    return pd.to_numeric(points, errors="coerce")
+
+
 def rare_below(n_rows):
     """In how many of the training rows a level must occur for a feature of its own."""
     return min(10, max(2, n_rows // 100))
 
 
-def column_kind(name, texts):
+def column_kind(name, texts, decimal="."):
     """(kind of the column, None), or (None, why it is dropped)."""
     filled = texts[~is_missing(texts)]
     levels = pd.Series(filled.unique(), dtype=object).str.strip()
@@ -37,7 +47,7 @@ def column_kind(name, texts):
         return None, "constant"
     if set(levels.str.casefold()) == {"true", "false"}:
         return "boolean", None
-    numbers = pd.to_numeric(levels, errors="coerce")
+    numbers = to_numbers(levels, decimal)
     mostly_different = len(levels) >= MANY_LEVELS and len(levels) > 0.5 * len(filled)
     if numbers.notna().all():
         counts = len(levels) == len(texts) and np.ptp(numbers) < 10 * len(texts)
@@ -51,7 +61,7 @@ def column_kind(name, texts):
         return (None, "constant") if numbers.nunique() == 1 else ("number", None)
     if levels.str.fullmatch(DATE).all():
         return None, "a date or time"
-    refuse_unclear(name, levels, numbers, mostly_different)
+    refuse_unclear(name, levels, numbers, decimal, mostly_different)
     if mostly_different:
         return None, "an id"
     if filled.value_counts().iloc[0] < rare_below(len(texts)):
@@ -59,13 +69,14 @@ def column_kind(name, texts):
     return "category", None
 
 
-def refuse_unclear(name, levels, numbers, mostly_different):
+def refuse_unclear(name, levels, numbers, decimal, mostly_different):
     """Refuse a column whose levels look like badly written numbers, or like free text."""
     unclear = levels[numbers.isna()].iloc[0]
-    if levels.str.fullmatch(NUMBER_WITH_COMMAS + r"|[+-]?\d+").all():
+    if levels.str.fullmatch(WRONG_NUMBERS[decimal]).all():
+        other = "," if decimal == "." else "."
         raise DataError(
-            f"Column {name!r} holds numbers like {unclear!r}: "
-            f"write them as 1234.5, or leave them out with --drop {name}."
+            f"Column {name!r} holds numbers like {unclear!r}: add --decimal {other} if that is their decimal "
+            f"mark, else write them as 1234{decimal}5, or leave them out with --drop {name}."
         )
     if len(levels) >= MANY_LEVELS and numbers.notna().mean() > 0.5:
         raise DataError(
@@ -79,11 +90,11 @@ def refuse_unclear(name, levels, numbers, mostly_different):
         )
 
 
-def choose_columns(texts, path):
+def choose_columns(texts, path, decimal="."):
     """{column: kind} of the columns that are used; says which ones are not, and why."""
     kinds, dropped = {}, {}
     for name in texts.columns:
-        kind, why = column_kind(name, texts[name])
+        kind, why = column_kind(name, texts[name], decimal)
         if kind:
             kinds[name] = kind
         else:
@@ -100,7 +111,7 @@ def choose_columns(texts, path):
     return kinds
 
 
-def typed_columns(texts, kinds):
+def typed_columns(texts, kinds, decimal="."):
     """The columns of a table of strings as their kinds say.
 
     Numbers and truth values become floats (NaN: missing), categories stay as they are. Messages number the
@@ -112,9 +123,7 @@ def typed_columns(texts, kinds):
             continue
         cells = texts[name]
         values = (
-            pd.to_numeric(cells, errors="coerce")
-            if kind == "number"
-            else cells.str.strip().str.casefold().map(TRUTH)
+            to_numbers(cells, decimal) if kind == "number" else cells.str.strip().str.casefold().map(TRUTH)
         )
         columns[name] = values.astype(np.float64)
         unclear = np.flatnonzero(~np.isfinite(columns[name]))

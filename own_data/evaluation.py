@@ -27,7 +27,7 @@ def hide_labels(y, n_labeled, seed):
     return np.concatenate([split.unlabeled, hidden]), split.anomalies, split.test, 0
 
 
-def hidden_label_tests(texts, y, kinds, method, n_labeled, seeds):
+def hidden_label_tests(texts, y, kinds, method, n_labeled, seeds, decimal="."):
     """[(y, scores) of the test rows], fitted and scored for each seed; says how many rows are what."""
     tests = []
     for seed in seeds:
@@ -42,7 +42,7 @@ def hidden_label_tests(texts, y, kinds, method, n_labeled, seeds):
             )
         rows = texts.iloc[np.concatenate([unlabeled, anomalies])]
         labels = np.repeat([0, 1], [len(unlabeled), len(anomalies)])
-        model = EventModel.fit(method, rows, kinds, labels, seed)
+        model = EventModel.fit(method, rows, kinds, labels, seed, decimal)
         tests.append((y[test], score_rows(model, texts.iloc[test])["score"].to_numpy()))
     return tests
 

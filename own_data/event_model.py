@@ -33,15 +33,17 @@ class EventModel:
     n_rows: int  # of the training table
     typical: np.ndarray  # (D,) features of a row in which every column has its typical value
     summary: dict | None = None  # of the training rows (drift.py); an older file has none
+    decimal: str = "."  # the mark in the numbers of the texts
+    header: bool = True  # whether the training table had names of columns
 
     @classmethod
-    def fit(cls, method, texts, kinds, y, seed=0):
+    def fit(cls, method, texts, kinds, y, seed=0, decimal="."):
         """Learn from a table of strings and y (n,): 1 labelled anomaly, 0 unlabelled."""
         with bounded_memory("Encoding the table"), np.errstate(over="ignore", invalid="ignore"):
-            table = typed_columns(texts, kinds)
+            table = typed_columns(texts, kinds, decimal)
             encoder = new_encoder(kinds, rare_below(len(table)), MOST_LEVELS).fit(table)
-            empty = np.zeros(0)
-            model = cls(method, make_detector(method, random_state=seed), encoder, empty, len(table), empty)
+            detector, empty = make_detector(method, random_state=seed), np.zeros(0)
+            model = cls(method, detector, encoder, empty, len(table), empty, decimal=decimal)
             X = model.encode(table)
             model.typical = typical_row(X, model.widths)
             model.summary = summarised(table, model.kinds, model.levels)
@@ -95,7 +97,7 @@ class EventModel:
 
     def score(self, texts, watch=None):
         """Features (n, D) and scores (n,) of a table of strings; watch.add gets typed columns and scores."""
-        table = typed_columns(texts, self.kinds)
+        table = typed_columns(texts, self.kinds, self.decimal)
         X = self.encode(table)
         scores = self.scored(X, texts.index)
         if watch is not None:

@@ -1,32 +1,31 @@
 """Columns that a model should not see: copies of the label, and ids.
 
-    for warning in suspicious_columns(texts, kinds, y):
+    for warning in suspicious_columns(table, kinds, y):
         print(warning)
 
 A column that alone tells the labelled anomalies from all other rows was most likely written after the label
 was known. A model that uses it looks perfect in a test and fails on new rows.
 """
 
-import numpy as np
 import pandas as pd
 from sklearn.metrics import roc_auc_score
 
 from common.errors import printable
-from own_data.column_kinds import TRUTH, rare_below
+from own_data.column_kinds import rare_below
 
 SEPARATES = 0.995  # AUC-ROC of a single column from which on it is named
 MOSTLY_DIFFERENT = 0.95  # share of different whole numbers from which on a column looks like an id
 
 
-def suspicious_columns(texts, kinds, y):
-    """A warning for each suspicious column of a table of strings; y (n,): 1 for a labelled anomaly."""
+def suspicious_columns(table, kinds, y):
+    """A warning for each suspicious column of typed columns; y (n,): 1 for a labelled anomaly."""
     warnings = []
     for name, kind in kinds.items():
-        area = single_column_auc(texts[name], kind, y)
+        area = single_column_auc(table[name], kind, y)
         if area >= SEPARATES:
             what = f"alone separates the labelled anomalies from the other rows (AUC-ROC {area:.3f})"
             warnings.append(warning(name, what, "if it is known only after the label"))
-        elif kind == "number" and looks_like_id(texts[name]):
+        elif kind == "number" and looks_like_id(table[name]):
             what = "has a different whole number in nearly every row, as an id has"
             warnings.append(warning(name, what, "if it is one"))
     return warnings
@@ -38,17 +37,8 @@ def warning(name, what, condition):
 
 
 def single_column_auc(cells, kind, y):
-    """How well one column ranks the anomalies first, in either direction (AUC-ROC, 0.5 to 1)."""
-    if kind == "category":
-        values = share_of_anomalies(cells, y)
-    else:
-        values = (
-            cells.str.strip().str.casefold().map(TRUTH)
-            if kind == "boolean"
-            else pd.to_numeric(cells, "coerce")
-        )
-        values = values.where(np.isfinite(values.astype(float)))  # fit says what is wrong with the others
-        values = values.fillna(values.median()).to_numpy(float)
+    """How well one typed column ranks the anomalies first, in either direction (AUC-ROC, 0.5 to 1)."""
+    values = share_of_anomalies(cells, y) if kind == "category" else cells.fillna(cells.median())
     area = roc_auc_score(y, values)
     return max(area, 1 - area)
 
@@ -61,7 +51,7 @@ def share_of_anomalies(cells, y):
 
 
 def looks_like_id(cells):
-    """Whether nearly all cells are different whole numbers."""
-    numbers = pd.to_numeric(cells, errors="coerce").dropna()
-    whole = np.isfinite(numbers) & (numbers % 1 == 0)
-    return len(numbers) > 100 and bool(whole.all()) and numbers.nunique() >= MOSTLY_DIFFERENT * len(numbers)
+    """Whether nearly all cells of a column of numbers are different whole numbers."""
+    numbers = cells.dropna()
+    whole = (numbers % 1 == 0).all()
+    return len(numbers) > 100 and bool(whole) and numbers.nunique() >= MOSTLY_DIFFERENT * len(numbers)

@@ -50,6 +50,7 @@ def save_model(path, model):
     }
     contents |= {"rows": model.n_rows, "columns": described_encoder(model.encoder), "arrays": list(arrays)}
     contents["summary"] = model.summary
+    contents["table"] = {"decimal": model.decimal, "header": model.header}
     members = {"format.json": json.dumps(contents, indent=1).encode()}
     for name, array in arrays.items():
         buffer = io.BytesIO()
@@ -60,7 +61,7 @@ def save_model(path, model):
             f"The {model.method} model of this table is too large for a file: it has more than "
             f"{MODEL_SIZE_LIMIT >> 20} MiB. Drop columns with --drop, or take another method."
         )
-    with written_whole(Path(path)) as file, zipfile.ZipFile(file, "w") as archive:
+    with written_whole(path) as file, zipfile.ZipFile(file, "w") as archive:
         for name, data in members.items():
             packing = zipfile.ZIP_STORED if name == "format.json" else zipfile.ZIP_DEFLATED
             archive.writestr(zipfile.ZipInfo(name), data, packing)
@@ -109,7 +110,10 @@ def _built_model(contents, arrays, path):
     _check_number_of_trees(arrays)
     encoder = rebuilt_encoder(contents["columns"])
     typical = arrays.pop("typical", None)
-    model = EventModel(contents["method"], detector, encoder, quantiles, n_rows, typical)
+    decimal, header = _notation(contents)
+    model = EventModel(
+        contents["method"], detector, encoder, quantiles, n_rows, typical, decimal=decimal, header=header
+    )
     n_features = sum(model.widths)
     if typical is None:  # a file of before: medians and modes, of categories no level
         model.typical = typical = model.encode(typical_cells(contents["columns"]))[0]
@@ -119,6 +123,15 @@ def _built_model(contents, arrays, path):
         model.summary = contents["summary"]
     detector.restore(arrays, n_features)
     return model
+
+
+def _notation(contents):
+    """How the table was written: its decimal mark, and whether it had a header; older files do not say."""
+    table = contents.get("table", {})
+    decimal, header = table.get("decimal", "."), table.get("header", True)
+    known = set(table) <= {"decimal", "header"} and decimal in (".", ",") and type(header) is bool
+    require(known, "its table is described in another way than detect.py does")
+    return decimal, header
 
 
 def _check_number_of_trees(arrays):

@@ -69,7 +69,9 @@ def write_scores(model, table, output, keep=(), top=None, threshold=None, explai
     """Score a Table into a CSV file, all rows or the `top`; how many were read and written, and a Watch."""
     n_rows, watch, best = 0, Watch(model, threshold), pd.DataFrame()
     columns = [name for name in table.columns if name in keep or name in model.kinds]
-    bar_settings = {"total": table.size, "unit": "B", "unit_scale": True, "disable": None}
+    # on standard error, and only if that is a terminal; of a pipe the size is unknown
+    hidden = True if table.size is None else None
+    bar_settings = {"total": table.size, "unit": "B", "unit_scale": True, "disable": hidden}
     with written_whole(output) as file, tqdm(**bar_settings) as bar:
         for texts in table.chunks(columns):
             result = score_rows(model, texts, top, explain, watch)

@@ -1,52 +1,48 @@
 """Tables of a user, CSV or Parquet, read as text; they are not trusted."""
 
 import csv
-import gzip
-import io
-import math
+import uuid
 import zlib
-from pathlib import Path
+from itertools import islice
+from typing import Any
 
-import numpy as np
 import pandas as pd
 
 from common.errors import DataError
-from loading.files import SEPARATORS, SIZE_LIMIT, bounded_memory, check_held, guarded_text
-from own_data.column_kinds import MISSING
-from own_data.features import MOST_COLUMNS
+from loading.files import LINE_LIMIT, SEPARATORS, NotText, bounded_memory, check_held
+from own_data.column_kinds import DATE, is_missing, to_numbers
+from own_data.labels import anomaly_labels
+from own_data.table_files import MarkedText, TableFile, wrong_encoding
 
 ROWS_AT_ONCE, CELLS_AT_ONCE = 16_384, 2**22
-EXTRA = "\0"  # a column beyond the last: where a chunk begins, pandas would drop cells that are too many
+LOOKED_AT = 100  # lines, to tell whether the first one has names
+# columns beyond the last: in the first of them stands _end, or in the second after a separator too many
+EXTRA, BEYOND = "\0", "\0\0"
+csv.field_size_limit(LINE_LIMIT)  # which bounds a cell, too
 
 
 class Table:
     """A table in a file, read as text, a chunk of rows at a time.
 
-    `columns` are its names, `position` the bytes read so far.
+    `header` says whether the first line has the names of the columns; None: yes, unless it looks like data.
+    `columns` are the names, `decimal` is the mark in the numbers, `status` that of os.stat, `size` the bytes
+    of a file on disk and `position` those read so far.
     """
 
-    def __init__(self, path):
-        self.path, self.position = Path(path), 0
-        try:
-            self.size = self.path.stat().st_size
-            self._raw = open(self.path, "rb")  # noqa: SIM115
-            start = self._raw.read(4)
-        except OSError as error:
-            raise DataError(f"{path} cannot be read: {error.strerror}.") from None
-        self._raw.seek(0)
-        self._parquet = self._open_parquet() if start == b"PAR1" else None
+    def __init__(self, path, header=None, encoding="utf-8", decimal="."):
+        self._file = TableFile(path)
+        self.path, self.size, self.status = self._file.path, self._file.size, self._file.status
+        self.position, self._encoding, self._doubt = 0, encoding, ""
+        self._parquet: Any = self._open_parquet() if self._file.is_parquet else None
+        # the numbers of a Parquet file are no texts
+        self.decimal, self.header = ("." if self._parquet else decimal), header is not False
         if self._parquet:
             self.columns = self._parquet.schema_arrow.names
         else:
-            packed = start[:2] == b"\x1f\x8b"
-            plain = gzip.GzipFile(fileobj=self._raw) if packed else self._raw
-            limit = SIZE_LIMIT if packed else math.inf
-            guarded = guarded_text(plain, self.path, limit, most_lines=math.inf, most_cells=MOST_COLUMNS)
-            self._text = io.TextIOWrapper(guarded, encoding="utf-8-sig", newline="")
-            self.columns = self._guarded(self._read_header)
+            self.columns = self._guarded(self._open_text, header)
         repeated = pd.Index(self.columns)[pd.Index(self.columns).duplicated()]
         if len(repeated):
-            raise DataError(f"{path} has more than one column {repeated[0]!r}.")
+            raise DataError(f"{self.path} has more than one column {repeated[0]!r}.")
 
     def _open_parquet(self):
         try:
@@ -55,18 +51,47 @@ class Table:
             raise DataError(
                 f"{self.path} is a Parquet file, for which `pip install pyarrow` is needed."
             ) from None
-        return self._guarded(lambda: ParquetFile(self._raw))
+        return self._guarded(lambda: ParquetFile(self._file.seekable()))
 
-    def _read_header(self):
-        line = self._text.readline().strip("\r\n")
+    def _open_text(self, header):
+        """The names of the columns; `_text` has the rows, each with `_end` as one more cell.
+
+        So a row with another number of cells than names is known, and the parser decides what is a row.
+        """
+        lines = self._file.text(self._encoding)
+        line = lines.readline()
         if not line.strip():
             raise DataError(
                 f"{self.path} is empty, or its first line is: it must have the names of the columns."
             )
-        n_names = {one: len(next(csv.reader([line], delimiter=one))) for one in SEPARATORS.decode()}
-        self._separator = max(n_names, key=n_names.__getitem__)
-        names = next(csv.reader([line], delimiter=self._separator, skipinitialspace=True, strict=True))
+        self._separator = self._find_separator(line)
+        names = next(self._csv_reader([line.strip("\r\n")], strict=header is not False))
+        below = list(islice(lines, LOOKED_AT))
+        if header is None and looks_like_data(names, self._csv_reader(below), self.decimal):
+            raise DataError(
+                f"The first line of {self.path} looks like data, not like names of columns: "
+                "add --no-header if there are none, or --header if these are the names."
+            )
+        if header is None and to_numbers(pd.Series(names, dtype=object), self.decimal).notna().any():
+            self._doubt = ": if the first line is data, add --no-header"
+        if header is False:
+            below = [line, *below]
+            names = [f"column_{number}" for number, _ in enumerate(next(self._csv_reader(below)), start=1)]
+        # of a single column no cell can be missing, and an empty line is no row
+        self._end = f"\x1e{uuid.uuid4().hex[:8]}" if len(names) > 1 else ""
+        self._mark = self._end and self._separator + self._end
+        self._text = MarkedText("".join(below), lines, self._mark)
         return [name.strip() or "(unnamed)" for name in names]
+
+    def _find_separator(self, line):
+        """The separator that gives most cells; a comma that may be a decimal mark is the last choice."""
+        n_cells = {one: len(next(csv.reader([line], delimiter=one))) for one in SEPARATORS.decode()}
+        if self.decimal == "," and max(n for one, n in n_cells.items() if one != ",") > 1:
+            del n_cells[","]
+        return max(n_cells, key=n_cells.__getitem__)
+
+    def _csv_reader(self, lines, **options):
+        return csv.reader(lines, delimiter=self._separator, skipinitialspace=True, **options)
 
     def must_have(self, names, purpose):
         """Refuse a table that lacks one of these columns."""
@@ -75,21 +100,24 @@ class Table:
             only = f"{self.path} has one column only, {self.columns[0][:60]!r}"
             raise DataError(f"{only}: columns must be separated by , ; tab or |.")
         if lacking:
-            found = ", ".join(self.columns)[:500]
+            found = ", ".join(self.columns)[:500] + self._doubt
             raise DataError(f"{self.path} lacks the column {', '.join(lacking)} {purpose}; it has {found}.")
 
-    def _guarded(self, read):
-        """read(), with whatever is wrong with the file in one sentence."""
+    def _guarded(self, read, *arguments):
+        """What a function returns, with whatever is wrong with the file in one sentence."""
         try:
             with bounded_memory(self.path):
-                return read()
-        except UnicodeDecodeError:
-            raise DataError(f"{self.path} is not a text in UTF-8, nor gzip or Parquet.") from None
+                return read(*arguments)
+        except (UnicodeDecodeError, NotText):
+            raise wrong_encoding(self.path, self._encoding) from None
         # those of pandas and pyarrow are ValueErrors
         except (OSError, EOFError, ValueError, csv.Error, zlib.error) as error:
-            raise DataError(
-                f"{self.path} cannot be read as a table: {str(error).strip().rstrip('.')}."
-            ) from None
+            reason = str(error).strip().rstrip(".")
+            if "C error: Expected" in reason:  # so many fields, saw more
+                reason = "a row has more cells than the first line"
+            elif "EOF inside string" in reason:
+                reason = "a quote is not closed"
+            raise DataError(f"{self.path} cannot be read as a table: {reason}.") from None
 
     def _chunk_rows(self):
         """ROWS_AT_ONCE, or fewer of a wide table."""
@@ -97,39 +125,88 @@ class Table:
 
     def chunks(self, columns):
         """Tables of strings with these columns; an empty cell is an empty string."""
-        if self._parquet:
-            pieces = self._parquet.iter_batches(self._chunk_rows(), columns=columns)
-        else:
-            # all columns, because with usecols pandas takes rows with too many cells
-            as_texts = {"dtype": str, "na_filter": False, "skipinitialspace": True, "sep": self._separator}
-            names, at_once = [*self.columns, EXTRA], self._chunk_rows()
-            pieces = self._guarded(
-                lambda: pd.read_csv(self._text, header=None, names=names, chunksize=at_once, **as_texts)
-            )
         n_rows = 0
-        while (piece := self._guarded(lambda: next(pieces, None))) is not None and len(piece):
-            if self._parquet:
-                piece = piece.to_pandas()
-                piece = piece.astype(object).where(piece.notna(), "").astype(str)
-            # in the first case pandas took the first cells for the names of rows
-            elif not isinstance(piece.index, pd.RangeIndex) or piece[EXTRA].any():
-                raise DataError(f"{self.path} has rows with more cells than its first line has names.")
-            piece = piece[columns].set_axis(range(n_rows, n_rows + len(piece)))
+        for piece in self._parquet_pieces(columns) if self._parquet else self._text_pieces(columns):
+            piece = piece.set_axis(range(n_rows, n_rows + len(piece)))
             n_rows += len(piece)
-            self.position = self._raw.tell()
-            if self._parquet:
+            if self._parquet and self.size:
                 self.position = self.size * n_rows // self._parquet.metadata.num_rows
+            elif self.size:
+                self.position = self._file.position()
             yield piece
         if n_rows == 0:
             raise DataError(f"{self.path} has no rows.")
 
+    def _parquet_pieces(self, columns):
+        pieces = self._parquet.iter_batches(self._chunk_rows(), columns=columns)
+        while (piece := self._guarded(next, pieces, None)) is not None and len(piece):
+            texts = piece.to_pandas()
+            yield texts.astype(object).where(texts.notna(), "").astype(str)[columns]
 
-def read_labeled(path, label, drop=(), anomaly_value=None, normal_value=None, all_known=False):
-    """The whole table as strings without the label column, and y (n,).
+    def _text_pieces(self, columns):
+        # all columns, because with usecols pandas takes rows with too many cells
+        as_texts = {"dtype": str, "na_filter": False, "skipinitialspace": True, "sep": self._separator}
+        names, at_once, n_rows = [*self.columns, EXTRA, BEYOND], self._chunk_rows(), 0
+        pieces = self._guarded(
+            lambda: pd.read_csv(self._text, header=None, names=names, chunksize=at_once, **as_texts)
+        )
+        while (piece := self._guarded(next, pieces, None)) is not None and len(piece):
+            whole = self._whole_rows(piece, n_rows)
+            n_rows += len(whole)
+            if len(whole):
+                yield self._without_marks(whole[columns])
+
+    def _whole_rows(self, piece, n_before):
+        """The rows without blank lines, each with a cell for every column; `n_before` rows came before."""
+        if not isinstance(piece.index, pd.RangeIndex):  # pandas took the first cells for the names of rows
+            raise DataError(
+                f"{self.path} cannot be read as a table: a row has more cells than the first line."
+            )
+        whole = (piece[EXTRA] == self._end) | ((piece[EXTRA] == "") & (piece[BEYOND] == self._end))
+        if not whole.all() and self._end:
+            blank = (piece[self.columns[0]] == "") & (piece[self.columns[1]] == self._end)
+            piece, whole = piece[~blank], whole[~blank]
+        if not whole.all():
+            place = whole.argmin()
+            fewer = (piece[self.columns].iloc[place] == self._end).any()
+            raise DataError(
+                f"Row {n_before + place + 1:,} of {self.path} has {'fewer' if fewer else 'more'} cells "
+                "than the first line."
+            )
+        return piece
+
+    def _without_marks(self, texts):
+        """The cells as they are in the file: a line break in quotes has a mark, too."""
+        if self._text.quoted and self._end:
+            for name in texts.columns:
+                if self._end in "".join(texts[name]):
+                    texts = texts.copy()
+                    texts[name] = texts[name].str.replace(self._mark, "", regex=False)
+        return texts
+
+
+def looks_like_data(names, rows, decimal="."):
+    """Whether a first line has no names: all its cells are empty, numbers, dates, or in their column again.
+
+    Numbers that count from 0 or 1 on are names, as pandas gives them.
+    """
+    cells = pd.Series(names, dtype=object).str.strip()
+    missing = is_missing(cells)
+    if any(list(cells[~missing]) == [str(first + i) for i in range((~missing).sum())] for first in (0, 1)):
+        return False
+    plain = missing | to_numbers(cells, decimal).notna() | cells.str.fullmatch(DATE)
+    rows = [row for row in rows if row != names]  # which is a header once more, of files that were joined
+    return all(
+        plain[place] or any(row[place : place + 1] == [name] for row in rows)
+        for place, name in enumerate(names)
+    )
+
+
+def read_labeled(table, label, drop=(), anomaly_values=None, normal_value=None, all_known=False):
+    """The whole of a Table as strings without the label column, and y (n,).
 
     y is 1 for rows that are labelled as anomalies, 0 for all others.
     """
-    table = Table(path)
     table.must_have([label], "of --label")
     table.must_have(drop, "of --drop")
     chunks, held = [], 0
@@ -138,42 +215,10 @@ def read_labeled(path, label, drop=(), anomaly_value=None, normal_value=None, al
         held += chunk.memory_usage(deep=True).sum()
         check_held(held)
     texts = pd.concat(chunks)
-    y = anomaly_labels(texts.pop(label), anomaly_value, normal_value, all_known, path)
+    cells = texts.pop(label)
+    y = anomaly_labels(cells, anomaly_values, normal_value, all_known, table.path, table.decimal)
     if y.all() or not y.any():
         found = "only anomalies" if y.all() else "no labelled anomaly"
         needed = "labelled anomalies and other rows are needed"
-        raise DataError(f"{path} has {found} in column {label!r}, but {needed}.")
+        raise DataError(f"{table.path} has {found} in column {label!r}, but {needed}.")
     return texts, y
-
-
-def anomaly_labels(cells, anomaly_value, normal_value, all_known, path):
-    """1 for each cell that means an anomaly, 0 for the others; a cell that could mean anything is refused."""
-
-    def same(value):  # 1, 1.0 and "1 " are one value
-        with_number = pd.to_numeric(value, errors="coerce")
-        return str(float(with_number)) if np.isfinite(with_number) else value.strip()
-
-    anomalous = {"1.0", "true"} if anomaly_value is None else {same(anomaly_value)}
-    normal = {"0.0", "false"} if anomaly_value is None else None  # None: all other labels
-    if normal_value is not None:
-        normal = {same(normal_value)}
-    meanings = {}
-    for cell in cells.unique():
-        value = same(cell)
-        if anomaly_value is None and value.casefold() in ("true", "false"):
-            value = value.casefold()
-        meanings[cell] = int(value in anomalous)
-        known = value in anomalous or (value in normal if normal else value.casefold() not in MISSING)
-        if not known and (all_known or value):
-            if value.casefold() in MISSING:
-                wanted = (
-                    "all labels must be known" if all_known else "if it is unlabelled, leave the cell empty"
-                )
-                problem = f": {wanted}"
-            else:
-                expected = ", ".join(sorted(anomalous | (normal or set()))).replace(".0", "")
-                problem = f" instead of {expected}: see --anomaly-value and --normal-value"
-            raise DataError(
-                f"Row {np.argmax(cells == cell) + 1:,} of {path} has the label {cell!r}{problem}."
-            )
-    return cells.map(meanings).to_numpy(np.int64)

@@ -38,6 +38,8 @@ RUN_COLUMNS = (
 COLUMNS_BEFORE_CODE = RUN_COLUMNS[:-1]
 # auc_pr_weighted: test anomalies weighted to the paper's class ratio; empty where the data has it anyway
 MAY_BE_EMPTY = ["auc_pr_weighted", "mean_score_anomalies", "mean_score_normals"]
+AREAS = ["auc_roc", "auc_pr", "auc_pr_weighted"]
+ROUNDING = 1e-9  # by which a sum of parts may be beyond 0 or 1
 TEXTS = ["experiment", "method", "dataset", "protocol", "data_status", "data_sha256", "settings", "code"]
 FREE_BYTES = 2**24  # that the disk must have before work starts; a run takes some 400
 
@@ -116,6 +118,7 @@ class RunsFile:
                 runs[name] = pd.to_numeric(runs[name])
                 if name not in MAY_BE_EMPTY and runs[name].isna().any():
                     raise ValueError(f"line {runs[name].isna().argmax() + 2} has no {name}")
+            refuse_impossible_areas(runs)
             runs = runs.reindex(columns=RUN_COLUMNS)  # an older file may lack a measured value
         except (ValueError, OSError) as error:
             raise UserError(f"{self.path} cannot be read as a table of runs: {error}") from None
@@ -156,6 +159,15 @@ class RunsFile:
                 os.fsync(file.fileno())
         except OSError as error:
             raise UserError(f"{self.path} cannot be written: {error.strerror}") from None
+
+
+def refuse_impossible_areas(runs):
+    """ValueError for a measured area that is not from 0 to 1; runs have the order of their file."""
+    for name in (name for name in AREAS if name in runs):
+        impossible = (runs[name] < -ROUNDING) | (runs[name] > 1 + ROUNDING)
+        if impossible.any():
+            line = impossible.argmax()
+            raise ValueError(f"line {line + 2} has an {name} of {runs[name].iloc[line]:g}, outside 0 to 1")
 
 
 def describe_settings(detector):

@@ -27,7 +27,7 @@ from own_data.column_kinds import choose_columns
 from own_data.evaluation import hide_labels
 from own_data.event_model import SAVED_METHODS, EventModel
 from own_data.explaining import gradients_of_scores, occluded_parts
-from own_data.user_tables import read_labeled
+from own_data.user_tables import Table, read_labeled
 
 NAMED = 3  # columns
 
@@ -56,7 +56,8 @@ def falls(model, X):
 
 def measure(args):
     """A row per method."""
-    texts, y = read_labeled(args.table, args.label, anomaly_value=args.anomaly_value, all_known=True)
+    values = None if args.anomaly_value is None else [args.anomaly_value]
+    texts, y = read_labeled(Table(args.table), args.label, anomaly_values=values, all_known=True)
     kinds = choose_columns(texts, args.table)
     unlabeled, anomalies, test, _ = hide_labels(y, args.n_labeled, args.seed)
     rows = texts.iloc[np.concatenate([unlabeled, anomalies])]

@@ -578,6 +578,7 @@ TABLE_EDITS = st.one_of(
     EDITS.map(lambda edits: mutated(EVENTS, edits)),
     CELL_EDITS.map(lambda edits: with_other_cells(EVENTS, edits, ",")),
     EDITS.map(lambda edits: mutated(gzip.compress(EVENTS), edits)),
+    EDITS.map(lambda edits: mutated(zip_bytes(("events.csv", EVENTS)), edits)),
     st.sampled_from([b"", b"\n", b"\xef\xbb\xbf", b",,,\n1,2,3,4\n", b'"', b"PAR1", b"PAR1" + EVENTS,
         EVENTS.replace(b"\n", b"\r"),
                      EVENTS.decode().encode("utf-16"),
@@ -587,20 +588,20 @@ TABLE_EDITS = st.one_of(
 )  # fmt: skip
 
 
-@tries(260)
-@given(TABLE_EDITS)
-def test_odd_tables_are_fitted_or_refused(folder, table):
+WRITTEN = ["", "--header", "--decimal ,", "--encoding latin-1", "--encoding utf-16", "--anomaly-value 1,2"]
+NO_HEADER = "--no-header --label column_8"
+
+
+@tries(300)
+@given(TABLE_EDITS, st.sampled_from([*WRITTEN, NO_HEADER, f"{NO_HEADER} --decimal ,"]))
+def test_odd_tables_are_fitted_or_refused(folder, table, options):
     (folder / "table.csv").write_bytes(table)
     (folder / "out").mkdir(exist_ok=True)
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(event_model, "make_detector", lambda method, **_: Sum())
         patch.setattr(detect, "save_model", lambda path, model: saved_models.described_encoder(model.encoder))
-        attempt(
-            "fit table",
-            detect.main,
-            f"fit {folder}/table.csv --label fraud --method dsad --model {folder}/out/model".split(),
-            folder,
-        )
+        command = f"fit {folder}/table.csv --label fraud --method dsad --model {folder}/out/model {options}"
+        attempt("fit table", detect.main, command.split(), folder)
 
 
 @tries(260)
@@ -622,11 +623,14 @@ def test_odd_tables_are_scored_or_refused(folder, models, table):
     assert output.exists() == (code == 0)
     if code == 0:
         text = gzip.decompress(table) if table[:2] == b"\x1f\x8b" else table
+        if table[:4] == b"PK\3\4":
+            text = zipfile.ZipFile(io.BytesIO(table)).read("events.csv")
         rows = [
             line
             for line in csv.reader(io.StringIO(text.decode("utf-8-sig"), newline=""))
             if line and line != [" "]
         ]
+        assert all(len(row) == len(rows[0]) or row[len(rows[0]) :] == [""] for row in rows)
         scores = pd.read_csv(output)
         assert np.isfinite(scores["score"]).all() and scores["row"].tolist() == list(range(1, len(rows)))
 

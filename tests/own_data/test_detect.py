@@ -25,8 +25,8 @@ from own_data.column_kinds import column_kind, typed_columns
 from own_data.evaluation import hide_labels
 from own_data.event_model import SAVED_METHODS, EventModel
 from own_data.features import described_encoder, new_encoder, rebuilt_encoder
+from own_data.labels import anomaly_labels
 from own_data.saved_models import load_model, save_model
-from own_data.user_tables import anomaly_labels
 
 ROOT = Path(__file__).resolve().parent.parent.parent
 TREE_METHODS = ("xgboost", "catboost", "random-forest", "xgbod")
@@ -256,10 +256,11 @@ def test_kinds_of_columns(name, cells, kind, why):
     [
         (["1", "0", "", "1.0"], None, None, [1, 0, 0, 1]),
         (["True", "FALSE", " "], None, None, [1, 0, 0]),
-        (["yes", "no", "", "later"], "yes", None, [1, 0, 0, 0]),
-        (["yes", "no", ""], "yes", "no", [1, 0, 0]),
-        (["2", "1", "2.0"], "2", None, [1, 0, 1]),
-        (["none", "attack"], "attack", "none", [0, 1]),
+        (["yes", "no", "", "later"], ["yes"], None, [1, 0, 0, 0]),
+        (["yes", "no", ""], ["yes"], "no", [1, 0, 0]),
+        (["2", "1", "2.0"], ["2"], None, [1, 0, 1]),
+        (["none", "attack"], ["attack"], "none", [0, 1]),
+        (["DoS", "ok", "3.0", ""], ["DoS", "3"], None, [1, 0, 1, 0]),
     ],
 )
 def test_labels(cells, anomaly, normal, expected):
@@ -270,10 +271,10 @@ def test_labels(cells, anomaly, normal, expected):
     "cells, anomaly, normal, all_known",
     [
         (["1", "yes"], None, None, False),
-        (["yes", "maybe", "no"], "yes", "no", False),
+        (["yes", "maybe", "no"], ["yes"], "no", False),
         (["1", "NaN"], None, None, False),
-        (["yes", "nan"], "yes", None, False),
-        (["yes", "", "no"], "yes", None, True),
+        (["yes", "nan"], ["yes"], None, False),
+        (["yes", "", "no"], ["yes"], None, True),
         (["1", "", "0"], None, None, True),
     ],
 )

@@ -49,6 +49,17 @@ def select_runs(runs, current, **settings):
     return select_runs_with(runs, current, usual | settings, codes)
 
 
+@pytest.mark.parametrize("name, value", [("auc_roc", 7.5), ("auc_pr", -0.1), ("auc_pr_weighted", "inf")])
+def test_an_area_that_cannot_be_is_refused_with_its_line(tmp_path, name, value):
+    runs_file = RunsFile(tmp_path, "seen")
+    runs_file.open_for_append()
+    for run, changes in enumerate([{"auc_pr": 1 + 1e-15}, {"auc_roc": 0.0}, {name: value}, {"auc_pr": 0.4}]):
+        runs_file.append(run_row(run=run, **changes))
+    sentence = f"seen_runs.csv cannot be read .*: line 4 has an {name} of {value}, outside 0 to 1"
+    with pytest.raises(UserError, match=sentence):
+        runs_file.read()
+
+
 def test_runs_survive_a_round_trip_at_full_precision(tmp_path):
     runs_file = RunsFile(tmp_path / "new" / "folder", "seen")
     runs_file.open_for_append()

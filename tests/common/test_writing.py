@@ -1,0 +1,132 @@
+"""Files that are written whole: what is no regular file, and what a link points to."""
+
+import os
+import stat
+import subprocess
+import sys
+import threading
+from pathlib import Path
+
+import pytest
+
+from common.errors import DataError
+from common.writing import is_one_of, is_standard_output, is_written_through, written_whole
+
+ROOT = Path(__file__).resolve().parent.parent.parent
+
+
+def write(target, content=b"new"):
+    with written_whole(target) as file:
+        file.write(content)
+
+
+def fail_in_writing(target):
+    with pytest.raises(RuntimeError), written_whole(target) as file:
+        file.write(b"half")
+        raise RuntimeError
+
+
+def test_a_fifo_stays_one_and_is_written_to(tmp_path):
+    fifo, read = tmp_path / "fifo", []
+    os.mkfifo(fifo)
+    reader = threading.Thread(target=lambda: read.append(fifo.read_bytes()), daemon=True)
+    reader.start()
+    write(fifo)
+    reader.join(timeout=10)
+    assert read == [b"new"] and stat.S_ISFIFO(fifo.lstat().st_mode) and is_written_through(fifo)
+    assert os.listdir(tmp_path) == ["fifo"]
+
+
+def test_a_device_stays_one(tmp_path):
+    """One like /dev/null, which the old way would have made a regular file."""
+    device = tmp_path / "null"
+    try:
+        os.mknod(device, stat.S_IFCHR | 0o600, os.stat(os.devnull).st_rdev)
+        device.write_bytes(b"")
+    except OSError:
+        pytest.skip("only root can make a device, and not everywhere")
+    write(device)
+    assert stat.S_ISCHR(device.lstat().st_mode) and os.listdir(tmp_path) == ["null"]
+
+
+def test_of_a_link_the_target_is_replaced_whole(tmp_path):
+    folder, link = tmp_path / "folder", tmp_path / "link"
+    folder.mkdir()
+    (folder / "file").write_bytes(b"old")
+    link.symlink_to("folder/file")
+    fail_in_writing(link)
+    assert (folder / "file").read_bytes() == b"old"
+    write(link)
+    assert link.is_symlink() and (folder / "file").read_bytes() == b"new"
+    assert sorted(path.name for path in tmp_path.rglob("*")) == ["file", "folder", "link"]
+
+
+def test_a_link_to_nothing_gets_its_file(tmp_path):
+    link = tmp_path / "link"
+    link.symlink_to("later")
+    write(link)
+    assert link.is_symlink() and (tmp_path / "later").read_bytes() == b"new"
+
+
+def test_a_link_to_itself_and_a_folder_are_refused(tmp_path):
+    (tmp_path / "loop").symlink_to("loop")
+    (tmp_path / "folder").mkdir()
+    for name, reason in (("loop", "symbolic links"), ("folder", "Is a directory")):
+        with pytest.raises(DataError, match=f"{name} cannot be written: .*{reason}"):
+            write(tmp_path / name)
+    assert (tmp_path / "loop").is_symlink() and sorted(os.listdir(tmp_path)) == ["folder", "loop"]
+
+
+def test_standard_output_by_any_name(tmp_path):
+    """A file that it was sent to is not replaced, because the shell holds it open."""
+    code = """import sys
+from common.writing import written_whole
+print("before", flush=True)
+with written_whole(sys.argv[1]) as file:
+    file.write(b"new")
+print("after")
+"""
+    out = tmp_path / "out"
+    for name in ("-", "/proc/self/fd/1", out):
+        with open(out, "wb") as file:
+            command = [sys.executable, "-c", code, name]
+            subprocess.run(command, stdout=file, cwd=ROOT, check=True, timeout=60)
+        assert out.read_bytes() == b"before\nnewafter\n", name
+
+
+def test_a_file_called_minus_is_a_file_if_it_is_a_path(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    assert is_standard_output("-") and not is_standard_output(Path("-"))
+    write(Path("-"))
+    assert Path("-").read_bytes() == b"new"
+
+
+def test_a_broken_pipe_is_nobody_s_fault(tmp_path):
+    reading, writing = os.pipe()
+    os.close(reading)
+    with pytest.raises(BrokenPipeError):
+        write(f"/dev/fd/{writing}")
+    os.close(writing)
+
+
+def test_files_that_are_the_same(tmp_path):
+    (tmp_path / "file").write_bytes(b"old")
+    (tmp_path / "link").symlink_to("file")
+    status = os.stat(tmp_path / "file")
+    assert is_one_of(tmp_path / "link", os.stat(ROOT), status)
+    assert not is_one_of(tmp_path / "other", status) and not is_one_of(os.devnull, os.stat(os.devnull))
+
+
+@pytest.mark.parametrize("n_characters", [10, 10**6])  # less and more than what Python buffers
+def test_a_command_ends_quietly_when_nobody_reads_on(n_characters):
+    reading, writing = os.pipe()
+    os.close(reading)
+    code = f"""import argparse
+from common.command_line import user_errors_end
+with user_errors_end(argparse.ArgumentParser()):
+    print("x" * {n_characters})
+"""
+    command = [sys.executable, "-c", code]
+    done = subprocess.run(command, stdout=writing, stderr=subprocess.PIPE, cwd=ROOT, timeout=60)
+    os.close(writing)
+    assert (done.returncode, done.stderr) == (141, b"")

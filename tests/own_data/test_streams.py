@@ -1,0 +1,204 @@
+"""detect.py in a pipeline: tables from standard input and pipes, scores to standard output and FIFOs."""
+
+import gzip
+import io
+import os
+import stat
+import subprocess
+import sys
+import threading
+from pathlib import Path
+
+import pandas as pd
+import pytest
+from archives import zip_bytes
+from event_tables import KINDS, events
+
+import detect
+from own_data.event_model import EventModel
+from own_data.saved_models import load_model, save_model
+
+ROOT = Path(__file__).resolve().parent.parent.parent
+CSV = events().to_csv(index=False).encode()
+
+
+@pytest.fixture(scope="module")
+def model_path(tmp_path_factory):
+    path, table = tmp_path_factory.mktemp("model") / "fraud.model", events()
+    y = (table["fraud"] == "1").astype(int)
+    save_model(path, EventModel.fit("logistic", table[list(KINDS)], KINDS, y))
+    return path
+
+
+@pytest.fixture
+def folder(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    Path("events.csv").write_bytes(CSV)
+    return tmp_path
+
+
+@pytest.fixture
+def expected(folder, model_path):
+    """The scores of events.csv as a file has them."""
+    assert run("score", "events.csv", "--model", model_path, "--output", "expected.csv") == 0
+    return Path("expected.csv").read_bytes()
+
+
+@pytest.fixture
+def pipe():
+    """A function that gives the path of a pipe with some content, as <(command) does."""
+    opened = []
+
+    def path_of(content, first=2):
+        reading, writing = os.pipe()
+        opened.append(reading)
+
+        def write():
+            with open(writing, "wb", buffering=0) as file:  # the first bytes come alone
+                file.write(content[:first])
+                for start in range(first, len(content), 2**16):
+                    file.write(content[start : start + 2**16])
+
+        threading.Thread(target=write, daemon=True).start()
+        return f"/dev/fd/{reading}"
+
+    yield path_of
+    for reading in opened:
+        os.close(reading)
+
+
+def run(*arguments):
+    try:
+        return detect.main(list(map(str, arguments)))
+    except SystemExit as stop:
+        return stop.code
+
+
+def process(*arguments, **options):
+    """detect.py in a process of its own."""
+    command = [sys.executable, ROOT / "detect.py", *arguments]
+    return subprocess.Popen(list(map(str, command)), **options)
+
+
+# ---------------------------------------------------------------------------- reading
+
+
+def zipped(data):
+    return zip_bytes(("events.csv", data))
+
+
+@pytest.mark.parametrize("pack", [bytes, gzip.compress, zipped])
+def test_a_pipe_is_read_like_a_file(folder, model_path, expected, pipe, pack):
+    assert run("score", pipe(pack(CSV)), "--model", model_path) == 0
+    assert Path("scores.csv").read_bytes() == expected
+
+
+def test_parquet_from_a_pipe_is_read_too(folder, model_path, expected, pipe):
+    pytest.importorskip("pyarrow")
+    buffer = io.BytesIO()
+    events().to_parquet(buffer)
+    assert run("score", pipe(buffer.getvalue()), "--model", model_path) == 0
+    assert Path("scores.csv").read_bytes() == expected
+
+
+def test_fit_and_evaluate_read_pipes(folder, model_path, pipe, capsys):
+    table = pipe(CSV)
+    assert run("fit", table, "--label", "fraud", "--method", "logistic", "--model", "piped.model") == 0
+    assert f"600 rows of {table}: 30 labelled anomalies" in capsys.readouterr().out
+    assert load_model("piped.model").kinds == load_model(model_path).kinds
+    known = CSV.replace(b",\n", b",0\n")
+    assert run("evaluate", pipe(known), "--label", "fraud", "--method", "logistic", "--n-labeled", "9") == 0
+    assert Path("curves.png").read_bytes().startswith(b"\x89PNG")
+
+
+@pytest.mark.parametrize("content", [b"", b"a", b"a,b\n", b"PAR1....PAR1", b"PK\3\4", b"\x1f\x8b", b"PK\5\6"])
+def test_a_bad_pipe_gives_one_sentence(folder, model_path, pipe, content, capsys):
+    table = pipe(content)
+    assert run("score", table, "--model", model_path) == 2
+    error = capsys.readouterr().err
+    assert table in error and error.count("\n") == 1 and not Path("scores.csv").exists()
+
+
+# ---------------------------------------------------------------------------- writing
+
+
+def test_standard_output_has_the_scores_alone(folder, model_path, expected, capfdbinary):
+    assert run("score", "events.csv", "--model", model_path, "--output", "-", "--contamination", "0.1") == 0
+    out, err = capfdbinary.readouterr()
+    scores = pd.read_csv(io.BytesIO(out))
+    assert list(scores) == ["row", "score", "flag"] and len(scores) == 600
+    assert b"Scored 600 rows of events.csv; wrote all to standard output.\n60 of the 600 rows are flagged" in err
+    assert sorted(os.listdir()) == ["events.csv", "expected.csv"]
+    assert run("score", "events.csv", "--model", model_path, "--output", "-") == 0
+    assert capfdbinary.readouterr().out == expected
+
+
+def test_model_and_curves_can_go_to_standard_output(folder, capfdbinary):
+    learn = ["events.csv", "--label", "fraud", "--method", "logistic"]
+    assert run("fit", *learn, "--model", "-") == 0
+    out, err = capfdbinary.readouterr()
+    Path("m").write_bytes(out)
+    assert load_model("m").n_rows == 600 and b"wrote standard output." in err
+    Path("events.csv").write_bytes(CSV.replace(b",\n", b",0\n"))
+    assert run("evaluate", *learn, "--n-labeled", "9", "--output", "-") == 0
+    out, err = capfdbinary.readouterr()
+    assert out.startswith(b"\x89PNG") and out.rstrip(b"\n").endswith(b"IEND\xaeB`\x82") and b"AUC-PR" in err
+
+
+def test_a_fifo_and_a_link_stay_what_they_are(folder, model_path, expected):
+    os.mkfifo("fifo")
+    read = []
+    reader = threading.Thread(target=lambda: read.append(Path("fifo").read_bytes()), daemon=True)
+    reader.start()
+    assert run("score", "events.csv", "--model", model_path, "--output", "fifo") == 0
+    reader.join(timeout=10)
+    assert read == [expected] and stat.S_ISFIFO(os.lstat("fifo").st_mode)
+    Path("target").write_text("old")
+    Path("link").symlink_to("target")
+    assert run("score", "events.csv", "--model", model_path, "--output", "link") == 0
+    assert Path("link").is_symlink() and Path("target").read_bytes() == expected
+
+
+@pytest.mark.parametrize("command", ["fit", "evaluate", "score"])
+def test_what_is_read_from_is_not_written_to(folder, model_path, command, capsys):
+    Path("link").symlink_to("events.csv")
+    learn = ["--label", "fraud", "--method", "logistic"]
+    options = {
+        "fit": [*learn, "--model", "link"],
+        "evaluate": [*learn, "--output", "link"],
+        "score": ["--model", model_path, "--output", "link"],
+    }[command]
+    assert run(command, "events.csv", *options) == 2
+    assert "link is read from" in capsys.readouterr().err and Path("events.csv").read_bytes() == CSV
+
+
+# ---------------------------------------------------------------------------- as shells do it
+
+
+def test_a_pipeline_from_standard_input_to_standard_output(folder, model_path, expected):
+    """The progress bar, which is for terminals, stays out of standard output."""
+    watching, terminal = os.openpty()
+    with open("events.csv", "rb") as table:
+        for stdin, given in ((table, None), (subprocess.PIPE, CSV)):
+            running = process(
+                "score", "-", "--model", model_path, "--output", "-",
+                stdin=stdin, stdout=subprocess.PIPE, stderr=terminal,
+            )  # fmt: skip
+            assert running.communicate(given, timeout=120)[0] == expected and running.returncode == 0
+            shown = os.read(watching, 10_000).decode()
+            assert "Scored 600 rows of standard input; wrote all to standard output." in shown
+            assert ("100%" in shown) == (given is None)  # of a pipe nobody knows how long it is
+    os.close(watching)
+    os.close(terminal)
+
+
+def test_it_ends_quietly_when_nobody_reads_on(folder, model_path):
+    Path("long.csv").write_bytes(CSV + CSV.split(b"\n", 1)[1] * 50)
+    running = process(
+        "score", "long.csv", "--model", model_path, "--output", "-",
+        stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+    )  # fmt: skip
+    assert running.stdout.readline() == b"row,score\n"  # as head -1 does
+    running.stdout.close()
+    assert running.stderr.read() == b"" and running.wait(timeout=120) == 141
+    running.stderr.close()
