@@ -18,6 +18,7 @@ from pathlib import Path
 
 from common.memory import peak_bytes
 from common.paths import ROOT
+from common.source_code import module_name
 from common.writing import written_whole
 
 PACKAGES = ("tensorflow", "keras", "numpy", "scipy", "pandas", "scikit-learn", "xgboost", "catboost")
@@ -78,8 +79,9 @@ class Session:
 
 def command():
     """The command of this process, as a user would type it."""
-    spec = sys.modules["__main__"].__spec__  # of a module that was started by -m
-    started = ["-m", spec.name] if spec else [Path(sys.argv[0]).name]
+    path = Path(sys.argv[0]).resolve()
+    is_in_folder = path.is_relative_to(ROOT) and path.parent != ROOT  # such as tools/, which -m starts
+    started = ["-m", module_name(path)] if is_in_folder else [path.name]
     return shlex.join(["python", *started, *sys.argv[1:]])
 
 

@@ -674,7 +674,7 @@ def test_folder_that_cannot_be_written(tmp_path, capsys):
     assert caught.value.code == 2
     demo, *usage, manifest_csv = capsys.readouterr().err.splitlines()
     assert demo == f"demo: {tmp_path}/dataset/prepared/demo cannot be written: Not a directory."
-    assert "manifest.csv cannot be written: File exists." in manifest_csv
+    assert "manifest.csv cannot be written: Not a directory." in manifest_csv
 
 
 def test_interrupt_leaves_nothing_half_written(data_dir, monkeypatch, capsys):

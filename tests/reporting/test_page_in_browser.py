@@ -174,7 +174,9 @@ def test_every_part_below_the_filters_says_which_of_them_apply(reference):
     )
     script += " s.querySelector('.scope')?.textContent ?? null])"
     scopes = dict(reference.execute_script(script))
-    assert len(scopes) == 7 and all(text and text.startswith("Filters: ") for text in scopes.values()), scopes
+    assert len(scopes) == 7 and all(
+        text and text.startswith("Filters that apply here: ") for text in scopes.values()
+    ), scopes
 
 
 def test_no_match_says_so(opened):
