@@ -15,6 +15,7 @@ import pandas as pd
 
 from common.command_line import user_errors_end
 from common.errors import UserError
+from common.numbers import number
 from common.paths import ROOT
 from common.writing import written_whole
 from judging import statistics
@@ -132,7 +133,7 @@ def average_table(experiment):
         rows[f"{METRICS[metric]}, mean |difference|"] = distances
         if part["dataset"].nunique() > 13:  # the Average among them
             correlations = {
-                name: f"{of_method['published'].corr(of_method['reproduced']):.2f}"
+                name: number(of_method["published"].corr(of_method["reproduced"]), 2)
                 for name, of_method in cells
             }
             rows[f"{METRICS[metric]}, correlation over the sets"] = correlations
