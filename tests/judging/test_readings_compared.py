@@ -45,6 +45,6 @@ def test_readings_do_not_enter_the_comparison_of_the_paper(tmp_path, capsys):
 def test_redrawn_runs_leave_the_table_of_both_protocols_as_it_is(tmp_path):
     save_runs(tmp_path, "seen", [*seen_rows(), *seen_rows(protocol="independent")])
     before = gap_table(tmp_path, "seen")
-    save_runs(tmp_path, "seen", seen_rows(0.1, methods=("devnet",), protocol="redrawn"))
+    save_runs(tmp_path, "seen", seen_rows(-0.1, methods=("devnet",), protocol="redrawn"))
     assert len(before) == 1
     pd.testing.assert_frame_equal(gap_table(tmp_path, "seen"), before)
