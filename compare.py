@@ -13,6 +13,7 @@ because their data is not the paper's.
 """
 
 import argparse
+import gc
 import shutil
 import sys
 import textwrap
@@ -299,4 +300,5 @@ def main(argv=None):
 
 
 if __name__ == "__main__":
+    gc.disable()  # a tenth of the time, in a command that ends in seconds
     sys.exit(main())

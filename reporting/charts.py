@@ -134,15 +134,16 @@ def rank_plot(title, ranks, critical_difference, note=""):
 
 def strip(title, status, runs, published, column="score", **attributes):
     """One data set: a row per method with a dot for every run and a tick for the published value."""
-    published = {method: value for method, value in published.items() if method in set(runs["method"])}
+    by_method = dict(list(runs.groupby("method")[column]))
+    published = {method: value for method, value in published.items() if method in by_method}
     values = runs[column].tolist() + [value for value in published.values() if pd.notna(value)]
     low, high = min(values), max(values)
     margin = max(0.05 - (high - low), 0.08 * (high - low)) / 2
     low, high = max(0.0, low - margin), min(1.0, high + margin)
     place = lambda value: round(1000 * (value - low) / (high - low))  # noqa: E731
     rows = []
-    for method in [name for name in METHODS if name in set(runs["method"])]:
-        scores = runs.loc[runs["method"] == method, column]
+    for method in [name for name in METHODS if name in by_method]:
+        scores = by_method[method]
         # a line of no length with round ends is a dot that stays round when the plot is stretched
         dots = "".join(f"M{place(value)} 8h0" for value in scores)
         content = path("M0 8H1000", "grid") + path(dots, f"runs m-{method}")

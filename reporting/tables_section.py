@@ -226,10 +226,11 @@ def runs_section(found):
             parts.append(missing(f"Runs of {title}", f"./run_{experiment}.sh"))
             continue
         panels, sets = [], in_paper_order(runs["dataset"])
+        by_set = dict(list(runs.groupby("dataset")))
         for metric, column in {"auc_pr": "score", "auc_roc": "auc_roc"}.items():
             published = by_method(published_table(experiment), metric)
             for dataset in sets:
-                part = runs[runs["dataset"] == dataset]
+                part = by_set[dataset]
                 values = published.loc[dataset].to_dict() if dataset in published.index else {}
                 status = part["data_status"].iloc[0]
                 panels.append(strip(dataset, status, part, values, column, data_metric=metric))
