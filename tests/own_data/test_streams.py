@@ -12,29 +12,13 @@ from pathlib import Path
 import pandas as pd
 import pytest
 from archives import zip_bytes
-from event_tables import KINDS, events
+from event_tables import events
 
 import detect
-from own_data.event_model import EventModel
-from own_data.saved_models import load_model, save_model
+from own_data.saved_models import load_model
 
 ROOT = Path(__file__).resolve().parent.parent.parent
 CSV = events().to_csv(index=False).encode()
-
-
-@pytest.fixture(scope="module")
-def model_path(tmp_path_factory):
-    path, table = tmp_path_factory.mktemp("model") / "fraud.model", events()
-    y = (table["fraud"] == "1").astype(int)
-    save_model(path, EventModel.fit("logistic", table[list(KINDS)], KINDS, y))
-    return path
-
-
-@pytest.fixture
-def folder(tmp_path, monkeypatch):
-    monkeypatch.chdir(tmp_path)
-    Path("events.csv").write_bytes(CSV)
-    return tmp_path
 
 
 @pytest.fixture

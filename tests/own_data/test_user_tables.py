@@ -19,28 +19,12 @@ import detect
 from common.errors import DataError
 from own_data import user_tables
 from own_data.column_kinds import column_kind, typed_columns
-from own_data.event_model import EventModel
 from own_data.labels import anomaly_labels
-from own_data.saved_models import load_model, save_model
+from own_data.saved_models import load_model
 from own_data.table_files import MarkedText
 from own_data.user_tables import Table, looks_like_data
 
 CSV = events().to_csv(index=False)
-
-
-@pytest.fixture(scope="module")
-def model_path(tmp_path_factory):
-    path, table = tmp_path_factory.mktemp("model") / "fraud.model", events()
-    y = (table["fraud"] == "1").astype(int)
-    save_model(path, EventModel.fit("logistic", table[list(KINDS)], KINDS, y))
-    return path
-
-
-@pytest.fixture
-def folder(tmp_path, monkeypatch):
-    monkeypatch.chdir(tmp_path)
-    Path("events.csv").write_text(CSV)
-    return tmp_path
 
 
 def run(command):
