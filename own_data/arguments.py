@@ -1,0 +1,72 @@
+"""Command-line arguments that several commands of detect.py share."""
+
+import argparse
+
+from common.command_line import positive
+from own_data.event_model import SAVED_METHODS
+
+
+def comma_list(text):
+    return [name.strip() for name in text.split(",") if name.strip()]
+
+
+def anomaly_values(given):
+    """The values of --anomaly-value: if it is given once, commas separate them, else each is one."""
+    if given and len(given) == 1:
+        return comma_list(given[0]) or given
+    return given
+
+
+def text_encoding(text):
+    """A command-line argument as the name of an encoding that Python knows."""
+    try:
+        " ".encode(text)
+    except (LookupError, ValueError):
+        raise argparse.ArgumentTypeError(
+            f"unknown encoding {text!r}; usual ones are utf-8, latin-1, cp1252 and utf-16"
+        ) from None
+    return text
+
+
+def add_table_arguments(command):
+    """The table, and how it is written."""
+    what = "CSV, also gzipped or zipped, or Parquet; - is standard input"
+    header = (
+        "whether the first line has the names of the columns; without it they are column_1, column_2, ... "
+        "(default: it has, and for score as fit's table)"
+    )
+    decimal = "decimal mark of the numbers, . or , (default: . and for score that of fit's table)"
+    encoding = "of a CSV file (default: %(default)s)"
+    command.add_argument("table", help=what)
+    command.add_argument("--header", action=argparse.BooleanOptionalAction, help=header)
+    command.add_argument("--decimal", choices=(".", ","), metavar="MARK", help=decimal)
+    command.add_argument("--encoding", type=text_encoding, default="utf-8", metavar="NAME", help=encoding)
+
+
+def add_label_arguments(command):
+    """What is a label, and which columns are used."""
+    label = "1/0 or true/false; empty means unlabelled"
+    anomaly = (
+        "what marks an anomaly instead, or several such values; all other labels then mean 0. "
+        "Repeat the option for values with a comma in them"
+    )
+    normal = "what marks known normal rows, which join the unlabelled ones"
+    drop = "columns to leave out"
+    command.add_argument("--label", required=True, metavar="COLUMN", help=label)
+    command.add_argument("--anomaly-value", action="append", metavar="A,B", help=anomaly)
+    command.add_argument("--normal-value", metavar="VALUE", help=normal)
+    command.add_argument("--drop", type=comma_list, default=[], metavar="A,B", help=drop)
+
+
+def add_method_argument(command):
+    command.add_argument(
+        "--method", choices=SAVED_METHODS, default="prenet", help="the detector (default: %(default)s)"
+    )
+
+
+def add_seed_argument(command):
+    command.add_argument("--seed", type=int, default=0, help="of all random draws (default: %(default)s)")
+
+
+def add_top_argument(command, default, help_text):
+    command.add_argument("--top", type=positive, default=default, metavar="N", help=help_text)

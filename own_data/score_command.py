@@ -1,0 +1,65 @@
+"""detect.py score: the scores of a table's rows by a model of fit."""
+
+import os
+import re
+
+from common.command_line import rate
+from common.errors import DataError
+from common.writing import name_of
+from own_data.arguments import add_table_arguments, add_top_argument, comma_list
+from own_data.labelled_tables import refuse_source
+from own_data.saved_models import load_model
+from own_data.scoring import REASONS, write_scores
+from own_data.user_tables import Table
+
+
+def add_arguments(command):
+    add_table_arguments(command)
+    keep = "write input columns too, all or these"
+    expected = (
+        "expected share of anomalies: flags rows above the score that this share of the training rows exceeds"
+    )
+    reasons = f"the (up to) {REASONS} columns that raise each score most, counted from their typical values"
+    command.add_argument("--model", required=True, help="file that fit wrote")
+    command.add_argument("--output", default="scores.csv", help="CSV to write, or - (default: %(default)s)")
+    command.add_argument("--keep", type=comma_list, nargs="?", const=[], metavar="A,B", help=keep)
+    add_top_argument(command, None, "only the N rows with the highest scores, in that order")
+    command.add_argument("--contamination", type=rate, metavar="RATE", help=expected)
+    command.add_argument("--explain", action="store_true", help=reasons)
+    command.set_defaults(target="output")
+
+
+def open_for_model(args, model):
+    """The table of score, written as that of the model was, unless the options say otherwise."""
+    header = model.header if args.header is None else args.header
+    table = Table(args.table, header, args.encoding, args.decimal or model.decimal)
+    model.decimal = table.decimal
+    table.must_have(model.kinds, f"that {args.model} was fitted on")
+    return table
+
+
+def run(args):
+    model = load_model(args.model)
+    table = open_for_model(args, model)
+    refuse_source(args.output, table.status, os.stat(args.model))
+    keep = table.columns if args.keep == [] else args.keep or []
+    table.must_have(keep, "of --keep")
+    for name in keep:
+        if re.fullmatch("row|score|flag|why_.*", name):
+            raise DataError(
+                f"{table.path} has a column {name!r} itself, "
+                "so it cannot be kept beside that of the scores: rename it."
+            )
+    threshold = None if args.contamination is None else model.threshold(args.contamination)
+    n_rows, n_written, watch = write_scores(
+        model, table, args.output, keep, args.top, threshold, args.explain
+    )
+    written = f"the {n_written:,} highest" if args.top else "all"
+    print(f"Scored {n_rows:,} rows of {table.path}; wrote {written} to {name_of(args.output)}.")
+    if threshold is not None:
+        print(
+            f"{watch.n_above:,} of the {n_rows:,} rows are flagged: score above {threshold:.6g}, which "
+            f"{100 * args.contamination:g}% of the {model.n_rows:,} training rows exceed (--contamination)."
+        )
+    if watch.drift:
+        print(watch.drift)
