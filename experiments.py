@@ -220,7 +220,7 @@ def method_names(text):
         "table": ["table"],
         "all": ["table", "appendix"],
         "ablation": ["ablation"],
-        "readings": ["reading"],
+        "interpretations": ["interpretation"],
         "today": ["today"],
     }
     return method_group(*groups[text]) if text in groups else parse_names(text, METHODS, "method")
@@ -244,7 +244,9 @@ def add_what(add):
     experiments += "; all: those of the paper, one after the other"
     add("experiment", choices=[*EXPERIMENTS, "all"], help=experiments)
     names = f"of {', '.join(method_group('table', 'appendix', 'ablation'))}; or `table`: those of Table 2, "
-    names += "`all`: those and the appendix's, `ablation`, `readings`, `today`: as methods.py lists them "
+    names += (
+        "`all`: those and the appendix's, `ablation`, `interpretations`, `today`: as methods.py lists them "
+    )
     add("--methods", type=method_names, metavar="A,B", help=names + "(default: as in the paper)")
     sets = "data sets, such as thyroid,bac or 'rec,fuz->dos' (default: all of the experiment that can be had)"
     add("--datasets", type=data_set_names, metavar="A,B", help=sets)

@@ -72,9 +72,9 @@ def better_than_variant(source, variant):
 
 def one_layer_is_better(source, names):
     """Every method: the mean with one hidden layer is above that with two, and on most of the sets."""
-    values, parts = source.readings(names), []
+    values, parts = source.interpretations(names), []
     for name in names:
-        base = METHODS[name].reading_of
+        base = METHODS[name].interpretation_of
         pairs = values.reindex(columns=[base, name]).dropna()
         if pairs.empty:
             continue

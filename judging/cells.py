@@ -26,7 +26,7 @@ PRINTED = {
     "ablation": ("Table 4", "ablation"),
 }
 TITLES = {experiment: f"{place}, {about}" for experiment, (place, about) in PRINTED.items()}
-PUBLISHED_IN = {"readings": ("seen", "ablation")}  # the tables that another experiment is held against
+PUBLISHED_IN = {"interpretations": ("seen", "ablation")}  # the tables that another experiment is held against
 PUBLISHED_METRIC = {"auc_pr_weighted": "auc_pr"}  # what a metric is held against, where not itself
 SUMMARY_ROWS = ("Average", "P-value")
 REPRODUCED_WITHIN, CLOSE_WITHIN = 0.01, 0.03
@@ -87,7 +87,7 @@ def verdict(difference, interval):
 def difference_table(reproduced, published):
     """A row of CELL_COLUMNS per data set, method and metric that both tables have.
 
-    A reading is held against the published values of the method that it is a reading of.
+    An interpretation is held against the published values of the method that it is an interpretation of.
     """
     expected = published.pivot(index="dataset", columns=["metric", "method"], values="mean")
     # the paper's Average is over all its sets; ours is held against the published values of its own sets
@@ -99,7 +99,7 @@ def difference_table(reproduced, published):
         method = METHODS[cell.method]
         if is_unseen and cell.metric != "auc_roc" and not method.uses_labels:
             continue  # the paper repeats iForest's seen results, with another share of test anomalies
-        held_against = PUBLISHED_METRIC.get(cell.metric, cell.metric), method.reading_of or cell.method
+        held_against = PUBLISHED_METRIC.get(cell.metric, cell.metric), method.interpretation_of or cell.method
         value = expected.get(held_against, {}).get(cell.dataset)
         if pd.notna(value) and pd.notna(cell.mean):
             of_column = intervals.setdefault((cell.metric, cell.method), [])

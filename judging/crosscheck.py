@@ -35,9 +35,9 @@ def outside_results():
     return pd.concat(parts, ignore_index=True)
 
 
-def with_readings(results):
-    """The results with those of each method once more for every reading of it that is compared with them."""
-    of = {name: method.reading_of for name, method in METHODS.items() if method.group == "outside"}
+def with_interpretations(results):
+    """The results, with those of each method repeated for every interpretation compared with them."""
+    of = {name: method.interpretation_of for name, method in METHODS.items() if method.group == "outside"}
     again = [results[results["method"] == base].assign(method=name) for name, base in of.items()]
     return pd.concat([results, *again], ignore_index=True)
 
@@ -48,7 +48,7 @@ def crosscheck_cells(results_dir, in_unit_range):
     in_unit_range: {data set: whether its features lie between 0 and 1 as they come}.
     """
     runs = latest_runs(RunsFile(results_dir, "crosscheck").read())
-    cells, key = with_readings(outside_results()), [*CELL, "metric", "method"]
+    cells, key = with_interpretations(outside_results()), [*CELL, "metric", "method"]
     for name, protocol in OURS.items():
         part = runs[(runs["protocol"] == protocol) & (runs["data_status"] != "synthetic")]
         long = part.melt([*CELL, "method"], list(METRICS), var_name="metric", value_name=name)

@@ -90,7 +90,7 @@ class PublishedTables:
     def runs(self, *_):
         raise NotTestable("The paper prints means only, no single runs and no standard deviations.")
 
-    def readings(self, *_):
+    def interpretations(self, *_):
         raise NotTestable("The paper does not print these results.")
 
     def theorem(self):
@@ -209,16 +209,16 @@ class OurTables:
         at = {value: part.loc[part.index.isin(common)] for value, part in by_value.items()}
         return at, status, data_in_words(len(common), status)
 
-    def readings(self, names):
-        """AUC-PR of these readings and of the methods that they are readings of, on the exact data sets."""
-        bases = {METHODS[name].reading_of for name in names}
-        parts = {"seen": bases, "readings": set(names)}
+    def interpretations(self, names):
+        """AUC-PR of these interpretations and of the methods they interpret, on the exact data sets."""
+        bases = {METHODS[name].interpretation_of for name in names}
+        parts = {"seen": bases, "interpretations": set(names)}
         tables = [self._table(experiment) for experiment in parts]
         chosen = [table[table["method"].isin(part)] for table, part in zip(tables, parts.values())]
         values = scores(pd.concat(chosen))
-        known = [name for name in names if name in values and METHODS[name].reading_of in values]
+        known = [name for name in names if name in values and METHODS[name].interpretation_of in values]
         if not known or values[known].dropna().empty:
-            raise NotTestable(f"{self.command('readings')} makes the results for it.")
+            raise NotTestable(f"{self.command('interpretations')} makes the results for it.")
         return values
 
     def theorem(self):

@@ -214,19 +214,19 @@ def claims_table():
     return pd.DataFrame.from_dict(rows, orient="index").rename_axis("claim")
 
 
-# ---------------------------------------------------------------------------- readings
+# ---------------------------------------------------------------------------- interpretations
 
 
-def readings(*bases):
-    """A method as published, as in its file, and in other readings: AUC-PR and mean |difference|.
+def interpretations(*bases):
+    """A method as published, as in its file, and in other interpretations: AUC-PR and mean |difference|.
 
-    Over the data sets that the readings were run on.
+    Over the data sets that the interpretations were run on.
     """
-    tables = [comparison(REFERENCE, name) for name in ("seen", "ablation", "readings")]
+    tables = [comparison(REFERENCE, name) for name in ("seen", "ablation", "interpretations")]
     cells, rows = pd.concat(tables).drop_duplicates(["dataset", "method", "metric"]), {}
     cells = cells[cells["data_status"] == "exact"]
     for base in bases:
-        chosen = [base, *(name for name, method in METHODS.items() if method.reading_of == base)]
+        chosen = [base, *(name for name, method in METHODS.items() if method.interpretation_of == base)]
         for name in chosen:
             part = cells[cells["method"] == name]
             if part.empty:
@@ -234,7 +234,7 @@ def readings(*bases):
             if name == base:
                 printed = part[part["metric"] == "auc_pr"].set_index("dataset")["published"]
                 rows[f"{column(base)}, published"] = printed.map("{:.3f}".format).to_dict()
-            rows[f"{column(base)}, default" if name == base else column(name)] = reading_row(part)
+            rows[f"{column(base)}, default" if name == base else column(name)] = interpretation_row(part)
     order = [name for name in EXACT_SETS if any(name in row for row in rows.values())]
     table = pd.DataFrame.from_dict(rows, orient="index").loc[
         list(rows)
@@ -242,8 +242,8 @@ def readings(*bases):
     return table[[*order, *(name for name in table if name not in order)]].rename_axis("AUC-PR")
 
 
-def reading_row(cells):
-    """One reading's AUC-PR per data set, and how far it is from the published values on average."""
+def interpretation_row(cells):
+    """One interpretation's AUC-PR per data set, and how far it is from the published values on average."""
     pr, roc = (cells[cells["metric"] == metric].set_index("dataset") for metric in ("auc_pr", "auc_roc"))
     distances = [part["difference"].abs().mean() for part in (roc, pr) if len(part)]  # Table 4 has no AUC-ROC
     row = {name: f"{cell['reproduced']:.3f} ± {cell['std']:.3f}" for name, cell in pr.iterrows()}
@@ -324,8 +324,8 @@ TABLES = {
     "factor-shares": lambda: shares_of_factors(found().spreads),
     "printed-unseen": variance_by_unseen_class,
     "theorem": theorem_by_share,
-    "readings-ablation": lambda: readings("a2h", "npr", "trm", "iprenet"),
-    "readings-feawad": lambda: readings("feawad"),
+    "interpretations-ablation": lambda: interpretations("a2h", "npr", "trm", "iprenet"),
+    "interpretations-feawad": lambda: interpretations("feawad"),
     "campaign": campaign_draws,
     "table-2": lambda: in_full("seen", "auc_pr"),
     "table-2-auc-roc": lambda: in_full("seen", "auc_roc"),
@@ -336,10 +336,10 @@ TABLES = {
     "table-4-averages": lambda: average_table("ablation"),
     "gaps-seen": lambda: gaps("seen"),
     "gaps-unseen": lambda: gaps("unseen"),
-    "readings-prenet": lambda: readings("prenet", "devnet"),
-    "readings-dsad": lambda: readings("dsad"),
-    "readings-fsnet": lambda: readings("fsnet", "cfsnet"),
-    "readings-repen": lambda: readings("repen"),
+    "interpretations-prenet": lambda: interpretations("prenet", "devnet"),
+    "interpretations-dsad": lambda: interpretations("dsad"),
+    "interpretations-fsnet": lambda: interpretations("fsnet", "cfsnet"),
+    "interpretations-repen": lambda: interpretations("repen"),
 } | tables_beyond(REFERENCE)
 
 

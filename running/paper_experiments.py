@@ -65,9 +65,9 @@ EXPERIMENTS = {
             "l2": (0.001, 0.005, 0.01, 0.05, 0.1),
         },
     ),
-    "readings": Experiment(
-        "no table of the paper, but what its text leaves open", EXACT_SETS, (DEMO,), method_group("reading"),
-        in_paper=False,
+    "interpretations": Experiment(
+        "no table of the paper, but what its text leaves open", EXACT_SETS, (DEMO,),
+        method_group("interpretation"), in_paper=False,
     ),
     "today": Experiment(
         "no table of the paper, but what one would use today", EXACT_SETS, (DEMO,),

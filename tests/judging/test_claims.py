@@ -535,12 +535,12 @@ def test_ablations(tmp_path, check, variant, scores, verdict):
 def test_one_layer_must_be_better_for_every_method(tmp_path):
     two = {f"{name}-two-layers": 0.4 for name in ("prenet", "devnet", "dsad", "fsnet", "cfsnet", "repen")}
     write(tmp_path, "seen", **table_scores())
-    write(tmp_path, "readings", **two)
+    write(tmp_path, "interpretations", **two)
     assert found(claims.one_hidden_layer, tmp_path).verdict == SUPPORTED
-    write(tmp_path, "readings", **two | {"repen-two-layers": 0.6})
+    write(tmp_path, "interpretations", **two | {"repen-two-layers": 0.6})
     finding = found(claims.one_hidden_layer, tmp_path)
     assert finding.verdict == WEAKENED and "not for REPEN (0.500 against 0.600 with two" in finding.evidence
-    write(tmp_path, "readings", sets=["x"], **two)  # on no data set in common
+    write(tmp_path, "interpretations", sets=["x"], **two)  # on no data set in common
     assert found(claims.one_hidden_layer, tmp_path).verdict == UNTESTABLE
 
 
@@ -618,7 +618,7 @@ def test_new_draws_have_verdicts_of_their_own(tmp_path):
     ids=["one set", "PReNet only", "no PReNet", "PReNet empty", "nothing in common", "all the same"],
 )
 def test_tables_with_next_to_nothing_in_them_get_verdicts_all_the_same(tmp_path, sets, scores):
-    for experiment in ("seen", "unseen", "ablation", "readings"):
+    for experiment in ("seen", "unseen", "ablation", "interpretations"):
         write(tmp_path, experiment, sets, **scores)
     write_sweep(tmp_path, "labels", "n_labeled", {15: scores, 60: scores, 120: scores}, sets)
     write_sweep(tmp_path, "contamination", "contamination", {0.0: scores, 0.1: scores}, sets)

@@ -11,7 +11,7 @@ from judging.crosscheck import (
     crosscheck_methods,
     crosscheck_sets,
     outside_results,
-    with_readings,
+    with_interpretations,
 )
 from methods import METHODS, method_group
 from reporting.crosscheck_text import write_crosscheck
@@ -29,7 +29,7 @@ def theirs(dataset, run, column, n_labeled=10):
 
 def run_of(method, dataset, run, protocol="outside", n_labeled=10, off=0.0, **changed):
     """A run whose AUC-PR is `off` above ADGym's."""
-    base = METHODS[method].reading_of or method
+    base = METHODS[method].interpretation_of or method
     row = dict(auc_pr=theirs(dataset, run, f"auc_pr_{base}", n_labeled) + off, auc_roc=0.5 + run / 100)
     row |= dict(method=method, dataset=dataset, run=run, seed=run, protocol=protocol, n_labeled=n_labeled)
     # one version of the data of each set, whatever the protocol
@@ -143,10 +143,12 @@ def test_means_of_a_data_set(results):
     assert row["ours"] == pytest.approx(values.mean() - 0.01)
 
 
-def test_a_reading_is_held_against_its_methods_column(results):
-    again = with_readings(outside_results()).set_index(["dataset", "n_labeled", "run", "metric", "method"])
+def test_an_interpretation_is_held_against_its_methods_column(results):
+    again = with_interpretations(outside_results()).set_index(
+        ["dataset", "n_labeled", "run", "metric", "method"]
+    )
     for name in method_group("outside"):
-        base = METHODS[name].reading_of
+        base = METHODS[name].interpretation_of
         for metric in ("auc_pr", "auc_roc"):
             value = again.loc[("40_vowels", 20, 1, metric, name), "theirs"]
             assert value == theirs("40_vowels", 1, f"{metric}_{base}", 20)

@@ -46,7 +46,7 @@ def methods_of(*modules):
     ("prenet", "return total / (2 * self.ensemble_size)", "return total / self.ensemble_size"),
 ])  # fmt: skip
 def test_the_code_of_a_detector_counts(changed_hashes, module, old, new):
-    assert changed_hashes(module, old, new) == methods_of("prenet", "readings")  # which derive from it
+    assert changed_hashes(module, old, new) == methods_of("prenet", "interpretations")  # which derive from it
 
 
 @pytest.mark.parametrize("module, old, new", [
