@@ -1,4 +1,4 @@
-"""Rules on variants of PReNet and of the other deep methods: Table 4, and one hidden layer against two."""
+"""Rules about variants of PReNet and of the other deep methods: Table 4, and one hidden layer or two."""
 
 from common.numbers import p_text, signed
 from judging.score_rules import SHORTFALL, direction_text
@@ -22,7 +22,7 @@ from methods import METHODS
 
 
 def against(scores, variant):
-    """PReNet against a variant: gain in per cent, sets won, sets, text."""
+    """PReNet compared with a variant: gain in per cent, sets won, sets, text."""
     values = scores.values
     gain, (won, _, total) = improvements(values)[variant], sets_won(values, variant)
     means, name = values[["prenet", variant]].dropna().mean(), METHODS[variant].column
@@ -32,7 +32,7 @@ def against(scores, variant):
 
 
 def claimed_gain(scores, variant):
-    """The quoted gain over a variant; for ours, what the paper's table gives on the same sets."""
+    """The quoted gain over a variant; for our runs, the gain in the paper's table on the same sets."""
     if scores.status != "printed":
         return improvements(published_scores("ablation", "auc_pr", scores.values.index))[variant]
     row = quoted("ablation").set_index("method").loc[variant]
@@ -44,7 +44,7 @@ def gain_over(source, variant, share_won=0.0):
     scores = source.scores("ablation", "auc_pr", ["prenet", variant])
     gain, won, total, text = against(scores, variant)
     if source.is_yardstick:
-        raise NotTestable(f"What ours is held against: {text}.")
+        raise NotTestable(f"Ours is compared with: {text}.")
     target = claimed_gain(scores, variant)
     loss = f"a loss of {as_quoted('loss', gain):.1f}%: " if variant == "ldm" else ""
 
@@ -57,7 +57,7 @@ def gain_over(source, variant, share_won=0.0):
 
 
 def wins_over(source, variant, but):
-    """PReNet is above a variant on all sets but some; in direction, on more than half of them."""
+    """PReNet is above a variant on all sets but a few; the direction holds if it is on more than half."""
     scores = source.scores("ablation", "auc_pr", ["prenet", variant])
     _, won, total, text = against(scores, variant)
     return Finding(by_direction(won > total / 2, won >= total - but), said(text, scores), scores.status)

@@ -131,9 +131,9 @@ def test_the_paper_is_judged_on_our_sets_and_methods_too(tmp_path):
     assert paper.verdict == SUPPORTED and "7 printed sets that we have" in paper.evidence
     assert "6 of 6: DevNet (ahead on 7 of 7, p = 0.016" in paper.evidence
     assert one.verdict == one.findings[OURS].verdict
-    # what ours are held against is not judged
+    # what ours are compared with is not judged
     paper = judged[claims.improvement_on_seen].findings[PAPER_ON_OURS]
-    assert paper.verdict == UNTESTABLE and paper.evidence.startswith("What ours are held against: DevNet +")
+    assert paper.verdict == UNTESTABLE and paper.evidence.startswith("Ours are compared with: DevNet +")
 
 
 def test_sums_keep_exact_and_partial_data_apart(tmp_path):
@@ -327,7 +327,7 @@ def test_the_best_or_nearly_so_on_every_set(tmp_path):
     assert "at 0.005 contradicted; at 0.02 weakened" in finding.evidence
 
 
-def test_improvements_are_held_against_the_papers_on_the_same_sets(tmp_path):
+def test_improvements_are_compared_with_the_papers_on_the_same_sets(tmp_path):
     """Nine tenths of what the printed values give on our seven sets: that is enough."""
     printed = published_scores("seen", "auc_pr", SETS).mean()
     gains = {name: printed["prenet"] / printed[name] - 1 for name in method_group("table")[1:]}
@@ -408,7 +408,7 @@ def labels(prenet, **of_120):
     return at | {120: {"prenet": 0.7} | of_120}
 
 
-def test_fewer_labels_are_held_against_the_rival_with_120(tmp_path):
+def test_fewer_labels_are_compared_with_the_rival_with_120(tmp_path):
     write_sweep(tmp_path, "labels", "n_labeled", labels((0.4, 0.45, 0.6), devnet=0.61, dsad=0.45))
     finding = found(claims.fewer_labels_than_devnet, tmp_path)  # 0.600 is within 0.01 of 0.610
     assert finding.verdict == SUPPORTED
@@ -554,7 +554,7 @@ def theorem_table(shift, shares=(0.02, 0.5)):
     return pd.DataFrame(rows)
 
 
-def test_the_theorem_is_held_against_measured_scores(tmp_path):
+def test_the_theorem_is_compared_with_measured_scores(tmp_path):
     table = theorem_table(-0.5)  # exactly the distance that is allowed
     table.to_csv(tmp_path / "theorem.csv", index=False)
     for check in (claims.theorem_order, claims.theorem_values):

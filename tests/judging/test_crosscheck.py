@@ -143,7 +143,7 @@ def test_means_of_a_data_set(results):
     assert row["ours"] == pytest.approx(values.mean() - 0.01)
 
 
-def test_an_interpretation_is_held_against_its_methods_column(results):
+def test_an_interpretation_is_compared_with_its_methods_column(results):
     again = with_interpretations(outside_results()).set_index(
         ["dataset", "n_labeled", "run", "metric", "method"]
     )

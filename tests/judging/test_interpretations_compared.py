@@ -1,4 +1,4 @@
-"""Interpretations in compare.py: held against the published rows of their method, and in nothing else."""
+"""Interpretations in compare.py: compared with the published rows of their method, and with nothing else."""
 
 import pandas as pd
 import pytest
@@ -13,7 +13,7 @@ def interpretation_rows(method, auc_pr):
         yield dict(dataset=name, method=method, auc_pr=auc_pr, auc_roc=0.5)
 
 
-def test_an_interpretation_is_held_against_its_method(tmp_path, capsys):
+def test_an_interpretation_is_compared_with_its_method(tmp_path, capsys):
     save_runs(
         tmp_path,
         "interpretations",

@@ -394,7 +394,7 @@ def test_average_of_partial_data_says_so():
     assert average["status"] == "partial, 2 sets" and average["auc_pr_prenet"] == pytest.approx(0.3)
 
 
-def test_weighted_auc_is_held_against_the_published_one(tmp_path, capsys):
+def test_weighted_auc_is_compared_with_the_published_one(tmp_path, capsys):
     runs = runs_table(
         *(
             dict(dataset=name, auc_pr=0.2, auc_pr_weighted=0.9, data_status="partial")
