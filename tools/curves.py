@@ -226,7 +226,7 @@ def main(argv=None):
         with user_errors_end(parser), only_writer(args.results_dir):
             failures = make_curves(args)
     except KeyboardInterrupt:
-        print("\nStopped. Every finished run is kept; the same command goes on from here.", file=sys.stderr)
+        print("\nStopped. Every finished run is kept; run the same command to resume.", file=sys.stderr)
         return 130
     for line in failures:
         print(f"FAILED {line}", file=sys.stderr)

@@ -691,4 +691,4 @@ def test_interrupt_leaves_nothing_half_written(data_dir, monkeypatch, capsys):
     monkeypatch.setattr(np, "save", interrupted)
     assert run(data_dir) == 130
     assert snapshot(data_dir) == before
-    assert capsys.readouterr().err.endswith("Stopped. What is prepared so far is kept.\n")
+    assert capsys.readouterr().err.endswith("Stopped. The data sets prepared so far are kept.\n")

@@ -203,9 +203,7 @@ def test_ctrl_c_ends_everything_within_2_seconds(data_dir, tmp_path):
         out, err = process.communicate(timeout=20)
         assert time.monotonic() - pressed < 2 and not any(map(is_alive, workers))
         assert (
-            process.returncode == 130
-            and "the same command goes on from here" in err
-            and "Traceback" not in err
+            process.returncode == 130 and "run the same command to resume" in err and "Traceback" not in err
         )
         assert not made or " runs in 0:" in out
 
@@ -425,7 +423,7 @@ def test_constant_scores_are_recorded_and_reported(data_dir, tmp_path, monkeypat
     assert (
         experiments.main(["seen", "--datasets", "demo", "--methods", "iforest", "--runs", "1", *where]) == 0
     )
-    told = "run 0: all 2,000 test scores are 0: the detector tells no rows apart."
+    told = "run 0: all 2,000 test scores are 0: the detector does not distinguish any rows."
     assert (
         f"NOTE iforest on demo, 60 labels, contamination 0.02: {told}" in capsys.readouterr().out
         and measured(tmp_path / "seen_runs.csv")["auc_roc"].tolist() == [0.5]
