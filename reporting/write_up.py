@@ -1,9 +1,9 @@
 """Fill the tables of README.md and REPRODUCTION.md from results/reference/, and draw the README's picture.
 
-    python -m reporting.write_up      # after new results; a test checks that it would change nothing
+    python -m reporting.write_up      # after new results; a test checks that the pages are up to date
 
-A table stands between the lines `<!-- NAME -->` and `<!-- end -->`, and TABLES says what it is made of. The
-text around it is written by hand.
+Each table is between the lines `<!-- NAME -->` and `<!-- end -->`, and TABLES says how it is made. The text
+around it is written by hand.
 """
 
 import argparse
@@ -49,7 +49,7 @@ MARKED = re.compile(r"(<!-- (?!end)(\S+) -->\n).*?(<!-- end -->)", re.DOTALL)
 
 @functools.cache
 def found():
-    """What the reference results come to."""
+    """The assessment of the reference results."""
     return Assessment(REFERENCE)
 
 
@@ -83,7 +83,7 @@ def headline(group, metric="auc_pr"):
 
 
 def protocols(methods=("prenet", "devnet")):
-    """AUC-PR on the exact sets: the authors' draws, new draws by their procedure, and as the text reads."""
+    """AUC-PR on the exact sets: the authors' draws, new draws by their procedure, and as in the text."""
     shown = {}
     for name, suffix in {"released": "", "redrawn": "_redrawn", "independent": "_independent"}.items():
         table = find_table(REFERENCE, "seen", suffix)
@@ -103,7 +103,7 @@ def campaign_draws(methods=("prenet", "devnet")):
         name: part.pivot(index="run", columns="method", values="score")
         for name, part in runs.groupby("protocol")
     }
-    # of commit b369700, which did not shuffle the rows
+    # made by commit b369700, which did not shuffle the rows
     earlier = RunsFile(REFERENCE / "campaign_in_ucis_order", "seen").read()
     rows = {
         "published": published,
@@ -199,12 +199,12 @@ def findings(figure):
 
 
 def gaps(experiment):
-    """What survives of PReNet's lead under `independent`."""
+    """What remains of PReNet's lead under `independent`."""
     return found().gaps[experiment]
 
 
 def claims_table():
-    """The paper's claims, each with all verdicts and what ours rests on."""
+    """The paper's claims, each with all verdicts and the evidence for ours."""
     rows = {}
     for one in found().claims:
         text = f"{one.claim.text} ({one.claim.section})"
@@ -257,7 +257,7 @@ def interpretation_row(cells):
 
 
 def bench_table():
-    """bench.csv in short."""
+    """A summary of bench.csv."""
     table = read_frame(REFERENCE / "bench.csv", ["dataset"])
     shown = {
         "data": table["dataset"] + " " + table["method"].map(column),
@@ -276,7 +276,7 @@ def bench_table():
 
 
 def times():
-    """What the reference runs took, from their provenance."""
+    """The time and memory of the reference runs, from their provenance."""
     rows = {}
     for path in sorted(REFERENCE.glob("*_provenance.json")):
         sessions = read_sessions(path)
@@ -344,7 +344,7 @@ TABLES = {
 
 
 def filled(text):
-    """A page with its tables and findings made anew."""
+    """A page with its tables and findings regenerated."""
 
     def made(name):
         content = TABLES[name]()
@@ -354,7 +354,7 @@ def filled(text):
 
 
 def fill(path):
-    """Make the tables of a page anew; returns whether that changed it."""
+    """Regenerate the tables of a page; returns whether that changed it."""
     try:
         old = path.read_text()
     except OSError as error:

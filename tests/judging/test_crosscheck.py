@@ -167,7 +167,7 @@ def test_three_files_are_written(results):
     table = pd.read_csv(paths[1]).set_index(["metric", "data", "method"])
     assert table.loc[("auc_pr", "all", "prenet"), "ours_difference"] == pytest.approx(0.012)
     text = paths[2].read_text()
-    assert "On 1 of them all features lie between 0 and 1 as they come: 38_thyroid." in text
+    assert "On 1 of them all features lie between 0 and 1 without scaling: 38_thyroid." in text
     (line,) = [line for line in text.splitlines() if line.startswith("| 38_thyroid")]
     value = theirs("38_thyroid", 0, "auc_pr_logistic")
     assert f"{value:.3f} / - / {value - 0.1:.3f}" in line.replace(NO_BREAK, " ")
@@ -183,7 +183,7 @@ def test_what_was_not_run_is_a_dash_in_the_text(results):
 def test_no_data_set_between_0_and_1(results, ranges):
     """Where other data sets than those of earlier runs are asked for, the range of theirs is not known."""
     text = write_crosscheck(results, ranges)[2].read_text()
-    assert "On none of them do all features lie between 0 and 1 as they come." in text
+    assert "On none of them do all features lie between 0 and 1 without scaling." in text
     assert "features 0-1" not in text
     assert "| 40_vowels" in text and "nan" not in text.lower()
 

@@ -329,4 +329,4 @@ def test_an_empty_folder_gives_a_page_and_a_missing_one_an_error(tmp_path, capsy
     assert report.main(["--results-dir", str(tmp_path)]) == 0
     with pytest.raises(SystemExit) as error:
         report.main(["--results-dir", str(tmp_path / "nowhere")])
-    assert error.value.code == 2 and "there is no folder" in capsys.readouterr().err
+    assert error.value.code == 2 and "does not exist" in capsys.readouterr().err

@@ -79,7 +79,7 @@ def test_the_cross_check_on_files_of_adbench(start, data_dir, tmp_path, capsys):
     assert cells["ours"].notna().all()
     assert (cells["ours_scaled"].notna() == (cells["dataset"] == "40_vowels")).all()
     text = (tmp_path / "crosscheck.md").read_text()
-    assert "On 1 of them all features lie between 0 and 1 as they come: 38_thyroid." in text
+    assert "On 1 of them all features lie between 0 and 1 without scaling: 38_thyroid." in text
     assert "| 38_thyroid" in text and "| 40_vowels" in text and text in capsys.readouterr().out
 
 
