@@ -162,7 +162,7 @@ def make_curves(args):
     wanted, made, failures = configurations(args, args.datasets), read_made(args.results_dir), []
     missing = [asked for asked in wanted if args.force or not is_made(asked.identity, made)]
     if len(missing) < len(wanted):
-        print(f"{len(wanted) - len(missing)} of {len(wanted)} runs were made before and are kept.")
+        print(f"{len(wanted) - len(missing)} of {len(wanted)} runs exist already and are kept.")
     cells = {asked.cell([0], args.data_dir): asked for asked in missing}
     data = {asked.identity.dataset: asked.identity.data_sha256 for asked in wanted}
     row_orders = {asked.identity.dataset: asked.row_order for asked in wanted}

@@ -74,7 +74,7 @@ def test_number_of_processes_does_not_change_results(finished, data_dir, tmp_pat
 def test_second_start_does_only_what_is_missing(finished, data_dir):
     before = (finished / "seen_runs.csv").read_bytes()
     code, out, _ = experiment(data_dir, finished, "--runs", "4")
-    assert code == 0 and "12 of 12 runs were made before" in out
+    assert code == 0 and "12 of 12 runs exist already" in out
     assert (finished / "seen_runs.csv").read_bytes() == before
     code, out, _ = experiment(data_dir, finished, "--runs", "5", "--methods", "iforest")
     assert code == 0 and "4 of 5 runs" in out
@@ -102,7 +102,7 @@ def test_sparse_data_is_left_out_for_methods_that_cannot_take_it(tmp_path):
     options = ["--datasets", "news20", "--runs", "1", "--methods", "dsad,iforest"]
     code, out, err = experiment(tmp_path, tmp_path / "results", *options)
     assert code == 0, err
-    assert "news20, sparse with 500 columns, is left out for DSAD, which takes dense rows only." in out
+    assert "news20, sparse with 500 columns, is skipped for DSAD, which needs dense rows." in out
     runs = pd.read_csv(tmp_path / "results" / "seen_runs.csv")
     assert runs["method"].tolist() == ["iforest"] and runs["data_status"].tolist() == ["partial"]
 
@@ -224,7 +224,7 @@ def test_groups_of_methods():
 def test_results_that_cannot_be_read_stop_it_before_work_starts(data_dir, tmp_path):
     (tmp_path / "seen_runs.csv").write_text("a,b\n1,2\n")
     code, _, err = experiment(data_dir, tmp_path)
-    assert code == 2 and "other columns than this version writes" in err
+    assert code == 2 and "does not have the columns of this version" in err
     assert (tmp_path / "seen_runs.csv").read_text() == "a,b\n1,2\n"
 
 

@@ -110,7 +110,7 @@ def test_a_repeated_run_replaces_the_older_one(tmp_path):
 
 def test_a_foreign_file_is_refused_and_left_alone(tmp_path):
     (tmp_path / "seen_runs.csv").write_text("a,b\n1,2\n3,4")
-    with pytest.raises(UserError, match="other columns"):
+    with pytest.raises(UserError, match="does not have the columns"):
         RunsFile(tmp_path, "seen").open_for_append()
     assert (tmp_path / "seen_runs.csv").read_text() == "a,b\n1,2\n3,4"
 
