@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True)
 class Method:
-    column: str  # its name in the paper's tables; of an interpretation, what it changes too
+    column: str  # its name in the paper's tables; an interpretation adds what it changes
     module: str
     class_name: str
     # where it is compared: Tables 2 and 3, `appendix` C.1, the `ablation` of Table 4, as an `interpretation`,
@@ -14,8 +14,8 @@ class Method:
     group: str = "table"
     settings: tuple = ()  # (parameter, value) pairs other than its class's defaults
     uses_labels: bool = True
-    can_be_saved: bool = True  # as a model of detect.py, which has no variants and interpretations
-    interpretation_of: str = ""  # the method that an interpretation is held against
+    can_be_saved: bool = True  # as a model of detect.py, which has no variants or interpretations
+    interpretation_of: str = ""  # the method that an interpretation is compared with
 
 
 METHODS = {
@@ -55,7 +55,7 @@ def interpretation(base, difference, class_name=None, group="interpretation", **
     return Method(f"{of.column}, {difference}", module, class_name, group, changed, interpretation_of=base)
 
 
-# What the text leaves open, read in another way.
+# Other interpretations of what the text leaves open.
 METHODS |= {
     "dsad-linear": interpretation("dsad", "linear code layer", code_layer="linear"),
     "dsad-plain": interpretation("dsad", "plain distance", distance="plain"),
@@ -117,7 +117,7 @@ METHODS |= {
     for base in ("prenet", "devnet", "dsad", "fsnet", "cfsnet", "repen")
 }
 
-# What sets ADGym's versions of two methods apart from ours, for run_crosscheck.sh.
+# The differences between ADGym's versions of two methods and ours, for run_crosscheck.sh.
 METHODS |= {
     "dsad-linear-code": interpretation("dsad", "linear code", group="outside", code_layer="linear"),
     "dsad-natural": interpretation("dsad", "natural batches", "DSADNaturalBatches", "outside"),
@@ -134,7 +134,7 @@ def method_group(*groups: str) -> list[str]:
 
 
 def make_detector(name: str, **settings):
-    """A new detector of this method; its module, and with it TensorFlow, is imported only now."""
+    """A new detector of this method; imports its module, and with it TensorFlow, only now."""
     method = METHODS[name]
     detector_class = getattr(importlib.import_module(method.module), method.class_name)
     return detector_class(**dict(method.settings) | settings)
