@@ -26,7 +26,7 @@ def against(scores, variant):
     values = scores.values
     gain, (won, _, total) = improvements(values)[variant], sets_won(values, variant)
     means, name = values[["prenet", variant]].dropna().mean(), METHODS[variant].column
-    text = f"mean {means['prenet']:.3f} against {name}'s {means[variant]:.3f} ({signed(gain, 1)}%)"
+    text = f"mean {means['prenet']:.3f} versus {name}'s {means[variant]:.3f} ({signed(gain, 1)}%)"
     text += f", {direction_text(values, variant)}, {p_text(wilcoxon_p_values(values)[variant])}"
     return gain, won, total, f"{text}, lead {scores.lead(variant)}"
 
@@ -79,7 +79,7 @@ def one_layer_is_better(source, names):
         if pairs.empty:
             continue
         means, won = pairs.mean(), int((pairs[base] > pairs[name]).sum())
-        text = f"{METHODS[base].column} ({means[base]:.3f} against {means[name]:.3f} with two, "
+        text = f"{METHODS[base].column} ({means[base]:.3f} versus {means[name]:.3f} with two, "
         text += f"better with one on {won} of {len(pairs)} sets)"
         parts.append(Part(by_direction(means[base] > means[name], won > len(pairs) / 2), text))
     words = {SUPPORTED: "one layer is better for", WEAKENED: "on average only for", CONTRADICTED: "not for"}

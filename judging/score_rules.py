@@ -65,7 +65,7 @@ def direction_text(values, method):
 def place_of_prenet(values, decimals):
     """PReNet's place and all methods, best first."""
     names = list(values.index)
-    return f"PReNet is number {names.index('prenet') + 1} of {len(names)}: " + listed(
+    return f"PReNet has rank {names.index('prenet') + 1} of {len(names)}: " + listed(
         f"{METHODS[name].column} {values[name]:.{decimals}f}" for name in names
     )
 
@@ -137,7 +137,7 @@ def conover_better(source, experiment, but=()):
     parts = []
     for name, p_value in p_values.items():
         is_ahead, is_small = ranks[name] > ranks["prenet"], p_value < LEVEL
-        rank = f"rank {ranks[name]:.2f} against {ranks['prenet']:.2f}"
+        rank = f"rank {ranks[name]:.2f} versus {ranks['prenet']:.2f}"
         text = f"{METHODS[name].column} ({rank}, {p_text(p_value)})"
         parts.append(Part(by_direction(is_ahead, is_small), text, bool(is_small and not is_ahead)))
     words = {

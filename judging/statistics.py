@@ -25,7 +25,7 @@ from methods import METHODS
 MIN_SETS = 6  # with five pairs, the two-sided Wilcoxon test cannot fall below 0.05
 EXPLANATION = (
     "Improvement: by how many per cent PReNet's mean is above the method's. p-value: paired Wilcoxon "
-    "signed-rank test of PReNet against the method, two-sided, without data sets with no difference "
+    "signed-rank test of PReNet against the method, two-sided, ignoring data sets with no difference "
     "(zero_method='wilcox'). Ranks: 1 is best, ties averaged, a missing cell not ranked; percentile: "
     "1 − (rank − 1) / methods ranked. Conover p: post-hoc test after Friedman's, on the data sets that all "
     f"methods have, Holm-adjusted over all pairs. Empty: fewer than {MIN_SETS} data sets in common. Data "

@@ -55,13 +55,13 @@ def fewer_labels(source, rivals, wanted, labels, sign):
             own = at[few].at[name, "prenet"]
             is_enough, is_right = own - value >= least, own - alike.get(name, np.inf) >= least
             verdict = by_direction(is_enough or is_right, is_enough)
-            parts.append(Part(verdict, f"{name} {own:.3f} against {value:.3f}"))
+            parts.append(Part(verdict, f"{name} {own:.3f} versus {value:.3f}"))
         words = {
             SUPPORTED: f"{good} on {counted(parts, SUPPORTED)} of {len(parts)} sets:",
             WEAKENED: f"{good} only when both have {few} labels:",
-            CONTRADICTED: "not even at equal labels:",
+            CONTRADICTED: "not even with equal labels:",
         }
-        head = f"PReNet with {few} labels against {rival} with {MOST_LABELS}: {grouped(parts, words)}"
+        head = f"PReNet with {few} labels versus {rival} with {MOST_LABELS}: {grouped(parts, words)}"
         gaps = {n: at[n]["prenet"].reindex(target.index) - target for n in labels[1:]}
         fewer = listed(f"with {n} on {int((gap >= least).sum())}" for n, gap in gaps.items())
         more = f"; {good} {fewer} of {len(parts)}" if gaps else ""
@@ -105,7 +105,7 @@ def stable(changes, what, status, data):
         parts = [Part(SUPPORTED if abs(change) <= limit + BORDER else CONTRADICTED) for change in changes]
         sets = f"{counted(parts, SUPPORTED)} of {len(parts)} sets"
         worst = listed(f"{name} {signed(change)}" for name, change in most.items())
-        text = f"AUC-PR changes by at most {limit:g} on {sets} {what}; the most on {worst} ({data})."
+        text = f"AUC-PR changes by at most {limit:g} on {sets} {what}; largest changes: {worst} ({data})."
         return Finding(of_every(parts), text, status)
 
     return at_half_and_twice(rule, STABLE)
@@ -132,7 +132,7 @@ def stable_under_rates(source, rates, beyond):
     finding = stable(changes_of(at, 0.0, rates), what, status, data)
     further = changes_of(at, 0.0, (beyond,))
     within = int((further.abs() <= STABLE + BORDER).sum())
-    worst = f"the most on {further.abs().idxmax()} {signed(further[further.abs().idxmax()])}"
+    worst = f"largest on {further.abs().idxmax()} {signed(further[further.abs().idxmax()])}"
     text = f" At {100 * beyond:g}%: within {STABLE:g} on {within} of {len(further)}, {worst}."
     return finding._replace(evidence=finding.evidence + text)
 

@@ -108,7 +108,7 @@ def test_without_results_nothing_of_ours_is_tested_and_the_command_to_run_is_nam
 
 def test_the_papers_own_values_are_judged_first_and_without_results():
     assert list(judge_claims(sources_by_name(""))[0].findings) == [PAPER, PAPER_ON_OURS, OURS, NEW]
-    assert in_paper(claims.best_on_seen).evidence.startswith("PReNet is number 1 of 7: PReNet 0.583")
+    assert in_paper(claims.best_on_seen).evidence.startswith("PReNet has rank 1 of 7: PReNet 0.583")
     nine = in_paper(claims.nine_on_seen)
     assert nine.verdict == WEAKENED and "significantly better than 8 of 9" in nine.evidence.lower()
     assert "ahead, but not significantly: FEAWAD (ahead on 8 of 11, p = 0.154" in nine.evidence
@@ -388,7 +388,7 @@ def test_ranks_and_conover_speak_of_all_ten_methods(tmp_path):
     assert finding.verdict == CONTRADICTED and "number 2 of 10: FEAWAD 1.00, PReNet 2.00" in finding.evidence
     finding = found(claims.conover_on_seen, tmp_path)  # the same order everywhere: significantly worse
     assert finding.verdict == CONTRADICTED
-    assert "not better than FEAWAD (rank 1.00 against 2.00" in finding.evidence
+    assert "not better than FEAWAD (rank 1.00 versus 2.00" in finding.evidence
     finding = found(claims.three_more_on_seen, tmp_path)
     assert finding.verdict == WEAKENED
     assert "not better than FEAWAD (ahead on 0, behind on 7 of 7, lead −0.100" in finding.evidence
@@ -412,7 +412,7 @@ def test_fewer_labels_are_compared_with_the_rival_with_120(tmp_path):
     write_sweep(tmp_path, "labels", "n_labeled", labels((0.4, 0.45, 0.6), devnet=0.61, dsad=0.45))
     finding = found(claims.fewer_labels_than_devnet, tmp_path)  # 0.600 is within 0.01 of 0.610
     assert finding.verdict == SUPPORTED
-    assert "w7a 0.600 against 0.610, campaign 0.600 against 0.610" in finding.evidence
+    assert "w7a 0.600 versus 0.610, campaign 0.600 versus 0.610" in finding.evidence
     assert "as good with 30 on 0 of 2" in finding.evidence
     assert "at 0.005 weakened; at 0.02 supported" in finding.evidence
     # with 15 labels 0.4: below DSAD's 0.45 with 120, and below its 0.5 with 15
@@ -473,7 +473,7 @@ def test_stability_under_contamination_leaves_news20_out(tmp_path, at_5, verdict
     write_sweep(tmp_path, "contamination", "contamination", by_value, [*SETS, "news20"])
     finding = found(claims.stable_under_contamination, tmp_path)
     assert finding.verdict == verdict and note in finding.evidence
-    assert "At 10%: within 0.05 on 0 of 7, the most on donors −0.100." in finding.evidence
+    assert "At 10%: within 0.05 on 0 of 7, largest on donors −0.100." in finding.evidence
 
 
 def test_robustness_looks_at_the_worst_value_per_data_set(tmp_path):
@@ -539,7 +539,7 @@ def test_one_layer_must_be_better_for_every_method(tmp_path):
     assert found(claims.one_hidden_layer, tmp_path).verdict == SUPPORTED
     write(tmp_path, "interpretations", **two | {"repen-two-layers": 0.6})
     finding = found(claims.one_hidden_layer, tmp_path)
-    assert finding.verdict == WEAKENED and "not for REPEN (0.500 against 0.600 with two" in finding.evidence
+    assert finding.verdict == WEAKENED and "not for REPEN (0.500 versus 0.600 with two" in finding.evidence
     write(tmp_path, "interpretations", sets=["x"], **two)  # on no data set in common
     assert found(claims.one_hidden_layer, tmp_path).verdict == UNTESTABLE
 
