@@ -171,7 +171,7 @@ def sections(found):
     for experiment, gaps in found.gaps.items():
         draws = "with the authors' draws and with new splits and labels in every run"
         text = f"PReNet's mean AUC-PR minus each method's, {draws}"
-        yield f"What survives new draws, {TITLES[experiment]}", text, gaps
+        yield f"What remains with new draws, {TITLES[experiment]}", text, gaps
     text = "Standard deviation of AUC-PR over runs in which one factor is redrawn and all others are fixed"
     yield "What affects the numbers", text, found.spreads.round(4)
     for place, (title, table) in enumerate(found.statistics.items()):

@@ -317,7 +317,7 @@ def test_synthetic_results_stand_apart(tmp_path, without_statistics):
     page = parse(results)
     banner = "synthetic data: says nothing about the paper"
     assert banner in page.find("header")[0]["text"] and not page.find("tr", data_set="demo")
-    assert "No data that is exactly the paper's" in page.find("p", class_="lead")[0]["text"]
+    assert "No data set that is exactly the paper's" in page.find("p", class_="lead")[0]["text"]
     write_results(results, made_runs(SCORES))
     page = parse(results)
     section = page.find("section", aria_labelledby="synthetic")[0]
