@@ -76,9 +76,9 @@ def print_differences(table):
             datasets = dict.fromkeys(part["dataset"])
             name = "AUC-PR, unweighted" if status == "partial" and metric == "auc_pr" else METRICS[metric]
             width = max(map(len, [name, *datasets])) + 1
-            beside = max(1, (shutil.get_terminal_size((120, 24)).columns - width - 2) // 40)
-            for start in range(0, len(methods), beside):
-                _print_block(cells, name, methods[start : start + beside], datasets, width)
+            columns = max(1, (shutil.get_terminal_size((120, 24)).columns - width - 2) // 40)
+            for start in range(0, len(methods), columns):
+                _print_block(cells, name, methods[start : start + columns], datasets, width)
     print_summary(table)
 
 

@@ -99,10 +99,10 @@ class Assessment:
     def main_claims_table(self):
         """A row per main claim and source: the size of the claimed effect, its interval, and the rival."""
         rows = [
-            (one.key, one.judged.claim.text, one.quantity, source, *size.lead, size.beside, size.status)
+            (one.key, one.judged.claim.text, one.quantity, source, *size.lead, size.rival, size.status)
             for one in self.main_claims
             for source, size in one.sizes.items()
             if isinstance(size, Size)
         ]
-        columns = ["key", "claim", "quantity", "source", "mean", "low", "high", "beside", "data"]
+        columns = ["key", "claim", "quantity", "source", "mean", "low", "high", "rival", "data"]
         return pd.DataFrame(rows, columns=columns)

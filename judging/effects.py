@@ -127,8 +127,8 @@ def spread_by_factor(results_dir, methods=("prenet", "devnet")):
 def shares_of_factors(spreads):
     """Each factor's share of the sum of the variances, in per cent, over data sets: a row per method.
 
-    Each data set has the same weight, whatever its spread. If the factors do not interact, the sum is the
-    variance of `all of them`.
+    All data sets have the same weight, regardless of their spread. If the factors do not interact, the sum
+    is the variance of `all of them`.
     """
     rows = {}
     for method in dict.fromkeys(spreads.columns.get_level_values(0)):

@@ -24,7 +24,7 @@ class Size(NamedTuple):
     """The size of a claimed effect according to one source, and the rival it refers to."""
 
     lead: Lead
-    beside: str  # such as the closest rival's name
+    rival: str  # the closest rival's name, if any
     status: str
 
 

@@ -81,10 +81,10 @@ def _join_classes(X, y, others):
     return scale_to_unit(np.concatenate([X, *others])), np.concatenate([y * (len(others) + 1), codes])
 
 
-def _read_anomalies(path, n_features, beside):
+def _read_anomalies(path, n_features, other):
     rows, _ = read_matrix(path, header=None)
     if rows.shape[1] != n_features:
-        raise DataError(f"{path} has {rows.shape[1]} columns, {beside} has {n_features} features.")
+        raise DataError(f"{path} has {rows.shape[1]} columns, but {other} has {n_features} features.")
     return rows
 
 

@@ -73,7 +73,7 @@ def about_the_lead(found):
 
 
 def about_unseen(found):
-    """How PReNet stands against its closest rival on unseen classes, as a sentence; empty if not run."""
+    """PReNet compared with its closest rival on unseen classes, as a sentence; empty if not run."""
     row = closest_rival(found.leads, "unseen", RELEASED)
     if row is None:
         return ""

@@ -75,7 +75,7 @@ def evidence(one):
 def main_claim(found, one):
     """A claim with its verdicts and a plot of its size in every source."""
     leads = {source: size.lead for source, size in one.sizes.items() if isinstance(size, Size)}
-    beside = {source: size.beside for source, size in one.sizes.items() if isinstance(size, Size)}
+    rivals = {source: size.rival for source, size in one.sizes.items() if isinstance(size, Size)}
     rows = [
         (source, leads.get(source), "the paper prints no value" if source == PUBLISHED else "not run")
         for source in one.sizes
@@ -83,9 +83,8 @@ def main_claim(found, one):
     decimals = 2 if one.key == "theorem" else 3
     label = f"{one.quantity}: " + ", ".join(f"{source} {lead}" for source, lead in leads.items())
     plot = intervals(rows, interval_range(leads.values()), label, decimals) if leads else ""
-    rivals = list(dict.fromkeys(beside.values()))
-    if len(rivals) > 1:
-        rival = "; closest: " + ", ".join(f"{name} ({source})" for source, name in beside.items())
+    if len(set(rivals.values())) > 1:
+        rival = "; closest: " + ", ".join(f"{name} ({source})" for source, name in rivals.items())
     else:
         rival = ""
     status = " · partial data" if one.judged.ours.status == "partial" else ""
