@@ -1,15 +1,15 @@
-"""Hold the reproduced tables against the published ones.
+"""Compare the reproduced tables with the published ones.
 
     python compare.py                                      # results/ against published/
     python compare.py --results-dir results/reference      # what we obtained
 
-    python compare.py --fail-over 0.03 --methods prenet    # exit code 1 if a cell on exact data differs more
+    python compare.py --fail-over 0.03 --methods prenet    # exit code 1 if an exact cell differs by more
 
 Reads <results>/seen.csv and published/seen.csv, writes <results>/seen_vs_published.csv and prints it;
-likewise for unseen (Table 3) and ablation (Table 4). Then come the verdicts, the paper's statistics on its
-numbers and on ours, and its claims, one by one; all of it is also written to <results>/comparison.md, and to
-look at to <results>/report.html. Only data sets that are `exact` are counted; the others are shown apart,
-because their data is not the paper's.
+likewise for unseen (Table 3) and ablation (Table 4). Then prints the verdicts, the paper's statistics on its
+numbers and on ours, and its claims one by one. All of it is also written to <results>/comparison.md, and with
+plots to <results>/report.html. Only `exact` data sets are counted; the others are shown separately, because
+their data is not the paper's.
 """
 
 import argparse
@@ -31,16 +31,16 @@ from running.runs_file import SWEEP
 
 
 def print_table(table):
-    """A table of results by itself: mean and standard deviation per method."""
+    """Print a table of results on its own: mean and standard deviation per method."""
     marks = table["status"].map(lambda status: "" if status in ("exact", "synthetic") else f" ({status})")
     table = table.assign(title=table["dataset"] + marks)
     shown = table
-    if "parameter" in table:  # as its figure: by data set, AUC-PR only
+    if "parameter" in table:  # as in its figure: by data set, AUC-PR only
         table["title"] += "  " + table[SWEEP[0]] + "=" + table[SWEEP[1]].map("{:g}".format)
         places = {name: place for place, name in enumerate(table["dataset"].unique())}
         table = table.sort_values("dataset", key=lambda names: names.map(places), kind="stable")
         table = table[table["metric"] != "auc_roc"]
-        shown = comparable(table)  # its spread stays that of plain AUC-PR
+        shown = comparable(table)  # the spread remains that of plain AUC-PR
     width = table["title"].str.len().max() + 2
     for metric in [name for name in METRICS if name in set(shown["metric"])]:
         means = by_method(shown, metric, rows="title")
@@ -60,10 +60,10 @@ def mean_and_spread(mean, std):
 
 
 def print_differences(table):
-    """Per metric ours, published and difference; as many methods beside each other as fit."""
+    """Print ours, published and difference per metric, with as many methods side by side as fit."""
     titles = {
         "exact": "Data as in the paper",
-        "partial": "Partial data, not comparable with the paper and not counted",
+        "partial": "Partial data: not comparable with the paper, not counted",
     }
     for status, title in titles.items():
         part = table[table["data_status"].str.startswith(status)]
@@ -76,9 +76,9 @@ def print_differences(table):
             datasets = dict.fromkeys(part["dataset"])
             name = "AUC-PR, unweighted" if status == "partial" and metric == "auc_pr" else METRICS[metric]
             width = max(map(len, [name, *datasets])) + 1
-            beside = max(1, (shutil.get_terminal_size((120, 24)).columns - width - 2) // 40)
-            for start in range(0, len(methods), beside):
-                _print_block(cells, name, methods[start : start + beside], datasets, width)
+            columns = max(1, (shutil.get_terminal_size((120, 24)).columns - width - 2) // 40)
+            for start in range(0, len(methods), columns):
+                _print_block(cells, name, methods[start : start + columns], datasets, width)
     print_summary(table)
 
 
@@ -99,18 +99,18 @@ def _cell(cells, dataset, method):
 
 
 def print_summary(table):
-    """Per method the mean and largest |difference| over the data sets that count."""
+    """Print the mean and largest |difference| per method over the data sets that count."""
     status = counted_status(table["data_status"])
     part = table[table["data_status"] == status]
     print(f"\n  |reproduced - published| over {status} data sets")
     if status == "partial":
         print("  No data set of the paper's size was run,", end="")
-        print(" so this says how near partial data comes, not more.")
+        print(" so this only says how close partial data comes.")
     if part["dataset"].str.contains("->").any() and "iforest" in set(part["method"]):
         print(
             "  iForest is run once per unseen class. The paper repeats its seen results, whose test", end=""
         )
-        print(" sets have another share of\n  anomalies, so that its AUC-PR cannot be compared.")
+        print(" sets have a different share of\n  anomalies, so its AUC-PR cannot be compared.")
     width = max(10, *(len(METHODS[name].column) + 2 for name in part["method"]))
     for method in dict.fromkeys(part["method"]):
         of_method = part[(part["method"] == method) & ~is_replaced(part, "reproduced")].set_index("dataset")
@@ -151,12 +151,12 @@ SIDE_BY_SIDE = (
 INTERVAL = (
     "The interval of a difference is two standard errors of the difference of two means, over n runs of "
     "ours and 10 of theirs, 2 sd sqrt(1/n + 1/10), plus the rounding of the printed value. The paper prints "
-    "no sd, so ours serves for both."
+    "no sd, so ours is used for both."
 )
 
 
 def sections(found):
-    """What is there to say about the results: (title, explanation, table) each."""
+    """The sections of the comparison, as (title, explanation, table)."""
     from judging.effects import variance_by_unseen_class  # these take a moment to import
     from judging.statistics import EXPLANATION
 
@@ -171,9 +171,9 @@ def sections(found):
     for experiment, gaps in found.gaps.items():
         draws = "with the authors' draws and with new splits and labels in every run"
         text = f"PReNet's mean AUC-PR minus each method's, {draws}"
-        yield f"What survives new draws, {TITLES[experiment]}", text, gaps
-    text = "Standard deviation of AUC-PR over runs in which one thing is drawn anew and all else is held"
-    yield "What moves the numbers", text, found.spreads.round(4)
+        yield f"What remains with new draws, {TITLES[experiment]}", text, gaps
+    text = "Standard deviation of AUC-PR over runs in which one factor is redrawn and all others are fixed"
+    yield "What affects the numbers", text, found.spreads.round(4)
     for place, (title, table) in enumerate(found.statistics.items()):
         yield title, "" if place else EXPLANATION, table
     yield (
@@ -184,7 +184,7 @@ def sections(found):
 
 
 def print_rows(table):
-    """A table for the terminal, groups of columns apart."""
+    """Print a table, with groups of columns one below the other."""
     if table.columns.nlevels > 1:
         for group in dict.fromkeys(table.columns.get_level_values(0)):
             print(f"\n  {group}")
@@ -200,7 +200,7 @@ def print_paragraph(text, indent=0):
 
 
 def print_claims(judged):
-    """Every claim as a paragraph: its text, its rule, and a line per source, the paper's own values first."""
+    """Print every claim: its text, its rule, and a line per source, the paper's own values first."""
     for one in judged:
         print()
         print_paragraph(f"{one.claim.text} ({one.claim.section})")
@@ -212,7 +212,7 @@ def print_claims(judged):
 
 
 def claims_tables(judged):
-    """The claims to show: how many have which verdict, and each with its verdicts and our figures."""
+    """The number of claims by verdict, and each claim with its verdicts and our figures."""
     shown = [
         {title: finding.verdict for title, finding in one.findings.items()}
         | {"claim": f"{one.claim.text} ({one.claim.section})", "what we found": one.evidence}
@@ -236,8 +236,8 @@ def too_far(tables, limit, methods):
 
 
 def compare_all(found):
-    """Print everything there is to say about the results, and write it as Markdown and as tables."""
-    markdown = ["# Published against reproduced", ""]
+    """Print the whole comparison, and write it as Markdown and as tables."""
+    markdown = ["# Published and reproduced results", ""]
     for title, text, table in sections(found):
         if len(table):
             markdown += [f"## {title}", "", *([text, ""] if text else []), as_markdown(table), ""]
@@ -247,7 +247,7 @@ def compare_all(found):
     print("\n=== The claims of the paper")
     print_claims(found.claims)
     counts, claims = claims_tables(found.claims)
-    print("\nIn short:")
+    print("\nSummary:")
     print_rows(counts)
     for title, table in {
         "The claims of the paper: verdicts": counts,
@@ -269,7 +269,7 @@ def compare_all(found):
 
 def main(argv=None):
     parser = argparse.ArgumentParser(
-        description="Does the paper hold up? Compares the results with the published numbers."
+        description="Does the paper hold up? Compare the results with the published numbers."
     )
     parser.add_argument(
         "--results-dir", default="results", help="where the tables are (default: %(default)s)"
@@ -277,7 +277,7 @@ def main(argv=None):
     fail_help = "exit with 1 if a cell on exact data differs by more than this"
     parser.add_argument("--fail-over", type=float, metavar="LIMIT", help=fail_help)
     known = lambda text: parse_names(text, METHODS, "method")  # noqa: E731
-    methods_help = "the methods that --fail-over is about (default: all)"
+    methods_help = "the methods that --fail-over checks (default: all)"
     parser.add_argument("--methods", type=known, default=list(METHODS), metavar="A,B", help=methods_help)
     args = parser.parse_args(argv)
     from judging.assessment import Assessment  # takes a moment, as do statistics
@@ -286,7 +286,7 @@ def main(argv=None):
     with user_errors_end(parser):
         found = Assessment(args.results_dir)
         if not found.tables:
-            none = f"there is no table of real data in {args.results_dir}"
+            none = f"{args.results_dir} has no table of real data"
             parser.error(f"{none}: run ./run_seen.sh with data first")
         for experiment in found.tables:
             print(f"\n=== {TITLES[experiment]}")
@@ -300,5 +300,5 @@ def main(argv=None):
 
 
 if __name__ == "__main__":
-    gc.disable()  # a tenth of the time, in a command that ends in seconds
+    gc.disable()  # saves a tenth of the time of a command that takes seconds
     sys.exit(main())

@@ -1,14 +1,14 @@
 """Prepare the data sets.
 
-    python data_prep.py                               # everything that can be had, and a table of what there
-    is python data_prep.py --source DIR --datasets thyroid,bac python data_prep.py --list
-    # the data sets of the paper and where they are published
+    python data_prep.py                                       # all available data sets, and a table of them
+    python data_prep.py --source DIR --datasets thyroid,bac
+    python data_prep.py --list                                # the paper's data sets and their public sources
 
 Files are taken from dataset/raw/, then from each --source (a folder or an http(s) address; default: the
-environment variable PRENET_DATA), then from their public addresses. What comes from a folder named partial/
-is marked `partial`. Afterwards dataset/prepared/<name>/ holds X.npy and y.npy (X as three CSR arrays for
-news20), which any number of processes can memory-map, and dataset/manifest.csv says what each was made from.
-The 28 sets of Table 3 (rec,fuz->dos) are views on one of them, `unsw`: lists of positions, no copies.
+environment variable PRENET_DATA), then from their public addresses. Files from a folder named partial/ are
+marked `partial`. Afterwards dataset/prepared/<name>/ holds X.npy and y.npy (X as three CSR arrays for
+news20), which any number of processes can memory-map, and dataset/manifest.csv records the sources of each.
+The 28 sets of Table 3 (rec,fuz->dos) are views of one of them, `unsw`: lists of positions, not copies.
 
 A fresh `python data_prep.py` on the authors' files prints, among others: thyroid 7,200 x 21 with 534
 anomalies, bac 95,329 x 196 with 2,329, w7a 49,749 x 300 with 1,479.
@@ -37,13 +37,13 @@ def print_manifest(table):
 
 def main(argv=None):
     parser = argparse.ArgumentParser(
-        description="Prepare the paper's data sets; the top of this file tells how sources are found."
+        description="Prepare the paper's data sets. The top of data_prep.py says where it looks for files."
     )
     parser.add_argument("--datasets", type=prepared_names, metavar="A,B", help="only these (default: all)")
     parser.add_argument(
         "--list",
         action="store_true",
-        help="show the data sets, their source files and where those are published",
+        help="list the data sets, their source files and where they are published",
     )
     add_data_arguments(parser)
     args = parser.parse_args(argv)
@@ -56,7 +56,7 @@ def main(argv=None):
                 args.datasets or [*DATA_SETS, DEMO], make_finder(args), args.data_dir
             )
     except KeyboardInterrupt:
-        print_error("Stopped. What is prepared so far is kept.")
+        print_error("Stopped. The data sets prepared so far are kept.")
         return 130
     table = manifest_table(args.data_dir)
     print_manifest(table[table["name"].isin(args.datasets)] if args.datasets else table)

@@ -1,11 +1,11 @@
-"""The paper's experiments from the command line; each run_*.sh driver calls this with its name.
+"""Run the paper's experiments from the command line; each run_*.sh script calls this with its name.
 
     python experiments.py seen --methods prenet,devnet --datasets thyroid,bac --runs 10
     python experiments.py unseen --datasets 'rec,fuz->dos'
     python experiments.py labels --demo
 
-Prepares the data, runs what is missing in the results directory, writes the tables and figures and compares
-them with the paper. Stopping it loses only the runs in flight: the same command goes on where it was.
+Prepares the data, makes the runs that the results directory lacks, writes the tables and figures and compares
+them with the paper. If it is stopped, only unfinished runs are lost: the same command resumes.
 """
 
 import argparse
@@ -35,20 +35,20 @@ from running.planning import configurations, make_configured, plan
 from running.processes import run_cells
 from running.runs_file import SET_UP, RunsFile, describe_settings, only_writer, select_runs
 
-BEYOND_THE_PAPER = ("today", "crosscheck")  # experiments with tables of their own kind
+BEYOND_THE_PAPER = ("today", "crosscheck")  # experiments whose tables have their own layout
 
 # ---------------------------------------------------------------------------- the data
 
 
 def available_data_sets(args, experiment):
-    """Prepare the wanted data sets; without --datasets, those that can be had, else the synthetic ones.
+    """Prepare the requested data sets; without --datasets, those available, or else the synthetic ones.
 
-    Returns their names, and a line for each file that is there but bad.
+    Returns their names, and a line for each file that exists but is bad.
     """
     wanted = args.datasets or experiment.data_sets
     if args.theorem and not args.datasets:
-        what = f"--theorem leaves {' and '.join(COSTLY_SETS)} at the rates of Fig. 4"
-        print(f"{what}, because higher ones take long; --datasets does not.")
+        what = f"--theorem runs {' and '.join(COSTLY_SETS)} only at the rates of Fig. 4"
+        print(f"{what}, because higher rates take long; name them with --datasets to run all rates.")
     finder = make_finder(args)
     statuses, errors = prepare_all(dict.fromkeys(map(source_of, wanted)), finder, args.data_dir)
     missing = [name for name, status in statuses.items() if status == "missing"]
@@ -58,11 +58,11 @@ def available_data_sets(args, experiment):
         if missing or errors:
             sys.exit(1)
     elif missing:
-        where = "`python data_prep.py` says where to get them"
-        print(f"No source files for {', '.join(missing)}: left out. {where}.")
+        where = "`python data_prep.py` says where to get the files"
+        print(f"Skipping {', '.join(missing)}: no source files found. {where}.")
     names = [name for name in wanted if source_of(name) not in missing and source_of(name) not in errors]
     if not names:
-        what = f"No real data set can be had, so the synthetic set '{DEMO}' is used"
+        what = f"No real data set is available, so the synthetic set '{DEMO}' is used"
         print(f"{what}. Its numbers say nothing about the paper.")
         prepare_all([DEMO], finder, args.data_dir)
         names = list(experiment.demo_sets)
@@ -73,8 +73,8 @@ def available_data_sets(args, experiment):
 
 
 def run_experiment(args):
-    """Run what is missing and write the tables; returns what failed, as lines of text."""
-    # runs with --set have files of their own, so that the methods of a table all have their usual settings
+    """Make the missing runs and write the tables; returns what failed, as lines of text."""
+    # runs with --set have separate files, so that all methods of a table have their default settings
     label = "_".join([args.experiment, *(f"{name}={value}" for name, value in args.set)])
     runs_file = RunsFile(args.results_dir, label)
     runs_file.open_for_append()
@@ -102,17 +102,17 @@ def run_and_append(args, cells, runs_file, session):
                 notes += [f"{cell}: {measured['note']}"] if measured["note"] else []
             else:
                 failures.append(f"{cell}: {error}")
-    finally:  # also if it was stopped
+    finally:  # also when stopped
         if session.entry["runs_made"]:
             session.save()
             print(provenance.describe(session.entry))
     for line in notes:
-        print(f"NOTE {line}: the detector tells no rows apart.")
+        print(f"NOTE {line}: the detector does not distinguish any rows.")
     return failures
 
 
 def with_progress(outcomes, cells):
-    """The outcomes of run_cells, with a progress bar that counts work, not runs: the long ones come first."""
+    """The outcomes of run_cells, with a progress bar of work, not runs, because the long ones come first."""
     n_runs = sum(len(cell.runs) for cell in cells)
     with tqdm(
         total=sum(asked.work * len(cell.runs) for cell, asked in cells.items()),
@@ -132,7 +132,7 @@ def with_progress(outcomes, cells):
 
 
 def report(args, label, wanted, names, runs):
-    """Write and show the tables and figures of what was asked for."""
+    """Write and print the tables and figures of the requested runs."""
     chosen = repeat_without_labels(runs_to_show(args, wanted, runs), names)
     varied = EXPERIMENTS[args.experiment].sweeps
     own_protocol = EXPERIMENTS[args.experiment].protocols[0]
@@ -158,9 +158,9 @@ def report(args, label, wanted, names, runs):
 
 
 def runs_to_show(args, wanted, runs):
-    """The runs that belong into the tables with what was asked for.
+    """The runs to show in the tables together with the requested ones.
 
-    Methods of earlier starts are shown too, with the settings and the code that they would have today.
+    Methods of earlier starts are included if they have today's settings and code.
     """
     asked_kinds = {asked.identity.data_status == "synthetic" for asked in wanted}
     runs = runs[(runs["data_status"] == "synthetic").isin(asked_kinds)]
@@ -177,7 +177,7 @@ def runs_to_show(args, wanted, runs):
 
 
 def write_beyond(args):
-    """Write what the experiments beyond the paper come to, as tables, text and figures."""
+    """Write the results of the experiments beyond the paper as tables, text and figures."""
     if args.experiment == "today":
         from reporting.today_text import write_today
 
@@ -185,7 +185,7 @@ def write_beyond(args):
     else:
         from reporting.crosscheck_text import write_crosscheck
 
-        # also of data sets that an earlier start has run: all of them are shown
+        # includes data sets of earlier starts: all of them are shown
         prepared = set(manifest_table(args.data_dir)["name"]) & set(OUTSIDE_SETS)
         written = write_crosscheck(args.results_dir, {name: in_unit_range(name, args) for name in prepared})
     for path in written:
@@ -195,7 +195,7 @@ def write_beyond(args):
 
 
 def in_unit_range(name, args):
-    """Whether all features of a data set lie between 0 and 1 as they come."""
+    """Whether all unscaled features of a data set lie between 0 and 1."""
     X = load_data(name, args.data_dir).X
     return bool(X.min() >= 0 and X.max() <= 1)
 
@@ -220,7 +220,7 @@ def method_names(text):
         "table": ["table"],
         "all": ["table", "appendix"],
         "ablation": ["ablation"],
-        "readings": ["reading"],
+        "interpretations": ["interpretation"],
         "today": ["today"],
     }
     return method_group(*groups[text]) if text in groups else parse_names(text, METHODS, "method")
@@ -233,44 +233,48 @@ def make_parser():
     parser.add_argument(
         "--results-dir", default="results", help="where runs and tables are written (default: %(default)s)"
     )
-    parser.add_argument("--force", action="store_true", help="run again what is in the results already")
+    parser.add_argument("--force", action="store_true", help="repeat runs that the results already contain")
     add_data_arguments(parser)
     return parser
 
 
 def add_what(add):
-    """The arguments that say what is run, and by whom."""
+    """The arguments that select what is run, and where."""
     experiments = "; ".join(f"{name}: {experiment.regenerates}" for name, experiment in EXPERIMENTS.items())
-    experiments += "; all: those of the paper, one after the other"
+    experiments += "; all: every experiment of the paper in turn"
     add("experiment", choices=[*EXPERIMENTS, "all"], help=experiments)
-    names = f"of {', '.join(method_group('table', 'appendix', 'ablation'))}; or `table`: those of Table 2, "
-    names += "`all`: those and the appendix's, `ablation`, `readings`, `today`: as methods.py lists them "
+    names = (
+        f"some of {', '.join(method_group('table', 'appendix', 'ablation'))}; or `table`: those of Table 2, "
+    )
+    names += "`all`: also those of the appendix; `ablation`, `interpretations`, `today`: see methods.py "
     add("--methods", type=method_names, metavar="A,B", help=names + "(default: as in the paper)")
-    sets = "data sets, such as thyroid,bac or 'rec,fuz->dos' (default: all of the experiment that can be had)"
+    sets = "data sets, such as thyroid,bac or 'rec,fuz->dos' (default: all available sets of the experiment)"
     add("--datasets", type=data_set_names, metavar="A,B", help=sets)
-    demo = "one run on synthetic data: a quick try; its numbers say nothing about the paper"
+    demo = "one quick run on synthetic data; its numbers say nothing about the paper"
     add("--demo", action="store_true", help=demo)
     runs = "runs per method and data set; run r has seed r (default: 10, crosscheck 3, with --demo 1)"
     add("--runs", type=positive, help=runs)
-    jobs = "processes, of one thread each (default: %(default)s)"
+    jobs = "number of processes, with one thread each (default: %(default)s)"
     add("--jobs", type=positive, default=min(8, os.cpu_count() or 1), help=jobs)
-    cluster = "run on this Dask scheduler, such as tcp://host:8786, instead of on local processes"
+    cluster = "run on this Dask scheduler, such as tcp://host:8786, instead of in local processes"
     add("--cluster", metavar="ADDRESS", help=cluster)
 
 
 def add_set_up(add):
-    """The arguments for other set-ups than the paper's."""
-    protocol = "how data is split and labels are drawn; redrawn: as released, but anew in every run; "
-    protocol += "redrawn-split, -labels, -contamination: only this anew, all else as released and one seed "
+    """The arguments for set-ups other than the paper's."""
+    protocol = (
+        "how data is split and labels are drawn; redrawn: as released, but with new draws in every run; "
+    )
+    protocol += "redrawn-split, -labels, -contamination: redraw only this, keep all else and the seed fixed "
     add("--protocol", choices=PROTOCOLS, help=protocol + "(default: released; today: independent)")
     add("--n-labeled", type=positive, help="labelled anomalies (default: 60)")
     add("--contamination", type=rate, help="share of anomalies in the unlabelled data (default: 0.02)")
-    set_help = "another value for a parameter of the methods, such as margin=2; repeatable; "
-    set_help += "runs and table get files of their own"
+    set_help = "change a parameter of the methods, such as margin=2; repeatable; "
+    set_help += "runs and table are written to separate files"
     add("--set", type=setting, action="append", default=[], metavar="NAME=VALUE", help=set_help)
     l2 = {"dest": "set", "action": "append", "metavar": "VALUE", "help": "short for --set l2=VALUE"}
     add("--lambda", type=l2_setting, **l2)
-    theorem_help = "contamination only: rates up to 0.66, and the scores that the theorem of Sec. 4 predicts"
+    theorem_help = "contamination only: rates up to 0.66, with the scores that the theorem of Sec. 4 predicts"
     add("--theorem", action="store_true", help=theorem_help)
 
 
@@ -280,36 +284,36 @@ def complete(given, name):
     args = argparse.Namespace(**vars(given) | {"experiment": name, "set": sorted(given.set)})
     if args.theorem and name != "contamination":
         if given.experiment != "all":
-            raise UserError("--theorem belongs to the experiment `contamination`")
+            raise UserError("--theorem only works with the experiment `contamination`")
         args.theorem = False
     for option, default in (("n_labeled", 60), ("contamination", 0.02)):
         if getattr(args, option) is None:
             setattr(args, option, default)
         elif option in experiment.sweeps:
-            raise UserError(f"--{option.replace('_', '-')} is what the experiment `{name}` varies")
+            raise UserError(f"--{option.replace('_', '-')} cannot be set: the experiment `{name}` varies it")
     if args.demo:
         args.datasets = list(experiment.demo_sets)
     elif args.datasets and given.experiment == "all":
         args.datasets = [data_set for data_set in args.datasets if experiment.has(data_set)]
         if not args.datasets:
-            raise UserError("none of the data sets belongs to it")
+            raise UserError("it uses none of the given data sets")
     for data_set in args.datasets or ():
         if not experiment.has(data_set):
             raise UserError(f"{data_set!r} is not a data set of the experiment `{name}`")
     args.runs = args.runs or (1 if args.demo else experiment.runs)
     args.protocol = args.protocol or experiment.protocols[0]
     if args.protocol not in experiment.protocols:
-        raise UserError(f"`{name}` is run with --protocol {' or '.join(experiment.protocols)}")
+        raise UserError(f"`{name}` needs --protocol {' or '.join(experiment.protocols)}")
     args.methods = fitting_methods(args, args.methods or experiment.methods)
     if args.theorem and "prenet" not in args.methods:
-        raise UserError("--theorem is about PReNet: leave it among the methods")
+        raise UserError("--theorem needs PReNet: add prenet to --methods")
     return args
 
 
 def fitting_methods(args, methods):
-    """The methods that have all parameters to be set.
+    """The methods that have all parameters given by --set.
 
-    Of those asked for by name all must, of the paper's at least one.
+    All methods named with --methods must have them; of the default methods, at least one.
     """
     left_out = {method: lacking(method, args) for method in methods if lacking(method, args)}
     if left_out and (args.methods or len(left_out) == len(methods)):
@@ -317,12 +321,12 @@ def fitting_methods(args, methods):
         raise UserError(f"{METHODS[method].column} has no parameter {parameter!r} to set")
     if left_out:
         columns = ", ".join(METHODS[method].column for method in left_out)
-        print(f"Without such a parameter, and left out: {columns}")
+        print(f"Skipping methods without this parameter: {columns}")
     return [method for method in methods if method not in left_out]
 
 
 def lacking(method, args):
-    """Names of the settings that are not parameters of a method, or fixed by it."""
+    """Names of the settings that a method does not have as parameters, or that it fixes."""
     varied = EXPERIMENTS[args.experiment].sweeps
     wanted = [name for name, _ in args.set] + [name for name in varied if name not in SET_UP]
     if not wanted:
@@ -333,9 +337,9 @@ def lacking(method, args):
 
 
 def complete_all(args):
-    """The arguments of the experiment that was asked for, or of all in the paper that the options fit."""
+    """The arguments of the requested experiment, or of all experiments of the paper that the options fit."""
     if args.demo and args.datasets:
-        raise UserError("--demo has its own data: leave --datasets away")
+        raise UserError("--demo uses its own data: do not combine it with --datasets")
     completed = []
     of_paper = [name for name, experiment in EXPERIMENTS.items() if experiment.in_paper]
     for name in of_paper if args.experiment == "all" else [args.experiment]:
@@ -344,14 +348,14 @@ def complete_all(args):
         except UserError as error:
             if args.experiment != "all":
                 raise
-            print(f"{name} is left out: {error}.")
+            print(f"Skipping {name}: {error}.")
     if not completed:
-        raise UserError("no experiment is left")
+        raise UserError("none of the experiments fits these options")
     return completed
 
 
 def conclude(results_dir):
-    """Compare everything with the paper and build the report; synthetic results have only the report."""
+    """Compare everything with the paper and build the report; for synthetic results, only the report."""
     if comparisons(results_dir):
         compare.main(["--results-dir", str(results_dir)])
     else:
@@ -362,7 +366,7 @@ def conclude(results_dir):
 
 
 def run_all(args):
-    """Run what was asked for; returns what failed, as lines of text."""
+    """Run the requested experiments; returns what failed, as lines of text."""
     failures, asked_for = [], complete_all(args)
     with only_writer(args.results_dir):
         for completed in asked_for:
@@ -382,7 +386,7 @@ def main(argv=None):
         with user_errors_end(parser):
             failures = run_all(args)
     except KeyboardInterrupt:
-        print("\nStopped. Every finished run is kept; the same command goes on from here.", file=sys.stderr)
+        print("\nStopped. Every finished run is kept; run the same command to resume.", file=sys.stderr)
         return 130
     for line in failures:
         print(f"FAILED {line}", file=sys.stderr)
@@ -391,7 +395,7 @@ def main(argv=None):
 
 if __name__ == "__main__":
     exit_code = main()
-    if exit_code == 130:  # Ctrl-C: at once, because Python takes a second or two to clear TensorFlow away
+    if exit_code == 130:  # Ctrl-C: exit at once, because Python takes a second or two to unload TensorFlow
         sys.stdout.flush()
         os._exit(exit_code)
     sys.exit(exit_code)

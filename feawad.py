@@ -20,7 +20,8 @@ Differences from FEAWAD's paper
   2. The norm is sqrt(|r|^2 + 1e-8), so that a row which is reconstructed exactly has finite gradients and a
      unit residual of 0. The released code would divide by 0.
   3. The released autoencoder has one more ReLU layer, D to D, in front of FEAWAD's D-128-64-128-D;
-     input_layer=False leaves it out. The reading feawad-raw-residual has neither this layer nor the constant.
+     input_layer=False leaves it out. The interpretation feawad-raw-residual has neither this layer nor the
+     constant.
   4. As released: ReLU in all layers but the score, Glorot-normal kernels, 30 epochs after 100 epochs of
      pre-training, both of 20 batches of 512. ReLU also in the reconstruction, so negative features cannot be
      reconstructed, and an output that is 0 for all rows may stay so: in two runs on thyroid 3 and 4 of 21

@@ -8,7 +8,7 @@ Snell, Swersky and Zemel, "Prototypical Networks for Few-shot Learning", NeurIPS
 Neither detector has public code, and the PReNet paper names them without describing them (Sec. 5.2,
 App. B.2.2).
 
-Differences from the paper (where it is silent, the most literal reading of Snell et al.)
+Differences from the paper (where it is silent, the most literal interpretation of Snell et al.)
   1. One batch is one episode: a quarter each of unlabelled support, anomalous support, unlabelled queries and
      anomalous queries, 64 rows each with a batch size of 256. The loss is averaged over the 128 queries.
   2. Support and queries of an episode have no row in common. A class of at least 128 rows fills its 128

@@ -6,16 +6,16 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True)
 class Method:
-    column: str  # its name in the paper's tables; of a reading, what it changes too
+    column: str  # its name in the paper's tables; an interpretation adds what it changes
     module: str
     class_name: str
-    # where it is compared: Tables 2 and 3, `appendix` C.1, the `ablation` of Table 4, as a `reading`, or
-    # beside the paper's methods in run_today.sh and run_crosscheck.sh (`today`, `outside`)
+    # where it is compared: Tables 2 and 3, `appendix` C.1, the `ablation` of Table 4, as an `interpretation`,
+    # or next to the paper's methods in run_today.sh and run_crosscheck.sh (`today`, `outside`)
     group: str = "table"
     settings: tuple = ()  # (parameter, value) pairs other than its class's defaults
     uses_labels: bool = True
-    can_be_saved: bool = True  # as a model of detect.py, which has no variants and readings
-    reading_of: str = ""  # the method that a reading is held against
+    can_be_saved: bool = True  # as a model of detect.py, which has no variants or interpretations
+    interpretation_of: str = ""  # the method that an interpretation is compared with
 
 
 METHODS = {
@@ -47,76 +47,84 @@ METHODS = {
 }
 
 
-def reading(base, difference, class_name=None, group="reading", **settings):
-    """One change to a method's set-up: other settings of its own class, or a class of readings.py."""
+def interpretation(base, difference, class_name=None, group="interpretation", **settings):
+    """One change to a method's set-up: other settings of its own class, or a class of interpretations.py."""
     of = METHODS[base]
-    module, class_name = ("readings", class_name) if class_name else (of.module, of.class_name)
+    module, class_name = ("interpretations", class_name) if class_name else (of.module, of.class_name)
     changed = tuple((dict(of.settings) | settings).items())
-    return Method(f"{of.column}, {difference}", module, class_name, group, changed, reading_of=base)
+    return Method(f"{of.column}, {difference}", module, class_name, group, changed, interpretation_of=base)
 
 
-# What the text leaves open, read in another way.
+# Other interpretations of what the text leaves open.
 METHODS |= {
-    "dsad-linear": reading("dsad", "linear code layer", code_layer="linear"),
-    "dsad-plain": reading("dsad", "plain distance", distance="plain"),
-    "dsad-autoencoder": reading("dsad", "autoencoder", pretrain=True),
-    "dsad-autoencoder-plain": reading("dsad", "autoencoder, plain", pretrain=True, distance="plain"),
-    "dsad-hinge": reading("dsad", "hinge", anomaly_term="hinge"),
-    "dsad-autoencoder-hinge": reading("dsad", "autoencoder, hinge", pretrain=True, anomaly_term="hinge"),
-    "fsnet-anomalies": reading("fsnet", "score -d_a", "FSNetAnomalyDistance"),
-    "fsnet-unlabelled": reading("fsnet", "score d_u", "FSNetUnlabelledDistance"),
-    "fsnet-natural": reading("fsnet", "natural queries, -d_a", "FSNetNaturalQueries"),
+    "dsad-linear": interpretation("dsad", "linear code layer", code_layer="linear"),
+    "dsad-plain": interpretation("dsad", "plain distance", distance="plain"),
+    "dsad-autoencoder": interpretation("dsad", "autoencoder", pretrain=True),
+    "dsad-autoencoder-plain": interpretation("dsad", "autoencoder, plain", pretrain=True, distance="plain"),
+    "dsad-hinge": interpretation("dsad", "hinge", anomaly_term="hinge"),
+    "dsad-autoencoder-hinge": interpretation(
+        "dsad", "autoencoder, hinge", pretrain=True, anomaly_term="hinge"
+    ),
+    "fsnet-anomalies": interpretation("fsnet", "score -d_a", "FSNetAnomalyDistance"),
+    "fsnet-unlabelled": interpretation("fsnet", "score d_u", "FSNetUnlabelledDistance"),
+    "fsnet-natural": interpretation("fsnet", "natural queries, -d_a", "FSNetNaturalQueries"),
     # 1 epoch of 20 batches
-    "fsnet-20-updates": reading("fsnet", "20 updates, -d_a", "FSNetAnomalyDistance", epochs=1),
-    "fsnet-5-rows": reading("fsnet", "5 rows per class", "FSNetFiveRows"),
-    "cfsnet-balanced": reading("cfsnet", "balanced queries", episodes="balanced"),
-    "cfsnet-cost-tenth": reading("cfsnet", "balanced, cost 0.1", episodes="balanced", anomaly_cost=0.1),
-    "cfsnet-cost-10": reading("cfsnet", "balanced, cost 10", episodes="balanced", anomaly_cost=10.0),
-    "cfsnet-cost-600": reading("cfsnet", "balanced, cost 600", episodes="balanced", anomaly_cost=600.0),
-    "repen-rmsprop": reading("repen", "RMSprop", optimizer_name="rmsprop"),
-    "repen-rmsprop-margin-1": reading("repen", "RMSprop, margin 1", optimizer_name="rmsprop", margin=1.0),
-    "repen-top-10": reading("repen", "top-10 fallback", "REPENTopTen"),
-    "repen-all-known": reading("repen", "all negatives known", "REPENAllKnown"),
-    "repen-none-known": reading("repen", "no negative known", "REPENNoneKnown"),
-    "prenet-keras-step": reading("prenet", "Keras 3's step", "PReNetKerasStep"),
-    "prenet-no-clipping": reading("prenet", "no clipping", "PReNetNoClipping"),
-    "prenet-variable-clipping": reading("prenet", "clipping by variable", "PReNetVariableClipping"),
-    "prenet-last-epoch": reading("prenet", "last epoch", "PReNetLastEpoch"),
-    "prenet-same-batches": reading("prenet", "same batches", "PReNetSameBatches"),
-    "prenet-large-l2": reading("prenet", "l2 0.1", l2=0.1),
-    "prenet-small-l2": reading("prenet", "l2 0.001", l2=0.001),
-    "prenet-paper-order": reading("prenet", "pairs as in Eq. 6", pair_order="paper"),
-    "prenet-replacement": reading("prenet", "u with replacement", "PReNetReplacement"),
-    "devnet-keras-step": reading("devnet", "Keras 3's step", "DevNetKerasStep"),
-    "devnet-no-clipping": reading("devnet", "no clipping", "DevNetNoClipping"),
-    "devnet-variable-clipping": reading("devnet", "clipping by variable", "DevNetVariableClipping"),
-    "devnet-last-epoch": reading("devnet", "last epoch", "DevNetLastEpoch"),
-    "devnet-same-batches": reading("devnet", "same batches", "DevNetSameBatches"),
-    "devnet-large-l2": reading("devnet", "l2 0.1", l2=0.1),
-    "devnet-small-l2": reading("devnet", "l2 0.001", l2=0.001),
-    "devnet-natural": reading("devnet", "natural labels", "DevNetNaturalLabels"),
-    "feawad-raw-residual": reading(
+    "fsnet-20-updates": interpretation("fsnet", "20 updates, -d_a", "FSNetAnomalyDistance", epochs=1),
+    "fsnet-5-rows": interpretation("fsnet", "5 rows per class", "FSNetFiveRows"),
+    "cfsnet-balanced": interpretation("cfsnet", "balanced queries", episodes="balanced"),
+    "cfsnet-cost-tenth": interpretation(
+        "cfsnet", "balanced, cost 0.1", episodes="balanced", anomaly_cost=0.1
+    ),
+    "cfsnet-cost-10": interpretation("cfsnet", "balanced, cost 10", episodes="balanced", anomaly_cost=10.0),
+    "cfsnet-cost-600": interpretation(
+        "cfsnet", "balanced, cost 600", episodes="balanced", anomaly_cost=600.0
+    ),
+    "repen-rmsprop": interpretation("repen", "RMSprop", optimizer_name="rmsprop"),
+    "repen-rmsprop-margin-1": interpretation(
+        "repen", "RMSprop, margin 1", optimizer_name="rmsprop", margin=1.0
+    ),
+    "repen-top-10": interpretation("repen", "top-10 fallback", "REPENTopTen"),
+    "repen-all-known": interpretation("repen", "all negatives known", "REPENAllKnown"),
+    "repen-none-known": interpretation("repen", "no negative known", "REPENNoneKnown"),
+    "prenet-keras-step": interpretation("prenet", "Keras 3's step", "PReNetKerasStep"),
+    "prenet-no-clipping": interpretation("prenet", "no clipping", "PReNetNoClipping"),
+    "prenet-variable-clipping": interpretation("prenet", "clipping by variable", "PReNetVariableClipping"),
+    "prenet-last-epoch": interpretation("prenet", "last epoch", "PReNetLastEpoch"),
+    "prenet-same-batches": interpretation("prenet", "same batches", "PReNetSameBatches"),
+    "prenet-large-l2": interpretation("prenet", "l2 0.1", l2=0.1),
+    "prenet-small-l2": interpretation("prenet", "l2 0.001", l2=0.001),
+    "prenet-paper-order": interpretation("prenet", "pairs as in Eq. 6", pair_order="paper"),
+    "prenet-replacement": interpretation("prenet", "u with replacement", "PReNetReplacement"),
+    "devnet-keras-step": interpretation("devnet", "Keras 3's step", "DevNetKerasStep"),
+    "devnet-no-clipping": interpretation("devnet", "no clipping", "DevNetNoClipping"),
+    "devnet-variable-clipping": interpretation("devnet", "clipping by variable", "DevNetVariableClipping"),
+    "devnet-last-epoch": interpretation("devnet", "last epoch", "DevNetLastEpoch"),
+    "devnet-same-batches": interpretation("devnet", "same batches", "DevNetSameBatches"),
+    "devnet-large-l2": interpretation("devnet", "l2 0.1", l2=0.1),
+    "devnet-small-l2": interpretation("devnet", "l2 0.001", l2=0.001),
+    "devnet-natural": interpretation("devnet", "natural labels", "DevNetNaturalLabels"),
+    "feawad-raw-residual": interpretation(
         "feawad", "paper's net and residual", residual_term="paper", input_layer=False
     ),
-    "a2h-no-dropout": reading("a2h", "no dropout", "PReNetNoDropout"),
-    "a2h-small": reading("a2h", "20-20-20", "PReNetSmallLayers"),
-    "npr-l2": reading("npr", "l2 on the relation", "PReNetRelationL2"),
-    "trm-2m": reading("trm", "labels 2m", margin=8.0),
-    "iprenet-2m": reading("iprenet", "label 2m", margin=8.0),
+    "a2h-no-dropout": interpretation("a2h", "no dropout", "PReNetNoDropout"),
+    "a2h-small": interpretation("a2h", "20-20-20", "PReNetSmallLayers"),
+    "npr-l2": interpretation("npr", "l2 on the relation", "PReNetRelationL2"),
+    "trm-2m": interpretation("trm", "labels 2m", margin=8.0),
+    "iprenet-2m": interpretation("iprenet", "label 2m", margin=8.0),
 } | {
     # Sec. 5.2: "one hidden layer performs better and more stably than two or more"
-    f"{base}-two-layers": reading(base, "two hidden layers", hidden_units=(20, 20))
+    f"{base}-two-layers": interpretation(base, "two hidden layers", hidden_units=(20, 20))
     for base in ("prenet", "devnet", "dsad", "fsnet", "cfsnet", "repen")
 }
 
-# What sets ADGym's versions of two methods apart from ours, for run_crosscheck.sh.
+# The differences between ADGym's versions of two methods and ours, for run_crosscheck.sh.
 METHODS |= {
-    "dsad-linear-code": reading("dsad", "linear code", group="outside", code_layer="linear"),
-    "dsad-natural": reading("dsad", "natural batches", "DSADNaturalBatches", "outside"),
-    "dsad-three-layers": reading("dsad", "100-20-10", group="outside", hidden_units=(100, 20, 10)),
-    "dsad-adgym": reading("dsad", "all as in ADGym", "DSADOutside", "outside"),
-    "repen-known-only": reading("repen", "known negatives only", "REPENAllKnown", "outside"),
-    "repen-supervised": reading("repen", "as in ADGym", "REPENSupervised", "outside", l2=0.0),
+    "dsad-linear-code": interpretation("dsad", "linear code", group="outside", code_layer="linear"),
+    "dsad-natural": interpretation("dsad", "natural batches", "DSADNaturalBatches", "outside"),
+    "dsad-three-layers": interpretation("dsad", "100-20-10", group="outside", hidden_units=(100, 20, 10)),
+    "dsad-adgym": interpretation("dsad", "all as in ADGym", "DSADOutside", "outside"),
+    "repen-known-only": interpretation("repen", "known negatives only", "REPENAllKnown", "outside"),
+    "repen-supervised": interpretation("repen", "as in ADGym", "REPENSupervised", "outside", l2=0.0),
 }
 
 
@@ -126,7 +134,7 @@ def method_group(*groups: str) -> list[str]:
 
 
 def make_detector(name: str, **settings):
-    """A new detector of this method; its module, and with it TensorFlow, is imported only now."""
+    """A new detector of this method; imports its module, and with it TensorFlow, only now."""
     method = METHODS[name]
     detector_class = getattr(importlib.import_module(method.module), method.class_name)
     return detector_class(**dict(method.settings) | settings)

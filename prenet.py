@@ -27,12 +27,12 @@ Differences from the paper
        LDM      psi is the identity, so the score is linear in the pair, as released. There is no hidden
                 kernel, so l2 has no effect.
        A2H      psi has the three layers of the released deep network, of 1000, 250 and 20 units, all with l2.
-                The two added ones have dropout: the text says so, the released network has none (reading
-                a2h-no-dropout). Every instance of a pair has masks of its own. Reading a2h-small has three
-                layers of 20 units.
+                The two added ones have dropout: the text says so, the released network has none
+                (interpretation a2h-no-dropout). Every instance of a pair has masks of its own. Interpretation
+                a2h-small has three layers of 20 units.
        NPR      a layer of 20 ReLU units between the concatenated codes and the score, without l2, as in the
-                released comment; the reading npr-l2 has l2 there. So the relation is not linear, and scoring
-                takes 2E passes, over codes computed once.
+                released comment; the interpretation npr-l2 has l2 there. So the relation is not linear, and
+                scoring takes 2E passes, over codes computed once.
 """
 
 import sys

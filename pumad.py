@@ -9,8 +9,8 @@ Ju, Lee, Hwang, Namkung and Yu, "PUMAD: PU Metric Learning for Anomaly Detection
 Differences from the paper
   PUMAD's code is not public, nor is the one that the PReNet authors wrote for their table ("a metric learning
   similar to REPEN", App. C.1), and we had PUMAD's abstract only, which names deep metric learning and
-  hashing-based filtering. So this is a reading, not a port. It comes out above the table, by far on donors,
-  bac and w7a.
+  hashing-based filtering. So this is an interpretation, not a port. It comes out above the table, by far on
+  donors, bac and w7a.
   1. Filtering. Random-hyperplane hashing of the rows, centred on the mean of U: 20 tables of 16 bits. An
      unlabelled row that shares its bucket with a labelled anomaly in at least half of the tables is a
      potential anomaly; the other rows are the reliable normals. With 16 bits, 60 anomalies occupy less than a

@@ -26,8 +26,8 @@ Differences from the paper (1-3: the PReNet paper, 4-7: REPEN's own)
      uniformly among the other inliers; candidates with probability proportional to r. All with replacement.
   6. Candidates are the rows of U whose score is strictly above the threshold; if there is none, the one row
      with the highest score is the only candidate. REPEN's public script is then meant to take the 10 highest,
-     which is the reading repen-top-10. (As written it takes the rows above the score of the 11th row from the
-     end: it sorts an array (n, 1) along its last axis.) Inliers are all other rows of U.
+     which is the interpretation repen-top-10. (As written it takes the rows above the score of the 11th row
+     from the end: it sorts an array (n, 1) along its last axis.) Inliers are all other rows of U.
   7. Scores of new rows: LeSiNN in the embedding, its 50 subsamples of 8 drawn from U alone, once, at the end
      of the fit. The script has no new rows: it scores the data that it was trained on, with subsamples of the
      same.

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
-# Every table and figure of the paper: Tables 2, 3, 4 and Figs. 2 to 5, then the comparison of all with the published numbers.
-# Stopped and started again, it goes on where it was. About an hour on 2 cores.
-#   ./run_all.sh --demo      (on synthetic data in two minutes: does everything work here?)
+# Every table and figure of the paper: Tables 2, 3, 4 and Figs. 2 to 5, then the comparison with the published numbers.
+# If it is stopped, run it again to resume. About an hour on 2 cores.
+#   ./run_all.sh --demo      (two minutes on synthetic data, to check that everything works)
 set -euo pipefail
 cd "$(dirname "$0")"
 source ./setup_env.sh

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
-# What moves the numbers: PReNet and DevNet on the eight exact sets, 10 runs each in which one thing is drawn anew and all else is
-# held: the split, the labelled anomalies, the contamination, the initial weights; and all of them. Appends to results/seen_runs.csv;
-# compare.py shows the spreads. About 6 minutes on 2 cores.
+# What affects the numbers: PReNet and DevNet on the eight exact sets. In 10 runs each, one factor is redrawn and all others are
+# fixed: the split, the labelled anomalies, the contamination, the initial weights; then all of them are redrawn. Appends to
+# results/seen_runs.csv; compare.py shows the spreads. About 6 minutes on 2 cores.
 set -euo pipefail
 cd "$(dirname "$0")"
 source ./setup_env.sh

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# All tests, about 12 minutes on 2 cores; with --quick first, those that one runs while working, a minute or so.
-# With PRENET_DATA=DIR also those that need the real data sets.
+# All tests, about 12 minutes on 2 cores. --quick as the first option runs a subset for use while working, in about a minute.
+# PRENET_DATA=DIR adds the tests that need the real data sets.
 set -euo pipefail
 cd "$(dirname "$0")"
 REQUIREMENTS=requirements-dev.txt
@@ -11,5 +11,5 @@ if [ "${1:-}" = --quick ]; then
   chosen=(-m "not slow")
   shift
 fi
-# two processes, a file at a time, in order: the last files are short, so that both end together
+# two processes, a file at a time, in order: the last files are short, so that both end at about the same time
 "$python" -m pytest tests -q -rs -n 2 --dist loadfile --no-loadscope-reorder ${chosen[@]+"${chosen[@]}"} "$@"

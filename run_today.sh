@@ -6,5 +6,5 @@ set -euo pipefail
 cd "$(dirname "$0")"
 source ./setup_env.sh
 
-# data sets: donors, census, fraud, celeba, bac, w7a, campaign, thyroid; --methods prenet,catboost runs some only
+# data sets: donors, census, fraud, celeba, bac, w7a, campaign, thyroid; --methods prenet,catboost runs only these
 "$python" experiments.py today "$@"

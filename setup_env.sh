@@ -1,7 +1,7 @@
 # shellcheck shell=bash
-# Sourced by the drivers: makes .venv with the pinned requirements if that has not been done, and sets $python to its
-# interpreter. Quick when nothing changed. PYTHON=/path/to/python3.12 chooses the interpreter to start from.
-# REQUIREMENTS=requirements-dev.txt, as in run_tests.sh, adds what the tests need.
+# Sourced by the run_*.sh scripts: creates .venv with the pinned requirements if necessary, and sets $python to its
+# interpreter. Quick if nothing has changed. PYTHON=/path/to/python3.12 selects the base interpreter.
+# REQUIREMENTS=requirements-dev.txt, as in run_tests.sh, adds the requirements of the tests.
 python=.venv/bin/python
 wanted=${REQUIREMENTS:-requirements.txt}
 if ! cmp -s requirements.txt .venv/requirements.installed || ! "$python" -c '' 2>/dev/null; then
@@ -9,7 +9,7 @@ if ! cmp -s requirements.txt .venv/requirements.installed || ! "$python" -c '' 2
     "$base" -c 'import sys; sys.exit(not (3, 10) <= sys.version_info < (3, 14))' 2>/dev/null && break || base=
   done
   if [ -z "$base" ]; then
-    echo "Python 3.10 to 3.13 is needed${PYTHON:+, which $PYTHON is not}; set PYTHON=/path/to/python3." >&2
+    echo "This project needs Python 3.10 to 3.13${PYTHON:+, but $PYTHON is not one of them}; set PYTHON=/path/to/python3." >&2
     exit 1
   fi
   echo "Installing the requirements into .venv (once, a few minutes)..." >&2
@@ -18,7 +18,7 @@ if ! cmp -s requirements.txt .venv/requirements.installed || ! "$python" -c '' 2
   cp requirements.txt .venv/requirements.installed
 fi
 if [ "$wanted" != requirements.txt ] && ! cmp -s "$wanted" ".venv/$wanted.installed"; then
-  echo "Installing what the tests need into .venv (once)..." >&2
+  echo "Installing the requirements of the tests into .venv (once)..." >&2
   "$python" -m pip install --quiet --disable-pip-version-check -r "$wanted" >&2
   cp "$wanted" ".venv/$wanted.installed"
 fi

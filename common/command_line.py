@@ -17,11 +17,11 @@ UNREAD = 128 + 13  # the exit code that a shell shows for a program that SIGPIPE
 def user_errors_end(parser):
     """Turn a UserError into its sentence and exit code 2, as argparse does for wrong arguments.
 
-    Where nobody reads the output any more, as after `| head`, the command ends without a word.
+    If nothing reads the output any more, as after `| head`, the command ends silently.
     """
     try:
         yield
-        print(end="", flush=True)  # what is still in the buffer: at exit it would be too late
+        print(end="", flush=True)  # flush the buffer now: at exit it would be too late
     except UserError as error:
         parser.error(str(error))
     except BrokenPipeError:

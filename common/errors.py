@@ -1,4 +1,4 @@
-"""What can go wrong that the user can mend: one error type, one clear sentence each.
+"""Problems that the user can fix: one error type, with one clear sentence each.
 
 common.command_line.user_errors_end turns it into that sentence and exit code 2.
 """
@@ -7,7 +7,7 @@ LONGEST = 2_000  # characters of a message
 
 
 class UserError(Exception):
-    """A problem in one clear sentence; what a file put into it cannot break the line or the terminal."""
+    """A problem in one clear sentence; text from a file in it cannot break the line or the terminal."""
 
     def __init__(self, message):
         message = printable(message)
@@ -15,15 +15,15 @@ class UserError(Exception):
 
 
 class DataError(UserError):
-    """A problem with a file that came from outside."""
+    """A problem with an untrusted file."""
 
 
 class Refused(DataError):
-    """A download that is not the file it should be; another address may have that one."""
+    """A download that is not the expected file; another address may have the right one."""
 
 
 def printable(text):
-    """A text that may come from a file, with escapes in place of line breaks and control characters."""
+    """A text that may come from a file, with line breaks and control characters escaped."""
     if text.isprintable():
         return text
     return "".join(one if one.isprintable() else ascii(one)[1:-1] for one in text)

@@ -8,9 +8,9 @@ STATUS = Path("/proc/self/status")
 
 
 def peak_bytes():
-    """The most memory that this process has had since its start.
+    """The peak memory of this process since its start.
 
-    getrusage would do, but on Linux it hands the peak of the process that started this one down to it.
+    getrusage does not work here: on Linux a process inherits the peak of its parent.
     """
     if STATUS.exists():
         return 1024 * int(STATUS.read_text().split("VmHWM:")[1].split()[0])

@@ -1,31 +1,31 @@
-"""Numbers as text, set the same way everywhere: a real minus sign, thousands apart, p-values alike."""
+"""Numbers as text in one format: a real minus sign, thousands separators, uniform p-values."""
 
 import math
 
-NUDGE = 1e-9  # away from 0: 0.3215 rounds up, whatever binary fractions make of it
+NUDGE = 1e-9  # away from 0: 0.3215 rounds up despite its binary representation
 
 
 def number(value, decimals=3):
-    """A number with so many decimals; what is missing is a dash."""
+    """A number with this many decimals; a missing value is a dash."""
     if value is None or value != value:
         return "–"
     return f"{value + math.copysign(NUDGE, value):,.{decimals}f}".replace("-", "−")
 
 
 def signed(value, decimals=3, unit=""):
-    """A difference with its sign; what rounds to nothing has none."""
+    """A difference with its sign; one that rounds to zero has none."""
     value = value + math.copysign(NUDGE, value)
     text = f"{value:+,.{decimals}f}{unit}".replace("-", "−")
     return text if round(float(value), decimals) else text[1:]
 
 
 def count(value):
-    """How many, with thousands apart."""
+    """A count with thousands separators."""
     return f"{int(value):,}"
 
 
 def p_value(value, decimals=3):
-    """A p-value for a table: so many decimals, or what it is below."""
+    """A p-value for a table: this many decimals, or an upper bound."""
     if value is None or math.isnan(value):
         return "–"
     smallest = 10.0**-decimals

@@ -1,4 +1,4 @@
-"""The text of our own code, without what does not decide what it does, and hashes of it."""
+"""The text of our own code, without comments, docstrings and formatting, and its hashes."""
 
 import ast
 import functools
@@ -12,7 +12,7 @@ def module_name(path):
     return ".".join(path.relative_to(ROOT).with_suffix("").parts)
 
 
-# as they were when this process began, which is what it runs: a later change counts from the next start on
+# as they were when this process started, which is the code it runs: later changes need a restart
 SOURCES = {
     module_name(path): path.read_text("utf-8", "replace")
     for folder in (ROOT, *(package.parent for package in ROOT.glob("*/__init__.py")))
@@ -31,8 +31,8 @@ def hash_of_modules(*names, title=""):
 def is_followed(name):
     """Whether a module can change the numbers of a run.
 
-    methods.py cannot, whose settings have a column of their own, and neither can what prepares data, which
-    has a hash of its own (data_sha256).
+    methods.py cannot, because its settings have their own column. Neither can the code that prepares data,
+    which has its own hash (data_sha256).
     """
     return name == "loading.splits" or not name.startswith(("common", "loading", "methods"))
 
@@ -50,7 +50,7 @@ def modules_reached(names):
 
 @functools.cache
 def digested(source):
-    """The canonical text of a file without its part as a script, and the names of what it imports."""
+    """The canonical text of a file without its script part, and the names of its imports."""
     tree = ast.parse(source)
     tree.body = [statement for statement in tree.body if not is_script_part(statement)]
     return canonical(tree), tuple(imported(tree))
@@ -74,7 +74,7 @@ def imported(tree):
 def canonical(value):
     """A syntax tree as text, without docstrings and positions, and the same in all versions of Python.
 
-    ast.dump is not: newer versions have more fields, and leave others out. Here empty fields are left out.
+    ast.dump is not: newer versions have more fields, and omit others. Here empty fields are omitted.
     """
     if isinstance(value, list):
         return f"[{', '.join(canonical(item) for item in value if not is_docstring(item))}]"
@@ -85,6 +85,6 @@ def canonical(value):
 
 
 def is_docstring(item):
-    """Whether a statement is a mere text, which does nothing."""
+    """Whether a statement is just a string, which does nothing."""
     value = getattr(item, "value", None) if isinstance(item, ast.Expr) else None
     return isinstance(value, ast.Constant) and isinstance(value.value, str)

@@ -1,4 +1,4 @@
-"""Writing a file so that nobody ever sees a half of it."""
+"""Write a file so that readers never see a partly written one."""
 
 import os
 import stat
@@ -8,7 +8,7 @@ from pathlib import Path
 
 from common.errors import DataError
 
-STANDARD_OUTPUT = 1  # its descriptor: sys.stdout may stand for another file meanwhile
+STANDARD_OUTPUT = 1  # its descriptor: sys.stdout may have been replaced
 
 
 def name_of(target):
@@ -17,14 +17,14 @@ def name_of(target):
 
 
 def is_standard_output(target):
-    """Whether a target is where this process prints to: "-", or a path of the same file or device."""
+    """Whether a target is this process's output: "-", or a path of the same file or device."""
     with suppress(OSError):
         return target == "-" or os.path.samestat(os.stat(target), os.fstat(STANDARD_OUTPUT))
     return False
 
 
 def is_written_through(target):
-    """Whether a target is no regular file, and so cannot be replaced: a device, a pipe, standard output."""
+    """Whether a target is not a regular file and cannot be replaced: a device, a pipe, standard output."""
     if is_standard_output(target):
         return True
     try:
@@ -45,13 +45,14 @@ def is_one_of(target, *statuses):
 def written_whole(target):
     """Yield a binary file that gets the name `target` only once it has been written without an error.
 
-    A link stays, and the file that it points to is replaced. What is_written_through gets every part at once.
+    A link is kept, and the file that it points to is replaced. A target that is_written_through gets every
+    part at once.
     """
     try:
         with _written_through(target) if is_written_through(target) else _replaced(target) as file:
             yield file
     except OSError as error:
-        # nobody reads it any more: common.command_line.user_errors_end ends quietly
+        # nothing reads it any more: common.command_line.user_errors_end ends quietly
         unread = isinstance(error, BrokenPipeError) and is_written_through(target)
         # errno: not of the operating system, because requests derives its errors from OSError, too
         if unread or error.errno is None:
@@ -68,7 +69,7 @@ def _written_through(target):
 
 @contextmanager
 def _replaced(target):
-    """A file beside the target, or beside what it links to, that takes its place at the end."""
+    """A file next to the target, or to what it links to, that replaces it at the end."""
     target = Path(os.path.realpath(target))
     # unique, for several processes at once
     part = target.with_name(f".{target.name}.{uuid.uuid4().hex[:8]}.part")

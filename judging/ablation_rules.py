@@ -1,4 +1,4 @@
-"""Rules on variants of PReNet and of the other deep methods: Table 4, and one hidden layer against two."""
+"""Rules about variants of PReNet and of the other deep methods: Table 4, and one hidden layer or two."""
 
 from common.numbers import p_text, signed
 from judging.score_rules import SHORTFALL, direction_text
@@ -22,17 +22,17 @@ from methods import METHODS
 
 
 def against(scores, variant):
-    """PReNet against a variant: gain in per cent, sets won, sets, text."""
+    """PReNet compared with a variant: gain in per cent, sets won, sets, text."""
     values = scores.values
     gain, (won, _, total) = improvements(values)[variant], sets_won(values, variant)
     means, name = values[["prenet", variant]].dropna().mean(), METHODS[variant].column
-    text = f"mean {means['prenet']:.3f} against {name}'s {means[variant]:.3f} ({signed(gain, 1)}%)"
+    text = f"mean {means['prenet']:.3f} versus {name}'s {means[variant]:.3f} ({signed(gain, 1)}%)"
     text += f", {direction_text(values, variant)}, {p_text(wilcoxon_p_values(values)[variant])}"
     return gain, won, total, f"{text}, lead {scores.lead(variant)}"
 
 
 def claimed_gain(scores, variant):
-    """The quoted gain over a variant; for ours, what the paper's table gives on the same sets."""
+    """The quoted gain over a variant; for our runs, the gain in the paper's table on the same sets."""
     if scores.status != "printed":
         return improvements(published_scores("ablation", "auc_pr", scores.values.index))[variant]
     row = quoted("ablation").set_index("method").loc[variant]
@@ -44,7 +44,7 @@ def gain_over(source, variant, share_won=0.0):
     scores = source.scores("ablation", "auc_pr", ["prenet", variant])
     gain, won, total, text = against(scores, variant)
     if source.is_yardstick:
-        raise NotTestable(f"What ours is held against: {text}.")
+        raise NotTestable(f"Ours is compared with: {text}.")
     target = claimed_gain(scores, variant)
     loss = f"a loss of {as_quoted('loss', gain):.1f}%: " if variant == "ldm" else ""
 
@@ -57,7 +57,7 @@ def gain_over(source, variant, share_won=0.0):
 
 
 def wins_over(source, variant, but):
-    """PReNet is above a variant on all sets but some; in direction, on more than half of them."""
+    """PReNet is above a variant on all sets but a few; the direction holds if it is on more than half."""
     scores = source.scores("ablation", "auc_pr", ["prenet", variant])
     _, won, total, text = against(scores, variant)
     return Finding(by_direction(won > total / 2, won >= total - but), said(text, scores), scores.status)
@@ -72,14 +72,14 @@ def better_than_variant(source, variant):
 
 def one_layer_is_better(source, names):
     """Every method: the mean with one hidden layer is above that with two, and on most of the sets."""
-    values, parts = source.readings(names), []
+    values, parts = source.interpretations(names), []
     for name in names:
-        base = METHODS[name].reading_of
+        base = METHODS[name].interpretation_of
         pairs = values.reindex(columns=[base, name]).dropna()
         if pairs.empty:
             continue
         means, won = pairs.mean(), int((pairs[base] > pairs[name]).sum())
-        text = f"{METHODS[base].column} ({means[base]:.3f} against {means[name]:.3f} with two, "
+        text = f"{METHODS[base].column} ({means[base]:.3f} versus {means[name]:.3f} with two, "
         text += f"better with one on {won} of {len(pairs)} sets)"
         parts.append(Part(by_direction(means[base] > means[name], won > len(pairs) / 2), text))
     words = {SUPPORTED: "one layer is better for", WEAKENED: "on average only for", CONTRADICTED: "not for"}

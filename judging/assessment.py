@@ -1,4 +1,4 @@
-"""Everything that is said about a folder of results, each part worked out once and handed on.
+"""Everything that we conclude from a folder of results; each part is computed once and shared.
 
     found = Assessment("results/reference")
     found.claims, found.statistics, found.leads
@@ -22,19 +22,19 @@ from judging.tables import comparable, paper_runs
 
 
 class Assessment:
-    """What the results in a folder come to, beside what the paper prints."""
+    """The results in a folder, compared with what the paper prints."""
 
     def __init__(self, results_dir):
         self.folder = Path(results_dir)
 
     @cached_property
     def tables(self):
-        """{experiment: cells, ours beside published}, of Tables 2 to 4; both kinds of AUC-PR."""
+        """{experiment: cells with ours and the published value} of Tables 2 to 4; both kinds of AUC-PR."""
         return comparisons(self.folder)
 
     @cached_property
     def cells(self):
-        """The same with one AUC-PR: the one that can be compared, weighted where the data is partial."""
+        """The same with only the comparable AUC-PR, which is weighted where the data is partial."""
         return {name: comparable(table, "reproduced") for name, table in self.tables.items()}
 
     @cached_property
@@ -76,7 +76,7 @@ class Assessment:
 
     @cached_property
     def gaps(self):
-        """{experiment: what new draws leave of PReNet's lead}, where both protocols were run."""
+        """{experiment: PReNet's lead under new draws}, where both protocols were run."""
         tables = {name: gap_table(self.folder, name) for name in self.tables if name != "ablation"}
         return {name: table for name, table in tables.items() if len(table)}
 
@@ -86,7 +86,7 @@ class Assessment:
         return {name: paper_runs(self.folder, name) for name in self.tables}
 
     def claims_table(self):
-        """A row per claim and source, as claims.csv has them: verdict, data and figures."""
+        """A row per claim and source, as in claims.csv: verdict, data and figures."""
         rows = [
             (one.claim.key, one.claim.text, one.claim.section, title, found.status, found.verdict)
             + (found.evidence,)
@@ -97,12 +97,12 @@ class Assessment:
         return pd.DataFrame(rows, columns=columns)
 
     def main_claims_table(self):
-        """A row per main claim and source: the size of what is claimed, its interval, beside what."""
+        """A row per main claim and source: the size of the claimed effect, its interval, and the rival."""
         rows = [
-            (one.key, one.judged.claim.text, one.quantity, source, *size.lead, size.beside, size.status)
+            (one.key, one.judged.claim.text, one.quantity, source, *size.lead, size.rival, size.status)
             for one in self.main_claims
             for source, size in one.sizes.items()
             if isinstance(size, Size)
         ]
-        columns = ["key", "claim", "quantity", "source", "mean", "low", "high", "beside", "data"]
+        columns = ["key", "claim", "quantity", "source", "mean", "low", "high", "rival", "data"]
         return pd.DataFrame(rows, columns=columns)

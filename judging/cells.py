@@ -1,4 +1,4 @@
-"""How near our numbers come to the published ones, and what new draws leave of PReNet's lead."""
+"""How close our numbers are to the published ones, and how PReNet's lead changes with new draws."""
 
 from functools import cache
 from pathlib import Path
@@ -19,20 +19,24 @@ from judging.tables import (
 )
 from methods import METHODS
 
-# the experiments of which the paper prints the numbers: where, and what about
+# the experiments whose numbers the paper prints: in which table, and what about
 PRINTED = {
     "seen": ("Table 2", "seen anomalies"),
     "unseen": ("Table 3", "unseen anomalies"),
     "ablation": ("Table 4", "ablation"),
 }
 TITLES = {experiment: f"{place}, {about}" for experiment, (place, about) in PRINTED.items()}
-PUBLISHED_IN = {"readings": ("seen", "ablation")}  # the tables that another experiment is held against
-PUBLISHED_METRIC = {"auc_pr_weighted": "auc_pr"}  # what a metric is held against, where not itself
+PUBLISHED_IN = {
+    "interpretations": ("seen", "ablation")
+}  # the tables that another experiment is compared with
+PUBLISHED_METRIC = {
+    "auc_pr_weighted": "auc_pr"
+}  # the published metric that a metric is compared with, if not itself
 SUMMARY_ROWS = ("Average", "P-value")
 REPRODUCED_WITHIN, CLOSE_WITHIN = 0.01, 0.03
 PAPER_RUNS = 10  # behind a published mean
-ROUNDING = 0.0005  # of a number with three decimals
-BORDER = 1e-9  # a difference of exactly the limit is within it, whatever binary fractions make of it
+ROUNDING = 0.0005  # error of a number printed with three decimals
+BORDER = 1e-9  # a difference equal to the limit counts as within it, despite binary rounding
 VERDICTS = {
     "reproduced": f"within {REPRODUCED_WITHIN}, or within the interval of the difference",
     "close": f"within {CLOSE_WITHIN}",
@@ -44,12 +48,12 @@ CELL_COLUMNS = (
 
 
 def printed_table(experiment):
-    """The paper's table with its Average and P-value rows, whose numbers are in `mean`, too."""
+    """The paper's table with its Average and P-value rows, whose numbers are also in `mean`."""
     names = PUBLISHED_IN.get(experiment, (experiment,))
     return _printed_in(*(PUBLISHED / f"{name}.csv" for name in names)).copy()
 
 
-@cache  # what is published does not change
+@cache  # published values do not change
 def _printed_in(*paths):
     tables = pd.concat([from_paper_layout(read_frame(path, ["dataset"])) for path in paths])
     return tables.drop_duplicates(["dataset", "metric", "method"])  # PReNet is in Table 4 again
@@ -65,7 +69,7 @@ def interval_of(std, n_runs):
     """Half the width of the interval of a difference; NaN without a spread.
 
     Two standard errors of the difference between our mean over n_runs and theirs over 10, plus the rounding
-    of the printed one. The paper prints no standard deviations, so ours stands for both.
+    of the printed one. The paper prints no standard deviations, so ours is used for both.
     """
     return 2 * std * np.sqrt(1 / n_runs + 1 / PAPER_RUNS) + ROUNDING
 
@@ -77,7 +81,7 @@ def interval_of_average(intervals):
 
 
 def verdict(difference, interval):
-    """How near a reproduced mean is to the published one; interval: see interval_of."""
+    """How close a reproduced mean is to the published one; interval: see interval_of."""
     size = abs(difference) - BORDER
     if size <= max(REPRODUCED_WITHIN, 0 if pd.isna(interval) else interval):
         return "reproduced"
@@ -87,20 +91,20 @@ def verdict(difference, interval):
 def difference_table(reproduced, published):
     """A row of CELL_COLUMNS per data set, method and metric that both tables have.
 
-    A reading is held against the published values of the method that it is a reading of.
+    An interpretation is compared with the published values of the method that it interprets.
     """
     expected = published.pivot(index="dataset", columns=["metric", "method"], values="mean")
-    # the paper's Average is over all its sets; ours is held against the published values of its own sets
+    # the paper's Average is over all its sets; ours is compared with the published values on our sets
     averaged = averaged_sets(reproduced)[0].index
     expected.loc["Average"] = expected.loc[averaged].mean()
     rows, is_unseen = [], reproduced["dataset"].str.contains("->").any()
-    intervals = {}  # of the sets in the Average, per metric and method
+    intervals = {}  # over the sets in the Average, per metric and method
     for cell in reproduced[reproduced["dataset"].isin(expected.index)].itertuples():
         method = METHODS[cell.method]
         if is_unseen and cell.metric != "auc_roc" and not method.uses_labels:
             continue  # the paper repeats iForest's seen results, with another share of test anomalies
-        held_against = PUBLISHED_METRIC.get(cell.metric, cell.metric), method.reading_of or cell.method
-        value = expected.get(held_against, {}).get(cell.dataset)
+        counterpart = PUBLISHED_METRIC.get(cell.metric, cell.metric), method.interpretation_of or cell.method
+        value = expected.get(counterpart, {}).get(cell.dataset)
         if pd.notna(value) and pd.notna(cell.mean):
             of_column = intervals.setdefault((cell.metric, cell.method), [])
             is_average, n_runs = cell.dataset == "Average", getattr(cell, "runs", np.nan)

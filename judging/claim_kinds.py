@@ -9,17 +9,17 @@ from judging.verdicts import Finding
 
 @dataclass(frozen=True)
 class Claim:
-    """What the paper says, where, by which rule it is judged, and the function that applies the rule."""
+    """A statement of the paper, its section, the rule that judges it, and the function that applies it."""
 
     text: str
     section: str
     rule: str
     judge: Callable
-    caveat: str = ""  # what must be known beside the verdict
+    caveat: str = ""  # what a reader must know in addition to the verdict
 
     @property
     def key(self) -> str:
-        """A short name, the same as long as its function's is: the claim's anchor on the page."""
+        """A short name, derived from the function's name: the claim's anchor on the page."""
         return self.judge.__name__.replace("_", "-")
 
 
@@ -32,7 +32,7 @@ class Judged:
 
     @property
     def ours(self) -> Finding:
-        """Ours with the authors' draws, which is what counts."""
+        """Our finding with the authors' draws, which is the one that counts."""
         return self.findings[OurTables("").title]
 
     @property
@@ -48,7 +48,7 @@ CLAIMS: list[Claim] = []
 
 
 def claim(text, section, rule, caveat=""):
-    """Put a function, from a source to a Finding, on the list of claims."""
+    """Add a function that maps a source to a Finding to the list of claims."""
 
     def register(judge):
         CLAIMS.append(Claim(text, section, rule, judge, caveat))
@@ -57,7 +57,7 @@ def claim(text, section, rule, caveat=""):
     return register
 
 
-# What claims of one kind are judged by.
+# The rules for claims of one kind.
 SIGNIFICANT = (
     "Every method: PReNet ahead by the sum of signed ranks, and p < {level} in the paired two-sided Wilcoxon "
     "test over data sets; contradicted if one is significantly better than PReNet."

@@ -1,13 +1,13 @@
-"""The claims of the paper as a checklist: what its own values say, what ours say, with old and new draws.
+"""The claims of the paper as a checklist, judged on its own values and on ours, with old and new draws.
 
     from judging.claims import judge_claims
     for judged in judge_claims(sources_by_name("results/reference")):
         print(judged.claim.text, judged.verdict, judged.evidence)
 
-One function per claim, in the paper's order; its decorator holds the text, the section and the rule. The
-same function judges all sources (sources.py). What the verdicts mean is in verdicts.py; score_rules.py,
-ablation_rules.py and sweep_rules.py apply the rules. Data sets of status `exact` count; where an experiment
-has none, its `partial` ones do, and are counted apart.
+There is one function per claim, in the paper's order. Its decorator holds the text, the section and the
+rule. The same function judges all sources (sources.py). verdicts.py explains the verdicts; score_rules.py,
+ablation_rules.py and sweep_rules.py apply the rules. Only data sets of status `exact` count. Where an
+experiment has none, its `partial` ones are used and counted separately.
 """
 
 import functools
@@ -485,7 +485,7 @@ def best_rank_on_unseen(source):
     "DSAD.",
     "App. C.2",
     CONOVER,
-    "On the paper's values this hangs on FEAWAD's missing cell on news20: ranked last there, FEAWAD is "
+    "On the paper's values this depends on FEAWAD's missing cell on news20: ranked last there, FEAWAD is "
     "significantly worse, and without that data set it is not.",
 )
 def conover_on_seen(source):
@@ -515,12 +515,12 @@ def judged_by(one, source):
 
 @functools.cache
 def in_paper(one):
-    """What the paper's values say about a claim, whatever our results are."""
+    """What the paper's values say about a claim, independent of our results."""
     return judged_by(one, PublishedTables())
 
 
 def judge_claims(sources):
-    """All claims of the paper, in its order, each with what the paper's own values say and every source.
+    """All claims of the paper, in its order, each judged on the paper's own values and on every source.
 
     sources: see sources_by_name.
     """
@@ -532,7 +532,7 @@ def judge_claims(sources):
 
 
 def verdict_counts_of_claims(judged):
-    """How many claims have which verdict: a row per source and status of its data, a column per verdict."""
+    """The number of claims by verdict: a row per source and status of its data, a column per verdict."""
     rows = {}
     for one in judged:
         for title, finding in one.findings.items():

@@ -1,8 +1,8 @@
-"""Our results beside those of another implementation, on the same draws.
+"""Our results compared with those of another implementation, on the same draws.
 
 ADGym (Jiang et al., NeurIPS 2023; repository Minqi824/ADGym) commits the raw results of its baselines on
-ADBench's data sets: published/adgym.csv has those of the methods that we have, too. Protocol `outside`
-rebuilds its draws, `outside-scaled` puts a MinMaxScaler in front of our detectors.
+ADBench's data sets. published/adgym.csv has the results of those methods that we also have. Protocol
+`outside` rebuilds its draws; `outside-scaled` adds a MinMaxScaler in front of our detectors.
 """
 
 import numpy as np
@@ -16,7 +16,7 @@ from running.runs_file import RunsFile, latest_runs
 
 CELL = ["dataset", "n_labeled", "run"]
 OURS = {"ours": OUTSIDE, "ours_scaled": OUTSIDE_SCALED}
-CONTROL = "logistic"  # deterministic but for the draws: where it agrees, the draws are the same
+CONTROL = "logistic"  # deterministic except for the draws: if it agrees, the draws are the same
 
 
 def outside_results():
@@ -35,20 +35,20 @@ def outside_results():
     return pd.concat(parts, ignore_index=True)
 
 
-def with_readings(results):
-    """The results with those of each method once more for every reading of it that is compared with them."""
-    of = {name: method.reading_of for name, method in METHODS.items() if method.group == "outside"}
+def with_interpretations(results):
+    """The results, with those of each method repeated for every interpretation compared with them."""
+    of = {name: method.interpretation_of for name, method in METHODS.items() if method.group == "outside"}
     again = [results[results["method"] == base].assign(method=name) for name, base in of.items()]
     return pd.concat([results, *again], ignore_index=True)
 
 
 def crosscheck_cells(results_dir, in_unit_range):
-    """Every cell of ADGym that we have run: theirs, ours as the features come, and ours behind a scaler.
+    """Every cell of ADGym that we have run: theirs, ours with unscaled features, and ours with a scaler.
 
-    in_unit_range: {data set: whether its features lie between 0 and 1 as they come}.
+    in_unit_range: {data set: whether its unscaled features lie between 0 and 1}.
     """
     runs = latest_runs(RunsFile(results_dir, "crosscheck").read())
-    cells, key = with_readings(outside_results()), [*CELL, "metric", "method"]
+    cells, key = with_interpretations(outside_results()), [*CELL, "metric", "method"]
     for name, protocol in OURS.items():
         part = runs[(runs["protocol"] == protocol) & (runs["data_status"] != "synthetic")]
         long = part.melt([*CELL, "method"], list(METRICS), var_name="metric", value_name=name)
@@ -62,7 +62,7 @@ def crosscheck_cells(results_dir, in_unit_range):
 def crosscheck_methods(cells):
     """Per metric, kind of data set and method: means, mean |difference| and correlation over its cells.
 
-    Cells are those that were run in one of the two ways; what was not run in all of them is missing.
+    Cells are those run in at least one of the two ways; a way that was not run in all of them is missing.
     """
     rows = []
     kinds = {"all": cells, "features 0-1": cells[cells["features_0_1"] == True]}  # noqa: E712 (may be missing)

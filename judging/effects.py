@@ -1,11 +1,11 @@
-"""How large a difference is, and what it comes from: leads with intervals, shares of variance.
+"""How large a difference is, and what causes it: leads with intervals, shares of variance.
 
 A lead is PReNet's score minus another method's, averaged over data sets. Its 95% interval is a paired
-bootstrap: data sets are drawn with replacement, and in each of them runs; of printed values, which are means
-already, data sets only. With few sets the plain percentiles are too narrow. So with n sets those at
-+- sqrt(n / (n - 1)) t(n - 1) of the normal distribution are taken (Hesterberg, The American Statistician
-2015). Data sets that share rows, as the unseen ones, are not independent: there the interval is too narrow
-still.
+bootstrap: data sets are drawn with replacement, and runs within each of them. For printed values, which are
+already means, only data sets are drawn. With few sets the plain percentiles are too narrow, so with n sets we
+use those at +- sqrt(n / (n - 1)) t(n - 1) of the normal distribution (Hesterberg, The American Statistician
+2015). Data sets that share rows, such as the unseen ones, are not independent, and their interval is still
+too narrow.
 """
 
 from functools import cache
@@ -38,7 +38,7 @@ class Lead(NamedTuple):
 
 
 def lead(differences):
-    """The Lead of {data set: differences of its runs}, paired; one number per data set will do."""
+    """The Lead of {data set: differences of its runs}, paired; one number per data set is enough."""
     return _lead_over(tuple(tuple(np.asarray(values, float)) for values in differences.values()))
 
 
@@ -49,7 +49,7 @@ def _lead_over(sets):
     if len(sets) < 2:
         return Lead(means.mean() if len(sets) else np.nan, np.nan, np.nan)
     rng = np.random.default_rng(BOOTSTRAP_SEED)
-    # (draws, sets): the mean of a set's runs, drawn with replacement; then which sets a draw has
+    # (draws, sets): the mean of a set's runs, drawn with replacement; then the sets of each draw
     of_runs = np.column_stack(
         [
             values[rng.integers(len(values), size=(BOOTSTRAP_DRAWS, len(values)))].mean(axis=1)
@@ -75,10 +75,10 @@ def explained(values, *factors):
 
 
 def variance_by_unseen_class(metric="auc_pr"):
-    """What the variance of a printed unseen column is due to: an analysis of variance over its 28 rows.
+    """What explains the variance of a printed unseen column: an analysis of variance over its 28 rows.
 
     Per method the share that the seen classes explain (14 combinations), the unseen class alone (4), and the
-    unseen class beyond the seen ones. A detector that is scored on the unseen class should depend on it.
+    unseen class in addition to the seen ones. A detector scored on the unseen class should depend on it.
     """
     table, rows = by_method(published_table("unseen"), metric), {}
     for method, column in table.items():
@@ -106,7 +106,7 @@ FACTORS = {
 
 
 def spread_by_factor(results_dir, methods=("prenet", "devnet")):
-    """The standard deviation of AUC-PR over runs in which one thing changes, per method and exact data set.
+    """The standard deviation of AUC-PR over runs in which one factor changes, per method and exact data set.
 
     One row per data set, columns (method, factor); empty without runs of all protocols.
     """
@@ -127,7 +127,7 @@ def spread_by_factor(results_dir, methods=("prenet", "devnet")):
 def shares_of_factors(spreads):
     """Each factor's share of the sum of the variances, in per cent, over data sets: a row per method.
 
-    Each data set counts the same, whatever its spread. Where the factors do not act upon one another, the sum
+    All data sets have the same weight, regardless of their spread. If the factors do not interact, the sum
     is the variance of `all of them`.
     """
     rows = {}

@@ -1,10 +1,10 @@
-"""PReNet's lead over each method and the methods' ranks, by the paper's values and by ours.
+"""PReNet's lead over each method and the methods' ranks, on the paper's values and on ours.
 
     from judging.leads import all_scores, lead_table
     leads = lead_table(all_scores(sources_by_name("results/reference")))
 
 A lead is PReNet's mean minus the method's, over the data sets that both have, with its 95% interval
-(effects.py). The paper's values are those on our data sets, so that all sources speak of the same.
+(effects.py). The paper's values are those on our data sets, so that all sources are comparable.
 """
 
 from typing import NamedTuple
@@ -50,7 +50,7 @@ def lead_table(scores):
 def closest_rival(leads, experiment, source, metric="auc_pr"):
     """The row of the method that PReNet leads by least, or trails by most; None without any.
 
-    Only methods that every source has take part, so that all sources choose from the same.
+    Only methods that every source has are considered, so that all sources choose from the same ones.
     """
     part = leads[(leads["experiment"] == experiment) & (leads["metric"] == metric)]
     n_sources = part["source"].nunique()

@@ -1,11 +1,11 @@
-"""The eight claims that carry the paper, each with one number per source: what is claimed, as a size.
+"""The eight main claims of the paper, each with one number per source: the size of the claimed effect.
 
     sources = sources_by_name("results/reference")
     for one in main_claims(sources, judge_claims(sources)):
         print(one.judged.claim.text, one.sizes)
 
-The verdicts are those of claims.py. A size is a mean difference with its 95% interval (effects.py), positive
-where the paper is right. The paper's own is that of its printed values on our data sets.
+The verdicts are those of claims.py. A size is a mean difference with its 95% interval (effects.py). It is
+positive where the paper is right. The paper's own size is that of its printed values on our data sets.
 """
 
 from typing import NamedTuple
@@ -21,10 +21,10 @@ from methods import METHODS
 
 
 class Size(NamedTuple):
-    """How large what a claim is about is, by one source, and beside what."""
+    """The size of a claimed effect according to one source, and the rival it refers to."""
 
     lead: Lead
-    beside: str  # such as the closest rival's name
+    rival: str  # the closest rival's name, if any
     status: str
 
 
@@ -41,7 +41,7 @@ class MainClaim(NamedTuple):
     judged: Judged
     key: str  # a short name, for anchors and files
     quantity: str  # what the sizes are
-    sizes: dict  # {source: Size, or the text that says why there is none}
+    sizes: dict  # {source: Size, or a text that says why there is none}
 
 
 # ---------------------------------------------------------------------------- sizes
@@ -103,7 +103,7 @@ def score_gap(source):
 
 
 CLOSEST = "AUC-PR lead over the closest of the {} methods that were run"
-# the claim's function in claims.py, its short name, what its sizes are, the function that finds them
+# the claim's function in claims.py, its short name, what its sizes are, the function that computes them
 MAIN = (
     (claims.nine_on_seen, "nine-seen", CLOSEST.format("nine"), over_nine_seen),
     (claims.nine_on_unseen, "nine-unseen", CLOSEST.format("nine"), over_nine_unseen),
@@ -127,7 +127,7 @@ MAIN = (
 
 
 def size_by(measure, source):
-    """The size by one source, or why it has none."""
+    """The size according to one source, or why it has none."""
     try:
         return measure(source)
     except NotTestable as reason:
@@ -135,7 +135,7 @@ def size_by(measure, source):
 
 
 def main_claims(sources, judged):
-    """The eight claims with their verdicts, out of judge_claims, and their sizes by the sources."""
+    """The eight claims with their verdicts, from judge_claims, and their sizes by source."""
     by_function = {one.claim.judge: one for one in judged}
     return [
         MainClaim(by_function[claim], key, quantity, {n: size_by(measure, s) for n, s in sources.items()})

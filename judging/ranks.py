@@ -24,7 +24,7 @@ def cliques(ranks, critical_difference):
     ordered, groups, end = ranks.sort_values(kind="stable"), [], 0
     for start, rank in enumerate(ordered):
         stop = int((ordered < rank + critical_difference).sum())
-        if stop > end and stop - start > 1:  # not within the group before it
+        if stop > end and stop - start > 1:  # not contained in the previous group
             groups.append(list(ordered.index[start:stop]))
         end = max(end, stop)
     return groups
@@ -42,18 +42,20 @@ def clique_letters(ranks, critical_difference):
 def signed_rank_p(differences):
     """The p-value of scipy's wilcoxon(zero_method="wilcox", method="auto") for differences (n,), two-sided.
 
-    Exact where scipy's is. With ties or zeros scipy goes through all 2^n signs one by one; here they are
-    counted by their rank sum, which takes a thousandth of the time.
+    It is exact where scipy's is. With ties or zeros, scipy enumerates all 2^n signs; here they are counted by
+    their rank sum, which takes a thousandth of the time.
     """
     differences = np.asarray(differences, float)
     signed = differences[differences != 0]
     if not len(signed):
         return 1.0
     is_plain = len(np.unique(np.abs(signed))) == len(differences)  # neither ties nor zeros
-    if len(differences) > (50 if is_plain else 13):  # here scipy takes the normal distribution
+    if len(differences) > (50 if is_plain else 13):  # here scipy uses the normal distribution
         return float(wilcoxon(differences, zero_method="wilcox", method="auto").pvalue)
-    ranks = (2 * rankdata(np.abs(signed))).astype(int)  # doubled, as with ties a rank may end in a half
-    patterns = np.zeros(ranks.sum() + 1, dtype=np.int64)  # of signs: how many have this sum of positive ranks
+    ranks = (2 * rankdata(np.abs(signed))).astype(int)  # doubled, because with ties a rank may end in a half
+    patterns = np.zeros(
+        ranks.sum() + 1, dtype=np.int64
+    )  # how many sign patterns have this sum of positive ranks
     patterns[0] = 1
     for rank in ranks:
         patterns[rank:] += patterns[:-rank].copy()
@@ -66,8 +68,8 @@ def conover_p_values(values):
 
     A t-test on rank sums (Conover, Practical Nonparametric Statistics, 1999, Sec. 5.8). The paper names no
     adjustment for the number of pairs. Unadjusted, its own values make DSAD significant on seen anomalies,
-    against App. C.2; with Holm's they give its statement if FEAWAD's missing cell is ranked last, and without
-    that data set FEAWAD is not significant.
+    contrary to App. C.2. With Holm's adjustment they agree with its statement if FEAWAD's missing cell is
+    ranked last; without that data set FEAWAD is not significant.
     """
     n, k = values.shape
     ranks = rankdata(values, axis=1)
@@ -75,7 +77,7 @@ def conover_p_values(values):
     spread = np.sqrt(2 * (n * np.square(ranks).sum() - np.square(sums).sum()) / freedom)
     first, second = np.triu_indices(k, 1)
     gaps = np.abs(sums[first] - sums[second])
-    # the same order on all data sets leaves no variance to test against
+    # the same order on all data sets leaves no variance to test with
     pairs = 2 * student.sf(gaps / spread, freedom) if spread else (gaps == 0).astype(float)
     order = np.argsort(pairs)
     pairs[order] = np.minimum(1, np.maximum.accumulate(pairs[order] * np.arange(len(pairs), 0, -1)))  # Holm

@@ -1,6 +1,6 @@
-"""Rules on the scores of Tables 2 to 4: is PReNet better, by how much, on how many data sets?
+"""Rules about the scores of Tables 2 to 4: is PReNet better, by how much, on how many data sets?
 
-Each takes a source (sources.py) and what it is about, and returns a Finding (verdicts.py).
+Each rule takes a source (sources.py) and its subject, and returns a Finding (verdicts.py).
 """
 
 import pandas as pd
@@ -47,13 +47,13 @@ TABLE_METHODS = method_group("table")  # PReNet and the six competing methods of
 ALL_METHODS = method_group("table", "appendix")  # and the three of App. C.1
 WITH_LABELS = [name for name in TABLE_METHODS if METHODS[name].uses_labels]
 COMPARABLE = 0.01  # AUC-PR; the run-to-run spread of most cells
-SHORTFALL = 0.1  # of a quoted improvement, that is forgiven
-POINTS = 1.0  # per cent, that a quoted improvement on a single set may be missed by
-CLEAR_RANKS = 0.5  # by which the best average rank is ahead
+SHORTFALL = 0.1  # the share of a quoted improvement that may be missing
+POINTS = 1.0  # percentage points by which a quoted improvement on a single set may be missed
+CLEAR_RANKS = 0.5  # by how much the best average rank must be ahead
 
 
 def direction_text(values, method):
-    """`ahead on 6 of 8` or `behind on 5 of 8`; where the signed ranks say otherwise, both."""
+    """`ahead on 6 of 8` or `behind on 5 of 8`; both if the signed ranks say otherwise."""
     won, lost, total = sets_won(values, method)
     rank_sum = signed_rank_sum(values, method)
     if rank_sum * (won - lost) > 0:
@@ -65,7 +65,7 @@ def direction_text(values, method):
 def place_of_prenet(values, decimals):
     """PReNet's place and all methods, best first."""
     names = list(values.index)
-    return f"PReNet is number {names.index('prenet') + 1} of {len(names)}: " + listed(
+    return f"PReNet has rank {names.index('prenet') + 1} of {len(names)}: " + listed(
         f"{METHODS[name].column} {values[name]:.{decimals}f}" for name in names
     )
 
@@ -98,8 +98,8 @@ def highest_mean(source, experiment, methods=TABLE_METHODS):
     scores = source.scores(experiment, "auc_pr", methods)
     complete = scores.values.dropna()
     if len(complete) < MIN_SETS:
-        few = f"Only {len(complete)} data sets have all of {display(scores.values)}"
-        raise NotTestable(f"{few}, at least {MIN_SETS} are needed.")
+        few = f"Only {len(complete)} data sets have results for all of {display(scores.values)}"
+        raise NotTestable(f"{few}, but at least {MIN_SETS} are needed.")
     scores, means = scores.restricted(complete), complete.mean().sort_values(ascending=False, kind="stable")
     rival, missing = means.drop("prenet").idxmax(), missing_from(complete, methods)
     ahead = scores.lead(rival)
@@ -137,7 +137,7 @@ def conover_better(source, experiment, but=()):
     parts = []
     for name, p_value in p_values.items():
         is_ahead, is_small = ranks[name] > ranks["prenet"], p_value < LEVEL
-        rank = f"rank {ranks[name]:.2f} against {ranks['prenet']:.2f}"
+        rank = f"rank {ranks[name]:.2f} versus {ranks['prenet']:.2f}"
         text = f"{METHODS[name].column} ({rank}, {p_text(p_value)})"
         parts.append(Part(by_direction(is_ahead, is_small), text, bool(is_small and not is_ahead)))
     words = {
@@ -197,17 +197,17 @@ def nearly_best_everywhere(source, methods=TABLE_METHODS):
 def improved_as_quoted(source, experiment, metric="auc_pr"):
     """Every method: PReNet's mean is above its mean by nine tenths of the quoted figure or more.
 
-    Ours is held against the figure that the paper's table gives on the same data sets.
+    Ours is compared with the figure that the paper's table gives on the same data sets.
     """
     scores = source.scores(experiment, metric, TABLE_METHODS)
     gains, figures = improvements(scores.values), quoted(experiment, metric).set_index("method")["value"]
     printed = improvements(published_scores(experiment, metric, scores.values.index))
     gains = gains[gains.index.isin(figures.index) & printed.reindex(gains.index).notna()].dropna()
     if gains.empty:
-        raise NotTestable(f"Of {display(figures.index)} none has enough data sets.")
+        raise NotTestable(f"None of {display(figures.index)} has enough data sets.")
     if source.is_yardstick:
         here = listed(f"{METHODS[name].column} {signed(gain, 1)}%" for name, gain in gains.items())
-        raise NotTestable(f"What ours are held against: {here}.")
+        raise NotTestable(f"Ours are compared with: {here}.")
 
     def rule(shortfall):
         parts = []
@@ -230,7 +230,7 @@ def improved_as_quoted(source, experiment, metric="auc_pr"):
 
 
 def disagreements(experiment, metric="auc_pr"):
-    """Where the figures of the text are not those of the paper's own table, as a sentence."""
+    """Where the figures in the text differ from the paper's own table, as a sentence."""
     figures = quoted(experiment, metric).set_index("method")
     in_table = improvements(published_scores(experiment, metric))
     wrong = []
@@ -291,15 +291,15 @@ def improved_per_set(source, experiment, method):
 def significant_per_set(source, method, claimed, of=12):
     """PReNet better than a method over the runs of a set, p < 0.05, on the claimed share of the sets.
 
-    With new draws the runs of two methods are pairs, as they have the same split and labels (Wilcoxon). With
-    the authors' draws only the seed differs, and run r of one has nothing to do with that of another
+    With new draws the runs of two methods are pairs, because they share the split and the labels (Wilcoxon).
+    With the authors' draws only the seed differs, and run r of one method is unrelated to run r of another
     (Mann-Whitney).
     """
     runs = source.runs("seen", ["prenet", method])
     n_sets, n_runs = runs["prenet"].shape
     if min(n_sets, n_runs) < MIN_SETS:
-        needed = f"It needs {MIN_SETS} exact data sets with {MIN_SETS} runs each"
-        raise NotTestable(f"{needed}; {source.command('seen')} makes them.")
+        needed = f"This needs {MIN_SETS} exact data sets with {MIN_SETS} runs each"
+        raise NotTestable(f"{needed}: run {source.command('seen')}.")
     counts = {"significantly better": [], "no difference": [], "significantly worse": []}
     for name in runs["prenet"].index:
         of_set = pd.DataFrame({other: values.loc[name] for other, values in runs.items()})  # runs by methods

@@ -1,7 +1,7 @@
 """What a claim is tested on: the paper's printed values, our runs with the authors' draws and with new ones.
 
-All three answer the same questions, so that one rule judges them all. What a source cannot answer it says by
-raising NotTestable, with the command that would make the results.
+All three have the same interface, so that one rule judges them all. A source that lacks the results raises
+NotTestable with the command that produces them.
 """
 
 import functools
@@ -15,15 +15,15 @@ from judging.statistics import MIN_SETS, counted_scores, published_scores, score
 from judging.tables import counted_status, find_table, paper_runs, read_frame, read_table
 from methods import METHODS, method_group
 
-# The protocol of new draws: a new split, new labels and real contamination in every run. The label curves are
-# drawn by the authors' procedure, only with other seeds.
+# The protocol of new draws: a new split, new labels and real contamination in every run. The label curves use
+# the authors' procedure with other seeds.
 NEW_DRAWS = {"labels": "redrawn"}
 OTHER_NEW_DRAWS = "independent"
 PRINTED = "printed"  # the data status of what the paper prints
 
 
 class NotTestable(Exception):
-    """Why a claim cannot be judged: what is missing, and the command that makes it."""
+    """Why a claim cannot be judged: what is missing, and the command that produces it."""
 
 
 class Scores(NamedTuple):
@@ -63,11 +63,11 @@ def display(names):
 
 
 class PublishedTables:
-    """The paper's printed values, of all its data sets or of those that ours are on."""
+    """The paper's printed values, for all its data sets or for those that we have."""
 
     def __init__(self, ours=None):
         self._ours = ours
-        self.is_yardstick = ours is not None  # where ours are held against the printed values themselves
+        self.is_yardstick = ours is not None  # ours are compared with the printed values themselves
         self.title = "the paper's values, all its sets" if ours is None else "the paper's values, our sets"
 
     def scores(self, experiment, metric, methods, at_least=MIN_SETS):
@@ -80,7 +80,7 @@ class PublishedTables:
             words = f"{len(values)} printed sets that we have{' in part' if status == 'partial' else ''}"
             if len(values) < at_least:
                 raise NotTestable(
-                    f"We have {len(values)} of these data sets, at least {at_least} are needed."
+                    f"We have {len(values)} of these data sets, but at least {at_least} are needed."
                 )
         return Scores(values, None, PRINTED, words)
 
@@ -88,9 +88,9 @@ class PublishedTables:
         raise NotTestable("The paper shows this in a figure, without its numbers.")
 
     def runs(self, *_):
-        raise NotTestable("The paper prints means only, no single runs and no standard deviations.")
+        raise NotTestable("The paper prints only means, without single runs or standard deviations.")
 
-    def readings(self, *_):
+    def interpretations(self, *_):
         raise NotTestable("The paper does not print these results.")
 
     def theorem(self):
@@ -104,9 +104,9 @@ class OurTables:
 
     def __init__(self, results_dir, new_draws=False):
         self._new_draws = new_draws
-        self.has_pairs = new_draws  # whether run r of two methods has draws of its own, the same for both
+        self.has_pairs = new_draws  # whether run r has its own draws, which all methods share
         self.title = "ours, new draws" if new_draws else "ours, the authors' draws"
-        # many claims ask for the same; what is found is kept as long as this object, and never changed
+        # many claims need the same tables; they are kept as long as this object and never changed
         self._found = functools.cache(functools.partial(find_table, results_dir))
         self._paper_runs = functools.cache(functools.partial(paper_runs, results_dir))
         self._counted = functools.cache(self._count)
@@ -128,7 +128,7 @@ class OurTables:
         suffix = "" if protocol == "released" else f"_{protocol}"
         table = self._found(experiment, suffix, read)
         if table is None:
-            raise NotTestable(f"{self.command(experiment, *options)} makes the results for it.")
+            raise NotTestable(f"No results yet: run {self.command(experiment, *options)}.")
         return table
 
     def _count(self, experiment, metric, *options):
@@ -149,8 +149,8 @@ class OurTables:
         values = values.loc[:, values.notna().sum() >= at_least]
         if values.shape[1] < 2:
             other = display(methods[1:]) if len(methods) == 2 else "another method"
-            needs = f"It needs PReNet and {other} on at least {at_least} data set{'s' * (at_least > 1)}"
-            raise NotTestable(f"{needs}; {self.command(experiment, *options)} runs them.")
+            needs = f"This needs PReNet and {other} on at least {at_least} data set{'s' * (at_least > 1)}"
+            raise NotTestable(f"{needs}: run {self.command(experiment, *options)}.")
         runs = self._runs(experiment, metric)
         return Scores(values, runs, status, data_in_words(len(values), status))
 
@@ -177,7 +177,7 @@ class OurTables:
             if all(method in found and name in found[method].index for method in methods)
         ]
         if not common:
-            raise NotTestable(f"No runs on exact data; {self.command(experiment)} makes them.")
+            raise NotTestable(f"No runs on exact data: run {self.command(experiment)}.")
         return {method: found[method].loc[common] for method in methods}
 
     def _scores_by_value(self, experiment, parameter, status):
@@ -189,7 +189,7 @@ class OurTables:
     def sweep(self, experiment, parameter, needed, wanted=lambda name: True, at_least=1):
         """{value: scores on the data sets that count} of a parameter, which must have the needed values.
 
-        Also their status and the data in words.
+        Also returns their status and the data in words.
         """
         table = self._table(experiment)
         table = table[(table["parameter"] == parameter) & table["dataset"].map(wanted)]
@@ -200,25 +200,25 @@ class OurTables:
         }
         if any(value not in by_value or "prenet" not in by_value[value] for value in needed):
             missing = f"Values of {parameter} or data sets are missing"
-            raise NotTestable(f"{missing}; {self.command(experiment)} runs them.")
+            raise NotTestable(f"{missing}: run {self.command(experiment)}.")
         at_value = [by_value[value]["prenet"].dropna() for value in needed]
         common = [name for name in at_value[0].index if all(name in other.index for other in at_value)]
         if len(common) < at_least:
-            few = f"Only {data_in_words(len(common), status)}, at least {at_least} are needed"
-            raise NotTestable(f"{few}; {self.command(experiment)} runs more.")
+            few = f"Only {data_in_words(len(common), status)}, but at least {at_least} are needed"
+            raise NotTestable(f"{few}: run {self.command(experiment)}.")
         at = {value: part.loc[part.index.isin(common)] for value, part in by_value.items()}
         return at, status, data_in_words(len(common), status)
 
-    def readings(self, names):
-        """AUC-PR of these readings and of the methods that they are readings of, on the exact data sets."""
-        bases = {METHODS[name].reading_of for name in names}
-        parts = {"seen": bases, "readings": set(names)}
+    def interpretations(self, names):
+        """AUC-PR of these interpretations and of the methods they interpret, on the exact data sets."""
+        bases = {METHODS[name].interpretation_of for name in names}
+        parts = {"seen": bases, "interpretations": set(names)}
         tables = [self._table(experiment) for experiment in parts]
         chosen = [table[table["method"].isin(part)] for table, part in zip(tables, parts.values())]
         values = scores(pd.concat(chosen))
-        known = [name for name in names if name in values and METHODS[name].reading_of in values]
+        known = [name for name in names if name in values and METHODS[name].interpretation_of in values]
         if not known or values[known].dropna().empty:
-            raise NotTestable(f"{self.command('readings')} makes the results for it.")
+            raise NotTestable(f"No results yet: run {self.command('interpretations')}.")
         return values
 
     def theorem(self):
@@ -228,7 +228,7 @@ class OurTables:
         measured = ["mean_score_anomalies", "mean_score_normals"]
         table = table[table["status"] == status].dropna(subset=measured)
         if table.empty or table["share"].min() > 2 / 3:
-            raise NotTestable(f"No scores of real data; {self.command('theorem')} makes them.")
+            raise NotTestable(f"No scores on real data: run {self.command('theorem')}.")
         return table, status
 
 
@@ -236,6 +236,6 @@ PUBLISHED, RELEASED, REDRAWN = "published", "the authors' draws", "new draws"  #
 
 
 def sources_by_name(results_dir):
-    """What is asked about the results of a folder; the paper's values are those on our data sets."""
+    """The sources for the results of a folder; the paper's values are those on our data sets."""
     ours = OurTables(results_dir)
     return {PUBLISHED: PublishedTables(ours), RELEASED: ours, REDRAWN: OurTables(results_dir, new_draws=True)}

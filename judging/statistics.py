@@ -3,9 +3,9 @@
     from judging.statistics import statistics_tables
     tables = statistics_tables("results/reference")      # {title: DataFrame}
 
-`compare.py` prints them. A statistic is over the data sets that the compared methods have in common; with
-fewer than MIN_SETS it is NaN. Data sets of status `exact` count; where an experiment has none, its `partial`
-ones do, and the title says so.
+`compare.py` prints them. A statistic covers the data sets that the compared methods have in common; with
+fewer than MIN_SETS it is NaN. Only data sets of status `exact` count. Where an experiment has none, its
+`partial` ones are used, and the title says so.
 """
 
 from functools import cache
@@ -25,13 +25,13 @@ from methods import METHODS
 MIN_SETS = 6  # with five pairs, the two-sided Wilcoxon test cannot fall below 0.05
 EXPLANATION = (
     "Improvement: by how many per cent PReNet's mean is above the method's. p-value: paired Wilcoxon "
-    "signed-rank test of PReNet against the method, two-sided, data sets without a difference left out "
+    "signed-rank test of PReNet against the method, two-sided, ignoring data sets with no difference "
     "(zero_method='wilcox'). Ranks: 1 is best, ties averaged, a missing cell not ranked; percentile: "
     "1 − (rank − 1) / methods ranked. Conover p: post-hoc test after Friedman's, on the data sets that all "
     f"methods have, Holm-adjusted over all pairs. Empty: fewer than {MIN_SETS} data sets in common. Data "
     "sets are not independent: dos, rec, fuz and bac have the same normal rows, and the "
-    "28 unseen sets share most of theirs, so that these p-values come out too small. One of the tables below "
-    "has one set per unseen class instead. With n sets, the smallest p-value that the Wilcoxon test can give "
+    "28 unseen sets share most of theirs, so these p-values are too small. One of the tables below "
+    "uses one set per unseen class instead. With n sets, the smallest possible p-value of the Wilcoxon test "
     "is 2 / 2^n: 0.008 with eight, 0.125 with four."
 )
 
@@ -40,7 +40,7 @@ EXPLANATION = (
 
 
 def scores(table, metric="auc_pr", statuses=("exact",)):
-    """What can be compared on data sets of some statuses; a published table has none and counts in full."""
+    """The comparable scores on data sets of these statuses; a published table, without statuses, counts."""
     if "status" in table:
         table = comparable(table[table["status"].isin(statuses)])
     return by_method(table, metric).dropna(axis=1, how="all").dropna(how="all")
@@ -60,7 +60,7 @@ def published_scores(experiment, metric="auc_pr", datasets=None):
 
 @cache  # nearly every claim and table asks for them
 def _published_scores(folder, experiment, metric):
-    """All of them; folder, which tests change, only tells one's values from another's."""
+    """All of them; folder, which tests change, only distinguishes one set of values from another."""
     return scores(published_table(experiment), metric)
 
 
@@ -95,9 +95,9 @@ def _others(values):
 
 
 def wilcoxon_p_values(values, at_least=MIN_SETS):
-    """Per method the p-value of PReNet against it: paired Wilcoxon signed-rank test, two-sided (Sec. 5.3).
+    """The p-value of PReNet against each method: paired Wilcoxon signed-rank test, two-sided (Sec. 5.3).
 
-    The rows of values are data sets, of which there must be enough, or the runs of one data set.
+    The rows of values are data sets (at least MIN_SETS) or the runs of one data set.
     """
     p_values = {}
     for method in _others(values):
@@ -113,7 +113,7 @@ def signed_differences(values, method):
 
 
 def sets_won(values, method):
-    """On how many data sets PReNet is above a method, below it, and how many there are."""
+    """The number of data sets on which PReNet is above a method, below it, and the total."""
     differences = signed_differences(values, method)
     return int((differences > 0).sum()), int((differences < 0).sum()), len(differences)
 
@@ -126,12 +126,12 @@ def signed_rank_sum(values, method):
 
 
 def smallest_p(n_sets):
-    """The smallest two-sided p-value that the signed-rank test can give over so many data sets."""
+    """The smallest two-sided p-value that the signed-rank test can give over this many data sets."""
     return min(1.0, 2.0 ** (1 - n_sets))
 
 
 def improvements(values):
-    """Per method by how many per cent PReNet's mean is above its mean, over the data sets that both have."""
+    """By how many per cent PReNet's mean is above each method's, over the data sets that both have."""
     others = values[_others(values)]
     if others.empty:
         return pd.Series(np.nan, index=others.columns, dtype=float)
@@ -151,7 +151,7 @@ def average_ranks(values):
 
 
 def _complete(values):
-    """The data sets that all methods with enough sets have; None if too little is left."""
+    """The data sets that all methods with enough sets have; None if too few are left."""
     values = values.loc[:, values.notna().sum() >= MIN_SETS].dropna()
     return values if "prenet" in values and values.shape[0] >= MIN_SETS and values.shape[1] >= 3 else None
 
@@ -165,7 +165,7 @@ def friedman(values):
 
 
 def conover(values):
-    """Per method PReNet's p-value in Conover's test (App. C.2), Holm-adjusted over all pairs."""
+    """PReNet's p-value against each method in Conover's test (App. C.2), Holm-adjusted over all pairs."""
     p_values, complete = pd.Series(np.nan, index=_others(values), dtype=float), _complete(values)
     if complete is None:
         return p_values

@@ -1,4 +1,4 @@
-"""Rules on sweeps: numbers of labels, contamination, hyperparameters, and the theorem's shares."""
+"""Rules about sweeps: numbers of labels, contamination, hyperparameters, and the theorem's shares."""
 
 import numpy as np
 import pandas as pd
@@ -44,7 +44,7 @@ def fewer_labels(source, rivals, wanted, labels, sign):
     at, status, data = source.sweep("labels", "n_labeled", [*labels, MOST_LABELS], wanted)
     run = [name for name in rivals if name in at[MOST_LABELS] and name in at[few]]
     if not run:
-        raise NotTestable(f"{display(rivals)} not run; {source.command('labels')} does it.")
+        raise NotTestable(f"{display(rivals)} not run: run {source.command('labels')}.")
     target, alike = at[MOST_LABELS][run].max(axis=1).dropna(), at[few][run].max(axis=1)
     rival, good = display(run) if len(run) == 1 else "the best of " + display(run), "as good"
     good = "better" if sign > 0 else good
@@ -55,13 +55,13 @@ def fewer_labels(source, rivals, wanted, labels, sign):
             own = at[few].at[name, "prenet"]
             is_enough, is_right = own - value >= least, own - alike.get(name, np.inf) >= least
             verdict = by_direction(is_enough or is_right, is_enough)
-            parts.append(Part(verdict, f"{name} {own:.3f} against {value:.3f}"))
+            parts.append(Part(verdict, f"{name} {own:.3f} versus {value:.3f}"))
         words = {
             SUPPORTED: f"{good} on {counted(parts, SUPPORTED)} of {len(parts)} sets:",
             WEAKENED: f"{good} only when both have {few} labels:",
-            CONTRADICTED: "not even at equal labels:",
+            CONTRADICTED: "not even with equal labels:",
         }
-        head = f"PReNet with {few} labels against {rival} with {MOST_LABELS}: {grouped(parts, words)}"
+        head = f"PReNet with {few} labels versus {rival} with {MOST_LABELS}: {grouped(parts, words)}"
         gaps = {n: at[n]["prenet"].reindex(target.index) - target for n in labels[1:]}
         fewer = listed(f"with {n} on {int((gap >= least).sum())}" for n, gap in gaps.items())
         more = f"; {good} {fewer} of {len(parts)}" if gaps else ""
@@ -105,7 +105,7 @@ def stable(changes, what, status, data):
         parts = [Part(SUPPORTED if abs(change) <= limit + BORDER else CONTRADICTED) for change in changes]
         sets = f"{counted(parts, SUPPORTED)} of {len(parts)} sets"
         worst = listed(f"{name} {signed(change)}" for name, change in most.items())
-        text = f"AUC-PR changes by at most {limit:g} on {sets} {what}; the most on {worst} ({data})."
+        text = f"AUC-PR changes by at most {limit:g} on {sets} {what}; largest changes: {worst} ({data})."
         return Finding(of_every(parts), text, status)
 
     return at_half_and_twice(rule, STABLE)
@@ -119,7 +119,7 @@ def robust(source, parameter, default, others, only_falls=False):
 
 
 def stable_under_rates(source, rates, beyond):
-    """The largest change from the AUC-PR without contamination; what happens at a further rate is said."""
+    """The largest change from the AUC-PR without contamination; also reports a further rate."""
     wanted = (
         "contamination",
         "contamination",
@@ -132,7 +132,7 @@ def stable_under_rates(source, rates, beyond):
     finding = stable(changes_of(at, 0.0, rates), what, status, data)
     further = changes_of(at, 0.0, (beyond,))
     within = int((further.abs() <= STABLE + BORDER).sum())
-    worst = f"the most on {further.abs().idxmax()} {signed(further[further.abs().idxmax()])}"
+    worst = f"largest on {further.abs().idxmax()} {signed(further[further.abs().idxmax()])}"
     text = f" At {100 * beyond:g}%: within {STABLE:g} on {within} of {len(further)}, {worst}."
     return finding._replace(evidence=finding.evidence + text)
 
@@ -165,13 +165,13 @@ def theorem_points(source, beyond=False):
     table, status = source.theorem()
     table = table[(table["share"] >= 2 / 3) == beyond]
     if table.empty:
-        raise NotTestable(f"No share of this size was run; {source.command('theorem')} has them.")
+        raise NotTestable(f"No share of this size was run: run {source.command('theorem')}.")
     shares = f"shares of {table['share'].min():.2f} to {table['share'].max():.2f}"
     return table, status, f"{data_in_words(table['dataset'].nunique(), status)}, {shares}"
 
 
 def scored_in_order(source):
-    """Every point below 2/3: test anomalies score higher than test normals; beyond it, what happens."""
+    """Every point below 2/3: test anomalies score above test normals; also reports the points beyond."""
     table, status, data = theorem_points(source)
     gap = table["mean_score_anomalies"] - table["mean_score_normals"]
     least = table.loc[gap.idxmin()]
@@ -182,13 +182,13 @@ def scored_in_order(source):
 
 
 def beyond_the_limit(source):
-    """What happens where the theorem's formulas have the order reversed, as a sentence."""
+    """What happens where the theorem's formulas reverse the order, as a sentence."""
     try:
         table, _, _ = theorem_points(source, beyond=True)
     except NotTestable:
         return ""
     above = (table["mean_score_anomalies"] > table["mean_score_normals"]).sum()
-    text = f" Beyond 2/3, where its formulas have normals above anomalies, anomalies stay above at {above} of"
+    text = f" Beyond 2/3, where its formulas put normals above anomalies, anomalies stay above at {above} of"
     means = table.mean(numeric_only=True)
     text += f" {len(table)} points: mean scores {means['mean_score_anomalies']:.2f} and "
     text += f"{means['mean_score_normals']:.2f}, predicted {means['predicted_anomalies']:.2f} and "

@@ -3,8 +3,8 @@
 In memory a table has a row per data set, metric and method: dataset, size, D, status, runs, metric, method,
 mean, std, and for a sweep, before these, the parameter and its value. On disk, as in results/seen.csv and
 published/seen.csv, it has a row per data set and two columns per metric and method, auc_pr_prenet and
-auc_pr_prenet_std. Only from_paper_layout and paper_layout, which turn one into the other, know these columns'
-names.
+auc_pr_prenet_std. Only from_paper_layout and paper_layout, which convert between the two, know the
+names of these columns.
 """
 
 from pathlib import Path
@@ -21,18 +21,18 @@ from running.runs_file import SET_UP, SWEEP, RunsFile, latest_runs
 
 AVERAGE = "Average"  # how the names of average rows start
 METRICS = {"auc_pr": "AUC-PR", "auc_pr_weighted": "AUC-PR, weighted", "auc_roc": "AUC-ROC"}
-PAPER_METRICS = ("auc_pr", "auc_roc")  # the two that the paper prints
+PAPER_METRICS = ("auc_pr", "auc_roc")  # those that the paper prints
 PAPER_SET_UP: dict[str, Any] = {"protocol": "released", "n_labeled": 60, "contamination": 0.02}
-ROW = [*SWEEP, "dataset", "size", "D", "status", "runs"]  # of a table on disk, before its metrics
+ROW = [*SWEEP, "dataset", "size", "D", "status", "runs"]  # the columns of a table on disk before its metrics
 
 
 # ---------------------------------------------------------------------------- the runs of a table
 
 
 def table_suffix(protocol, n_labeled, contamination):
-    """What distinguishes the table of another set-up from the paper's, which has ''.
+    """The ending of a table's file name for a set-up other than the paper's, which has ''.
 
-    None is what the experiment varies, or has as its own.
+    None marks what the experiment varies or sets itself.
     """
     paper = PAPER_SET_UP
     parts = [] if protocol in (paper["protocol"], None) else [protocol]
@@ -44,9 +44,9 @@ def table_suffix(protocol, n_labeled, contamination):
 def paper_runs(results_dir, experiment, *protocols):
     """The runs of the paper's set-up on real data, under `released` or the protocols named.
 
-    Of the latest data, code and settings. A file without --set in its name has each method's usual settings
-    only, so those of the newest runs of a method and data set are the usual ones today. `score` is the AUC-PR
-    that can be held against the paper.
+    Uses the latest data, code and settings. A file without --set in its name has only each method's default
+    settings, so those of the newest runs of a method and data set are today's defaults. `score` is the AUC-PR
+    that can be compared with the paper.
     """
     runs = RunsFile(results_dir, experiment).read()
     wanted = {name: (value,) for name, value in PAPER_SET_UP.items()} | {
@@ -62,8 +62,7 @@ def paper_runs(results_dir, experiment, *protocols):
 def repeat_without_labels(runs, names):
     """Runs of methods without labels (iForest) for all sets with the same unseen class, as in Table 3.
 
-    Such a method is run once per unseen class; names are the data sets that the table shall have beside those
-    of other methods.
+    Such a method is run once per unseen class; names are the data sets that the table should contain.
     """
     without_labels = [name for name, method in METHODS.items() if not method.uses_labels]
     once = runs["dataset"].str.contains("->") & runs["method"].isin(without_labels)
@@ -88,9 +87,9 @@ def in_paper_order(names):
 
 
 def averages(runs):
-    """Runs of one set-up as a table: every data set, then the Average; for a sweep, so for each value.
+    """Runs of one set-up as a table: every data set, then the Average; for a sweep, once for each value.
 
-    A standard deviation is over runs (ddof=0). Sets with unseen classes have an Average of their own.
+    Standard deviations are over runs (ddof=0). Sets with unseen classes have a separate Average.
     """
     there = set(runs["method"])
     methods = [name for name in METHODS if name in there]
@@ -113,7 +112,7 @@ def _sets_and_average(runs, cells):
         row |= {"status": of_set["data_status"].iloc[0], "runs": of_set.groupby("method").size().min()}
         for metric, method in cells:
             values = of_set.loc[of_set["method"] == method, metric]
-            spread = values.std(ddof=0) if len(values) > 1 else np.nan  # of one run it would be 0
+            spread = values.std(ddof=0) if len(values) > 1 else np.nan  # for one run it would be 0
             rows.append(row | {"metric": metric, "method": method, "mean": values.mean(), "std": spread})
     table = pd.DataFrame(rows)
     unseen = table["dataset"].str.contains("->")
@@ -133,8 +132,8 @@ def _sets_and_average(runs, cells):
 def averaged_sets(table):
     """The means that a table's Average is over, a column per metric and method, and the status of their data.
 
-    Of the `exact` data sets those that have all columns, if there are none of the `partial`. A column that
-    none of them has is left out: weighted AUC-PR on exact data, a method that was run on other data only.
+    Uses the `exact` data sets that have all columns or, if there are none, the `partial` ones. A column that
+    none of them has is dropped: weighted AUC-PR on exact data, or a method run only on other data.
     """
     for status in ("exact", "partial"):
         part = table[table["status"] == status]
@@ -163,9 +162,9 @@ def by_method(table, metric="auc_pr", values="mean", rows="dataset"):
 
 
 def is_replaced(table, values="mean"):
-    """Which rows are plain AUC-PR that cannot be held against the paper, because there is a weighted one.
+    """Which rows are plain AUC-PR that a weighted one replaces in comparisons with the paper.
 
-    It is there where the data is partial: test anomalies are weighted to the paper's class ratio.
+    Partial data has one: test anomalies are weighted to the paper's class ratio.
     """
     is_weighted = (table["metric"] == "auc_pr_weighted") & table[values].notna()
     if not is_weighted.any():
@@ -175,7 +174,7 @@ def is_replaced(table, values="mean"):
 
 
 def comparable(table, values="mean"):
-    """The table whose AUC-PR is the one that can be held against the paper; `weighted` says which it is."""
+    """The table with the AUC-PR that can be compared with the paper; `weighted` says which one it is."""
     weighted = table["metric"] == "auc_pr_weighted"
     kept = ~is_replaced(table, values) & (~weighted | table[values].notna())
     return table.assign(metric=table["metric"].mask(weighted, "auc_pr"), weighted=weighted)[kept]
@@ -201,7 +200,7 @@ def paper_layout(table):
 
 
 def from_paper_layout(frame):
-    """The table in memory of one on disk; a metric or method that is not known is left out."""
+    """The table in memory of one on disk; unknown metrics and methods are dropped."""
     cells = [
         (metric, method) for metric in METRICS for method in METHODS if column_of(metric, method) in frame
     ]
@@ -217,7 +216,7 @@ def from_paper_layout(frame):
 
 
 def read_frame(path, texts=("dataset", "status"), numbers=()):
-    """The rows of a file that has these columns and in each row a data set, as they are on disk."""
+    """The rows of a file as they are on disk; it must have these columns, and a data set in each row."""
     try:
         frame = pd.read_csv(path, dtype=dict.fromkeys(texts, str), float_precision="round_trip")
     except (ValueError, OSError) as error:
@@ -229,16 +228,16 @@ def read_frame(path, texts=("dataset", "status"), numbers=()):
     of_metrics = [column_of(metric, method) for metric in METRICS for method in METHODS]
     for name in (*numbers, *of_metrics, *(f"{name}_std" for name in of_metrics)):
         if name in frame and len(frame) and not pd.api.types.is_numeric_dtype(frame[name]):
-            raise UserError(f"{path} has something else than numbers in its column {name}")
+            raise UserError(f"{path} has values in column {name} that are not numbers")
     return frame[frame["dataset"].notna()].reset_index(drop=True)
 
 
 def read_table(path, is_sweep=False):
-    """A table of results from its file, which says what is wrong with it in one sentence."""
+    """Read a table of results; DataError says in one sentence what is wrong with the file."""
     frame = read_frame(path, ("dataset", "status", *SWEEP[:is_sweep]), SWEEP[1:] if is_sweep else ())
     twice = frame.duplicated([name for name in (*SWEEP, "dataset") if name in frame])
     if twice.any():
-        raise UserError(f"{path} has two rows of {frame['dataset'][twice].iloc[0]}")
+        raise UserError(f"{path} has two rows for {frame['dataset'][twice].iloc[0]}")
     return from_paper_layout(frame)
 
 
@@ -252,7 +251,7 @@ def find_table(results_dir, experiment, suffix="", read=read_table):
 
 
 def write_tables(runs, results_dir, experiment, suffix=""):
-    """Write the tables of one set-up: <experiment><suffix>.csv, and one of its own for synthetic data.
+    """Write the tables of one set-up: <experiment><suffix>.csv, and a separate one for synthetic data.
 
     Returns {path: table}.
     """
@@ -267,6 +266,6 @@ def write_tables(runs, results_dir, experiment, suffix=""):
 
 
 def write_table(frame, path):
-    """Write a table as it is; nobody ever sees a half of it."""
+    """Write a table as it is; readers never see a partly written file."""
     with written_whole(Path(path)) as file:
         frame.to_csv(file, index=False, float_format="%.6f")

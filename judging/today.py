@@ -1,11 +1,11 @@
-"""What one would use today: the paper's methods beside plain classifiers, at several label budgets.
+"""What one would use today: the paper's methods and plain classifiers, at several label budgets.
 
     from judging.today import today_runs, today_ranks
     runs = today_runs("results")        # of results/today_runs.csv, which ./run_today.sh writes
     ranks = today_ranks(runs)           # a DataFrame; reporting/today_text.py writes all of them
 
 All functions take the runs, one row each: method, dataset, n_labeled, run, auc_pr. Runs of the same number
-have the same draw for all methods of a data set and a label budget: differences are paired by it.
+have the same draw for all methods of a data set and a label budget, so differences are paired by it.
 """
 
 import numpy as np
@@ -19,8 +19,8 @@ from judging.tables import PAPER_SET_UP, in_paper_order
 from methods import METHODS
 from running.runs_file import RunsFile, latest_runs
 
-# These methods see labels that the others do not have: RoSAS stops early on a validation split of which every
-# row is labelled. So they are not ranked, are never the best, and are held against their own base only.
+# These methods see labels that the others lack: RoSAS stops early on a fully labelled validation split. So
+# they are not ranked, never count as the best, and are compared only with their own base.
 MORE_LABELS = ("rosas-validated",)
 PAIRS = (
     ("prenet", "cross-entropy"),
@@ -29,11 +29,11 @@ PAIRS = (
     ("prenet", "catboost"),
     ("rosas-validated", "rosas"),
 )
-# What the question is about; figures show the other methods in grey.
+# The methods in question; figures show the others in grey.
 IN_FOCUS = ("prenet", "cross-entropy", "devnet", "logistic-converged", "random-forest", "xgboost", "catboost")
-ALL_BUDGETS = "all"  # in place of a label budget: over all of them
+ALL_BUDGETS = "all"  # instead of a label budget: all of them
 CELL = ["n_labeled", "dataset", "method"]
-AVERAGE_SET = "average of the data sets"  # in place of a data set: over all of them
+AVERAGE_SET = "average of the data sets"  # instead of a data set: all of them
 
 
 def today_runs(results_dir):
@@ -61,13 +61,13 @@ def budgets(runs):
 
 
 def without_more_labels(runs):
-    """The runs of the methods that all have the same labels."""
+    """The runs of the methods that use the same labels."""
     return runs[~runs["method"].isin(MORE_LABELS)]
 
 
 def incomplete_cells(runs):
     """Cells with fewer runs than another method has on that data set and budget: n_labeled, dataset, method,
-    runs, of. Their means are over other draws."""
+    runs, of. Their means cover other draws."""
     cells = runs.groupby(CELL).size().rename("runs").reset_index()
     cells["of"] = cells.groupby(["n_labeled", "dataset"])["runs"].transform("max")
     return cells[cells["runs"] < cells["of"]].reset_index(drop=True)
@@ -77,14 +77,14 @@ def incomplete_cells(runs):
 
 
 def mean_auc_pr(runs, n_labeled):
-    """Mean AUC-PR over runs at one budget: a row per data set, a column per method, NaN if it was not run."""
+    """Mean AUC-PR over runs at one budget: a row per data set, a column per method, NaN if not run."""
     at = runs[runs["n_labeled"] == n_labeled]
     means = at.groupby(["dataset", "method"])["auc_pr"].mean().unstack("method")
     return means.loc[in_paper_order(means.index), in_method_order(means.columns)]
 
 
 def ranked_auc_pr(runs, n_labeled):
-    """The means of the methods that take part in ranks: same labels as the others, run on all data sets."""
+    """The means of the methods that are ranked: same labels as the others, run on all data sets."""
     return mean_auc_pr(without_more_labels(runs), n_labeled).dropna(axis=1)
 
 
@@ -145,7 +145,7 @@ def losses(runs):
 
 
 def today_regret(runs):
-    """What is lost by always using a method, per budget and over all: mean and largest loss, and where.
+    """The loss from always using one method, per budget and over all: mean and largest loss, and where.
 
     n_labeled (a number, or `all`), method, mean_loss, largest_loss, dataset, at (the budget of the largest),
     cells (data sets times budgets that the method was run on); the smallest mean first.
@@ -181,7 +181,7 @@ def today_best(runs):
 
 
 def t_interval(values):
-    """The mean of values and its 95% interval of Student's t; of one value there is no interval."""
+    """The mean of values and its 95% interval by Student's t; a single value has no interval."""
     values = np.asarray(values, float)
     if len(values) < 2:
         return Lead(float(values.mean()) if len(values) else np.nan, np.nan, np.nan)

@@ -2,15 +2,15 @@
 
 The verdicts, the same for all claims:
   supported          as the paper says, in direction, size and significance
-  weakened           the direction is the paper's, the size or the significance is not
-  contradicted       the direction is not the paper's, be the difference significant or not
+  weakened           the direction is the paper's, but not the size or the significance
+  contradicted       the direction is not the paper's, whether or not the difference is significant
   not testable here  the results are missing, or the paper does not print what the rule needs
 
-A claim about several methods or data sets has a part for each. About *every* one of them it is supported only
-if all parts are, none of them missing; about *most* of them, or about examples, if more than half are. Else
-it is weakened if more than half of the parts at least have the paper's direction, and contradicted otherwise.
-A claim about every method is also contradicted if one of them is significantly better. Where a rule has a
-threshold, the evidence says what half of it and twice as much would give.
+A claim about several methods or data sets has a part for each. A claim about *every* one is supported only if
+all parts are and none is missing. A claim about *most* of them, or about examples, is supported if more than
+half of the parts are. Otherwise it is weakened if more than half of the parts at least have the paper's
+direction, and contradicted if not. A claim about every method is also contradicted if one method is
+significantly better. Where a rule has a threshold, the evidence gives the verdicts at half and at twice it.
 """
 
 from typing import NamedTuple
@@ -32,7 +32,7 @@ class Finding(NamedTuple):
 
 
 class Part(NamedTuple):
-    """What holds of one method, data set or point that a claim is about."""
+    """What holds for one method, data set or point that a claim is about."""
 
     verdict: str
     text: str = ""
@@ -44,7 +44,7 @@ def counted(parts, *verdicts):
 
 
 def of_every(parts, missing=()):
-    """The verdict on a claim about every one of its parts, of which some may be missing."""
+    """The verdict on a claim about every one of its parts, some of which may be missing."""
     if any(part.is_reversed for part in parts):
         return CONTRADICTED
     if counted(parts, SUPPORTED) == len(parts) and parts and not missing:
@@ -60,7 +60,7 @@ def of_most(parts, missing=()):
 def _by_majority(parts):
     """Whether most parts at least have the paper's direction."""
     if not parts:
-        raise NotTestable("Nothing that it is about was run.")
+        raise NotTestable("None of what the claim is about was run.")
     return WEAKENED if counted(parts, SUPPORTED, WEAKENED) > len(parts) / 2 else CONTRADICTED
 
 

@@ -1,8 +1,8 @@
 """The files in the authors' public repositories, as published/authors_files.csv lists them.
 
 The trees of those repositories name each file with its git blob id: the SHA-1 of `blob <size>`, a zero byte
-and the content. So a table can be proved to be theirs to the last byte without having their file: written as
-they write it (write_as_authors), it has the same id. The list has SHA-256 too, where the content is at hand.
+and the content. So a table can be proved to be theirs to the last byte without their file: written in their
+format (write_as_authors), it has the same id. The list also has the SHA-256 of files that we have.
 """
 
 import csv
@@ -17,7 +17,7 @@ import pandas as pd
 from common.errors import DataError
 from common.paths import PUBLISHED
 
-GIT_BLOB, SHA256 = "git blob id", "SHA-256"  # the two kinds of digests that a file can be pinned by
+GIT_BLOB, SHA256 = "git blob id", "SHA-256"  # the two kinds of digests that can identify a file
 
 
 @dataclass(frozen=True)
@@ -29,7 +29,7 @@ class AuthorsFile:
     folder: str
     file: str
     git_blob: str
-    sha256: str  # empty where the content is not at hand
+    sha256: str  # empty if we do not have the content
 
     @property
     def address(self):
@@ -38,12 +38,12 @@ class AuthorsFile:
 
     @property
     def digests(self):
-        """What a download of it must have."""
+        """The digests that a download of it must have."""
         return {GIT_BLOB: self.git_blob} | ({SHA256: self.sha256} if self.sha256 else {})
 
 
 def read_authors_files():
-    """All lines of published/authors_files.csv; a file is there once for each repository that holds it."""
+    """All lines of published/authors_files.csv; a file appears once for each repository that holds it."""
     with open(PUBLISHED / "authors_files.csv", newline="", encoding="utf-8") as file:
         return [AuthorsFile(**line) for line in csv.DictReader(file)]
 
@@ -57,7 +57,7 @@ def git_blobs_of(name):
 
 
 def git_blob_hash(size):
-    """A new SHA-1 object that gives the git blob id once a content of `size` bytes has been put in."""
+    """A new SHA-1 object that gives the git blob id after it is fed a content of `size` bytes."""
     return hashlib.sha1(b"blob %d\0" % size, usedforsecurity=False)
 
 

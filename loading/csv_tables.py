@@ -1,4 +1,4 @@
-"""Reading the CSV tables of a data set: numbers a few rows at a time, texts at once; a bad cell is named."""
+"""Read the CSV tables of a data set: numbers in chunks, text at once; errors name the bad cell."""
 
 from contextlib import contextmanager
 
@@ -23,10 +23,10 @@ def read_text_table(path, member=None, limit=TEXT_LIMIT, **options):
 def read_matrix(path, label=None, columns=None, dtype=np.float64, **options):
     """X (n, D) and y (n,) of a CSV file of numbers, read a few rows at a time.
 
-    Without `columns`, all but the label's are X; without `label`, y is None.
+    Without `columns`, X has all columns except the label; without `label`, y is None.
     """
     parts, labels, n_rows, chunk_rows = [], [], 0, 1
-    # rectangular: of the first rows of every chunk, pandas would drop the cells that are too many
+    # rectangular: in the first rows of every chunk, pandas would drop surplus cells
     with (
         open_data_file(path, rectangular=True) as stream,
         csv_errors(path),
@@ -41,7 +41,7 @@ def read_matrix(path, label=None, columns=None, dtype=np.float64, **options):
             parts.append(
                 numeric_matrix(table[columns] if columns else table, path, dtype, n_rows - len(table))
             )
-            check_held(2 * n_rows * parts[-1][0].nbytes)  # twice: in parts, and joined
+            check_held(2 * n_rows * parts[-1][0].nbytes)  # twice: in chunks, and joined
     return np.concatenate(parts), np.concatenate(labels) if label else None
 
 
@@ -55,7 +55,7 @@ def next_chunk(reader, n_rows):
 
 @contextmanager
 def csv_errors(path):
-    """Turn what pandas raises for a file that is no table into a DataError."""
+    """Turn the errors that pandas raises for a file that is not a table into a DataError."""
     try:
         yield
     except (pd.errors.ParserError, pd.errors.EmptyDataError, UnicodeDecodeError) as error:
@@ -66,7 +66,7 @@ def csv_errors(path):
 
 def checked_table(table, path, first_row=0):
     """The table itself; DataError if it has no rows, or rows that are too long."""
-    if not isinstance(table.index, pd.RangeIndex):  # pandas takes what the header does not name for row names
+    if not isinstance(table.index, pd.RangeIndex):  # pandas treats columns without a header as row names
         raise DataError(f"{path} is not a readable CSV table: its rows have more cells than its first line.")
     if table.empty and first_row == 0:
         raise DataError(f"{path} is a CSV table without rows.")
@@ -76,19 +76,19 @@ def checked_table(table, path, first_row=0):
 def numeric_matrix(table, path, dtype=np.float64, first_row=0):
     """The table as a matrix (n, D); DataError for a cell that is not a finite number."""
     if all(kind.kind in "biuf" for kind in table.dtypes):
-        values = table.to_numpy(np.float64)  # at once: a column after the other takes long in a wide table
+        values = table.to_numpy(np.float64)  # all at once: column by column is slow in a wide table
     else:
         values = np.column_stack(
             [pd.to_numeric(column, errors="coerce").to_numpy(np.float64) for _, column in table.items()]
         )
-    bad = np.argwhere(~np.isfinite(values.T))  # the first in the first column that has one
+    bad = np.argwhere(~np.isfinite(values.T))  # the first one, in the first column that has one
     if len(bad):
         column, row = bad[0]
         place = f"column {list(table)[column]!r}, row {first_row + row + 1}"
         raise DataError(
-            f"{path} holds {shown_cell(table.iloc[row, column])} in {place}, in place of a number."
+            f"{path} holds {shown_cell(table.iloc[row, column])} in {place}, where a number is expected."
         )
-    with np.errstate(over="ignore"):  # too large for float32: infinite, which check_data_set refuses
+    with np.errstate(over="ignore"):  # too large for float32: infinite, which check_data_set rejects
         return values.astype(dtype)
 
 
@@ -110,5 +110,5 @@ def require_columns(table, names, path):
 
 
 def shown_cell(cell):
-    """A cell for a message; pandas turns an empty one into NaN."""
+    """A cell as shown in a message; pandas turns an empty one into NaN."""
     return "an empty cell" if pd.isna(cell) or cell == "" else repr(str(cell)[:40])

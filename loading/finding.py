@@ -1,11 +1,11 @@
-"""Finding the files of a data set: which of its recipes can be followed with what is at hand or fetched."""
+"""Find the files of a data set: which of its recipes works with local files or with downloads."""
 
 from common.errors import DataError, Refused
 from loading.recipes import KNOWN_DIGESTS
 
 
 def find_local(entry, finder):
-    """The best recipe whose files are all at hand, as (recipe, files); rather one without partial files."""
+    """The best recipe whose files are all local, as (recipe, files); preferably without partial files."""
     candidates = []
     for recipe in entry.recipes:
         files = [finder.local(*file.names) for file in recipe.files]
@@ -17,7 +17,7 @@ def find_local(entry, finder):
 def find_remote(entry, finder):
     """The first recipe whose files can all be fetched, as (recipe, files), or None.
 
-    Refused if all that came was wrong.
+    Raises Refused if all downloads were wrong.
     """
     refused = []
     for recipe in entry.recipes:
@@ -34,7 +34,7 @@ def find_remote(entry, finder):
 
 
 def fetch_files(recipe, finder):
-    """The files of a recipe, those that are not at hand downloaded; none of them if one cannot be had."""
+    """The files of a recipe, downloaded if necessary; none of them if one is unavailable."""
     files = []
     for file in recipe.files:
         found = finder.local(*file.names) or finder.remote(file.names, file.addresses, KNOWN_DIGESTS)
@@ -45,12 +45,12 @@ def fetch_files(recipe, finder):
 
 
 def is_part_only(recipe, files):
-    """Whether a recipe gives no more than a part of the paper's data from these files."""
+    """Whether a recipe gives only part of the paper's data from these files."""
     return not recipe.complete or any(file.partial for file in files)
 
 
 def data_status(entry, recipe, files, shape, source):
-    """`partial` or `exact`; a file that claims to be whole must have the paper's size."""
+    """`partial` or `exact`; a file outside partial/ must have the paper's size."""
     if is_part_only(recipe, files):
         return "partial"
     if entry.rows and shape != (entry.rows, entry.features):

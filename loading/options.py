@@ -20,12 +20,12 @@ from loading.registry import (
 
 
 def add_data_arguments(parser):
-    """The options that say where data comes from, for this script and the experiments."""
+    """Add the options that say where data comes from, for this script and the experiments."""
     where = "where to look for source files; repeatable (default: $PRENET_DATA)"
     parser.add_argument("--source", action="append", metavar="DIR-or-URL", help=where)
-    parser.add_argument("--offline", action="store_true", help="never touch a network")
+    parser.add_argument("--offline", action="store_true", help="do not use the network")
     parser.add_argument(
-        "--data-dir", default="dataset", help="where raw and prepared data live (default: %(default)s)"
+        "--data-dir", default="dataset", help="folder of raw and prepared data (default: %(default)s)"
     )
 
 
@@ -42,7 +42,7 @@ def data_set_names(text):
     """Names of data sets of the experiments, such as thyroid, bac and rec,fuz->dos.
 
     Commas separate the names, but classes before an arrow belong to it: `thyroid,rec,fuz->dos` is two names.
-    A semicolon separates where that would be wrong: `bac;rec,fuz->dos`.
+    Where that would be ambiguous, use a semicolon: `bac;rec,fuz->dos`.
     """
     one_class = "|".join(name for classes in CLASSES.values() for name in classes)
     plain = (*SEEN_SETS, DEMO, *OUTSIDE_SETS)

@@ -1,7 +1,7 @@
 """From published files to a matrix: one reader per file format, each returning X (n, D) and y (n,) 0/1.
 
-Rows stand in the order of the file, except for campaign and census, which are brought into the authors'
-order. Those of UNSW-NB15 are in loading/unsw.py.
+Rows are in the order of the file, except for campaign and census, which are put into the authors' order. The
+readers of UNSW-NB15 are in loading/unsw.py.
 """
 
 import numpy as np
@@ -46,7 +46,7 @@ def read_svmlight(path):
         try:
             X, y = load_svmlight_file(stream, dtype=np.float32)
         except (ValueError, OverflowError) as error:
-            raise DataError(f"{path} is not a svmlight file: {error}.") from None
+            raise DataError(f"{path} is not an svmlight file: {error}.") from None
     return X, binary_labels(pd.Series(y), path)
 
 
@@ -64,7 +64,7 @@ def read_bank(path):
     another version of UCI's file in its own.
     """
     member = "bank-additional-full.csv"
-    if path.name == "bank+marketing.zip":  # what UCI's page hands out today has the older archive in it
+    if path.name == "bank+marketing.zip":  # the archive on UCI's page today contains the older one
         member = f"bank-additional.zip/{member}"
     table = read_text_table(path, member, sep=";", keep_default_na=False)
     require_columns(table, [*BANK_NOMINAL, *BANK_NUMERIC, "y"], path)
@@ -80,7 +80,7 @@ def read_bank(path):
 
 
 def bank_names(table):
-    """The authors' names for the columns that encode_table makes of the bank table; yes is 1, no is 0."""
+    """The authors' names for the columns that encode_table makes from the bank table; yes is 1, no is 0."""
     names = []
     for name, column in table.items():
         levels = list(pd.unique(column)) if name in BANK_NOMINAL else []
@@ -92,9 +92,9 @@ def bank_names(table):
 def read_census(*paths):
     """UCI Census-Income, its two files: 33 nominal columns (`?` is missing) and 7 numeric ones give 500.
 
-    The weight is left out. The authors' order is UCI's training rows from the second on, the second once
-    more, then the test rows: the first line was lost as a header, and a copy stands in for it. It was found
-    in their nominal ARFF file of the same data (ADRepository, "categorical
+    The weight is dropped. The authors' order is UCI's training rows from the second on, the second once
+    more, then the test rows: the first line was lost as a header, and a copy replaces it. This order was
+    found in their nominal ARFF file of the same data (ADRepository, "categorical
     data/census-income-full-nominal.tar.xz"), which records that Weka shuffled it with seed 42. With that
     undone (weka_order) its 299,285 rows are these, equal in all 33 nominal columns and the label. That the
     file behind the paper, census-income-full-mixed-binarized, has the same base without the shuffle is
@@ -102,10 +102,10 @@ def read_census(*paths):
     """
     tables, labels = [], []
     for path in paths:
-        # all as text, which takes 1.6 GB at the peak; a numeric column is converted when its turn comes
+        # all as text, with a peak of 1.6 GB; numeric columns are converted one by one
         table = read_text_table(path, header=None, skipinitialspace=True, keep_default_na=False, dtype=str)
         if table.shape[1] != CENSUS_LABEL + 1:
-            raise DataError(f"{path} has {table.shape[1]} columns, Census-Income has {CENSUS_LABEL + 1}.")
+            raise DataError(f"{path} has {table.shape[1]} columns, but Census-Income has {CENSUS_LABEL + 1}.")
         labels.append(binary_labels(table[CENSUS_LABEL], path, "- 50000.", "50000+."))
         for name in CENSUS_NUMERIC:
             table[name] = numeric_matrix(table[[name]], path)

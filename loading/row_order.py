@@ -1,4 +1,4 @@
-"""The order of the rows, by which the authors' draws go, and how far it is known to be theirs."""
+"""The row order, which decides the authors' draws, and how well it is known to be theirs."""
 
 import numpy as np
 
@@ -12,8 +12,8 @@ def proved_by(git_blob):
     return f"proved: git blob {git_blob[:12]}"
 
 
-# What other files than the authors' own give, and how far the order of its rows is known to be theirs:
-# the SHA-256 of the prepared arrays, and how. Other arrays have an order that nobody knows.
+# How well the row order of files other than the authors' own is known to be theirs: the SHA-256 of the
+# prepared arrays, and the evidence. The order of any other arrays is unknown.
 KNOWN_ORDERS = {
     "donors": (
         "d5ab178029191495f1bef34e34a9f5a9d25d917ddd6f53c9e63bbcc51f502a1e",
@@ -39,9 +39,9 @@ KNOWN_ORDERS = {
 
 
 def known_order(name, files, fingerprint):
-    """How far the order of the rows is known: `proved: ...`, `inferred: ...` or the source's own.
+    """How well the row order is known: `proved: ...`, `inferred: ...` or the source's own.
 
-    It is proved if the one file is the authors' own, by its git blob id, or if a test writes these arrays as
+    It is proved if the only file is the authors' own, by its git blob id, or if a test writes these arrays as
     the authors' file.
     """
     if len(files) == 1 and files[0].git_blob in {line.git_blob for line in AUTHORS_FILES}:
@@ -64,15 +64,15 @@ def java_random(seed, bounds):
                 yield bound * bits >> 31
                 break
             in_whole_round = bits - bits % bound + bound <= 2**31
-            if in_whole_round:  # the last one is shorter, which would favour small remainders: drawn again
+            if in_whole_round:  # the last block is shorter, which would favour small remainders: draw again
                 yield bits % bound
                 break
 
 
 def weka_order(n_rows, seed=WEKA_SEED):
-    """Where each row stood before Weka's Randomize filter: X[weka_order(len(X))] is the shuffled table.
+    """The position of each row before Weka's Randomize filter: X[weka_order(len(X))] is the shuffled table.
 
-    From the last row down to the second, each changes places with a random one of those up to it.
+    From the last row down to the second, each is swapped with a random row up to and including itself.
     """
     order = list(range(n_rows))
     last_rows = range(n_rows - 1, 0, -1)

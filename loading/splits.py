@@ -2,7 +2,7 @@
 
     split = split_rows(X, y, "independent", seed=3, n_labeled=60, contamination=0.02)
 
-It holds what decides that, and nothing else: after a change every run is made again (code_identity.py).
+It contains only what decides this, because every change invalidates all runs (code_identity.py).
 """
 
 import mmap
@@ -14,11 +14,11 @@ from scipy import sparse
 from sklearn.model_selection import train_test_split
 
 RELEASED_SEED = 42  # in the authors' scripts, for the split and both draws
-# Protocols of a designed experiment: one thing is new in every run, all else is the authors', and the
-# detector has the same seed in all runs. (Under `released` it is the seed alone that changes.)
+# Protocols of a designed experiment: one factor is redrawn in every run, all else is the authors', and the
+# detector has the same seed in all runs. (Under `released` only the seed changes.)
 ONE_DRAW = {"redrawn-split": "split", "redrawn-labels": "labels", "redrawn-contamination": "contamination"}
 PAPER_PROTOCOLS = ("released", "redrawn", "independent", *ONE_DRAW)
-# ADGym's set-up (run_crosscheck.sh): rows as they come, or behind a MinMaxScaler fitted on the training rows
+# ADGym's set-up (run_crosscheck.sh): rows unscaled, or with a MinMaxScaler fitted on the training rows
 OUTSIDE, OUTSIDE_SCALED = OUTSIDE_PROTOCOLS = ("outside", "outside-scaled")
 PROTOCOLS = (*PAPER_PROTOCOLS, *OUTSIDE_PROTOCOLS)
 OUTSIDE_ROWS, OUTSIDE_TEST_SHARE = 3_000, 0.3
@@ -31,7 +31,7 @@ NORMAL, ANOMALY, HELD_OUT, ABSENT = 0, 1, 2, -1
 
 @dataclass(frozen=True)
 class Split:
-    """Positions of the training and test rows of a data set; those from len(y) on mean rows of `extra`."""
+    """Positions of the training and test rows of a data set; positions from len(y) on are rows of `extra`."""
 
     unlabeled: np.ndarray  # U: normal training rows and the contamination
     anomalies: np.ndarray  # A: labelled anomalies
@@ -61,9 +61,9 @@ class Seeds(NamedTuple):
 def split_released(X, y, n_labeled=60, contamination=0.02, extra=None, seeds=Seeds()):  # noqa: B008
     """The split behind the paper's tables, the same in every run: bit for bit that of the authors' scripts.
 
-    With other seeds than theirs it is the `redrawn` protocol: what their procedure gives with other luck. Of
-    the training anomalies, all but n_labeled are dropped. U is contaminated with synthetic rows made from all
-    anomalies of the data set, those of the test set among them: `extra`, if they have been drawn already.
+    With seeds other than theirs it is the `redrawn` protocol. All training anomalies except n_labeled are
+    dropped. U is contaminated with synthetic rows made from all anomalies of the data set, including those of
+    the test set: `extra`, if they have been drawn already.
     """
     train, test = _train_and_test(y, seeds.split)
     # positions within the training set, as the draw needs them
@@ -81,7 +81,7 @@ def split_released(X, y, n_labeled=60, contamination=0.02, extra=None, seeds=See
 def with_other_test_rows(split, y, seed):
     """Another split of the same sizes with the same labelled anomalies and contamination.
 
-    Another seed of the authors' split would bring other labels along: they are drawn from the training rows.
+    Another seed of the authors' split would also change the labels: they are drawn from the training rows.
     """
     rng, n_test = np.random.default_rng([seed, 2]), np.bincount(y[split.test], minlength=HELD_OUT + 1)
     normals = rng.permutation(np.flatnonzero(y == NORMAL))
@@ -123,7 +123,7 @@ def released_contamination(X, y, rate, seed=RELEASED_SEED):
 
 
 def split_independent(y, seed, n_labeled=60, contamination=0.02):
-    """The split as the text reads (Sec. 5.1): new for every seed, U contaminated with training anomalies."""
+    """The split as in the text (Sec. 5.1): new for every seed, U contaminated with training anomalies."""
     rng = np.random.default_rng([seed, 1])  # not the stream of a detector with the same seed
     train, test = _train_and_test(y, int(rng.integers(2**31)))
     normals, anomalies = train[y[train] == NORMAL], rng.permutation(train[y[train] == ANOMALY])
@@ -147,7 +147,7 @@ def split_outside(y, seed, n_labeled):
     rows = np.arange(len(y))
     if len(y) > OUTSIDE_ROWS:
         rows = rng.choice(rows, OUTSIDE_ROWS, replace=False)  # type: ignore[assignment]
-    # like rng.choice, this goes on where the stream is
+    # like rng.choice, this continues the stream
     train, test = train_test_split(rows, test_size=OUTSIDE_TEST_SHARE, random_state=rng, stratify=y[rows])
     anomalies = np.flatnonzero(y[train] == ANOMALY)
     if len(anomalies) < n_labeled:
@@ -173,7 +173,7 @@ def contamination_count(y, rate):
 
 
 def split_rows(X, y, protocol, seed, n_labeled, contamination, released_rows=None):
-    """The Split of one run; released_rows(rate) gives the contamination of `released`, else it is drawn."""
+    """The Split of one run; released_rows(rate), if given, returns the contamination of `released`."""
     if protocol == "independent":
         return split_independent(y, seed, n_labeled, contamination)
     if protocol in OUTSIDE_PROTOCOLS:
@@ -185,7 +185,7 @@ def split_rows(X, y, protocol, seed, n_labeled, contamination, released_rows=Non
         seeds = Seeds(seed, seed, seed)
     elif protocol in ("redrawn-labels", "redrawn-contamination"):
         seeds = seeds._replace(**{ONE_DRAW[protocol]: seed})
-    # other contamination is not kept in a file: for donors it takes 6 seconds in every run
+    # other contamination is not cached in a file: for donors it takes 6 seconds in every run
     is_kept = released_rows and seeds.contamination == RELEASED_SEED
     extra = released_rows(contamination) if is_kept else None
     split = split_released(X, y, n_labeled, contamination, extra, seeds)

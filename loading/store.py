@@ -1,7 +1,7 @@
 """The prepared store: dataset/prepared/<name>/ with X.npy and y.npy, made from source files, opened by runs.
 
-X is three CSR arrays for news20. Any number of processes can memory-map them. dataset/manifest.csv says what
-each was made from.
+X is three CSR arrays for news20. Any number of processes can memory-map them. dataset/manifest.csv records
+the sources of each.
 """
 
 import hashlib
@@ -46,7 +46,7 @@ from loading.splits import (
     view_roles,
 )  # fmt: skip
 
-ENCODING = 5  # raise it when an encoder changes what it writes, so that prepared data is made anew
+ENCODING = 5  # increase it when an encoder's output changes, so that data is prepared again
 MANIFEST_COLUMNS = """name rows features anomalies paper_rows paper_features paper_anomaly_rate status order
     source sha256""".split()
 COUNTS = "rows features anomalies paper_rows paper_features".split()
@@ -58,14 +58,14 @@ CSR_PARTS = ("data", "indices", "indptr")
 
 @dataclass(frozen=True)
 class PreparedData:
-    """A data set on disk, or a view on one: X (n, D) memory-mapped float32 or CSR, y (n,) the rows' roles."""
+    """A data set on disk, or a view of one: X (n, D) memory-mapped float32 or CSR, y (n,) the rows' roles."""
 
     name: str
     X: Any
     y: np.ndarray  # NORMAL or ANOMALY; in a set with an unseen class also HELD_OUT and ABSENT
     status: str
-    fingerprint: str  # SHA-256 of the arrays themselves: results made from equal data have equal ones
-    order: str  # how far it is known that the rows stand as in the authors' file
+    fingerprint: str  # SHA-256 of the arrays themselves: equal data has equal hashes
+    order: str  # how well the row order is known to be the authors'
     folder: Path
 
     @property
@@ -74,7 +74,7 @@ class PreparedData:
         return int(np.count_nonzero(self.y != ABSENT))
 
     def paper_odds(self):
-        """Test anomalies per normal test row in the paper, None where they are the same here."""
+        """Test anomalies per normal test row in the paper; None if the same here."""
         if self.status != "partial" or self.name in OUTSIDE_SETS:
             return None
         view = parse_unseen(self.name)
@@ -86,14 +86,14 @@ class PreparedData:
         return unseen.anomalies / (TEST_SHARE * (unsw.rows - unsw.anomalies))
 
     def split(self, protocol, seed, n_labeled, contamination):
-        """The Split of one run; the seed plays no part in protocol `released`."""
+        """The Split of one run; protocol `released` ignores the seed."""
         return split_rows(self.X, self.y, protocol, seed, n_labeled, contamination, self._contamination_rows)
 
     def _contamination_rows(self, rate):
-        """released_contamination, kept in a file for other processes: for donors it takes 6 seconds to draw.
+        """released_contamination, cached in a file for other processes: drawing takes 6 seconds for donors.
 
-        The file's name has the hash of the code that drew them: other code draws its own.
-        The draws are one stream, so the rows of a lower rate are the first ones of a higher.
+        The file's name contains the hash of the code that drew the rows, so other code draws its own.
+        The draws are one stream, so the rows of a lower rate are the first ones of a higher rate.
         """
         if sparse.issparse(self.X):
             return released_contamination(self.X, self.y, rate)
@@ -107,14 +107,14 @@ class PreparedData:
             if rows.dtype == np.float32 and rows.shape[1:] == self.X.shape[1:] and len(rows) >= n_rows:
                 return rows[:n_rows]
         rows = released_contamination(self.X, self.y, rate)
-        # in a folder that cannot be written to: drawn again next time
+        # the folder is not writable: draw again next time
         with suppress(DataError), written_whole(path) as file:
             np.save(file, rows)
         return rows
 
 
 def load_data(name, data_dir="dataset"):
-    """Open a prepared data set, or a view such as rec,fuz->dos on one, without reading it into memory."""
+    """Open a prepared data set, or a view of one such as rec,fuz->dos, without reading it into memory."""
     view = parse_unseen(name)
     source = view.source if view else name
     folder = Path(data_dir) / "prepared" / source
@@ -133,7 +133,7 @@ def load_data(name, data_dir="dataset"):
 
 
 def _load_array(path):
-    """Memory-map an array, in pages shared until written to: TensorFlow copies what it may not write."""
+    """Memory-map an array in copy-on-write pages: TensorFlow copies read-only memory."""
     try:
         return np.load(path, mmap_mode="c", allow_pickle=False)
     except (OSError, ValueError, EOFError) as error:
@@ -151,18 +151,18 @@ def fingerprint_of(X, y):
 
 
 def _parts(X):
-    """A matrix as the arrays that it is kept in, under the names of their files."""
+    """A matrix as the arrays it is stored in, under the names of their files."""
     return {f"X_{part}": getattr(X, part) for part in CSR_PARTS} if sparse.issparse(X) else {"X": X}
 
 
 def save_data(folder, X, y, order=OWN_ORDER, fingerprint=None, **meta):
-    """Write the arrays into a new folder and put it in place of the old one when it is whole."""
+    """Write the arrays into a new folder, which replaces the old one when complete."""
     parts = _parts(X)
     meta |= {"encoding": ENCODING, "shape": X.shape, "anomalies": int(np.count_nonzero(y)), "order": order}
     meta["fingerprint"] = fingerprint or fingerprint_of(X, y)
     try:
         folder.parent.mkdir(parents=True, exist_ok=True)
-        for left in folder.parent.glob(f".{folder.name}-*"):  # of a preparation that was killed
+        for left in folder.parent.glob(f".{folder.name}-*"):  # left by a preparation that was killed
             if time.time() - left.stat().st_mtime > 3_600:
                 shutil.rmtree(left, ignore_errors=True)
         with tempfile.TemporaryDirectory(prefix=f".{folder.name}-", dir=folder.parent) as scratch:
@@ -179,7 +179,7 @@ def save_data(folder, X, y, order=OWN_ORDER, fingerprint=None, **meta):
 
 
 def _read_meta(folder):
-    """What save_data wrote of a set; None if it is not prepared, or by another version of the encoders."""
+    """What save_data recorded about a set; None if not prepared, or by another version of the encoders."""
     try:
         meta = json.loads((folder / "meta.json").read_text())
     except (OSError, ValueError):
@@ -191,7 +191,7 @@ def _read_meta(folder):
 
 
 def prepare(name, finder, data_dir, log):
-    """Bring one data set up to date; return its status, or `missing`. DataError for a file that is bad."""
+    """Bring one data set up to date; return its status, or `missing`. DataError for a bad file."""
     folder = Path(data_dir) / "prepared" / name
     meta = _read_meta(folder)
     if name == DEMO:
@@ -200,7 +200,7 @@ def prepare(name, finder, data_dir, log):
     if meta and (found is None or (meta["status"] == "exact" and is_part_only(*found))):
         return meta[
             "status"
-        ]  # only lesser files are left, or none: what was made from the others is still good
+        ]  # only partial files are left, or none: data prepared from the earlier ones is still good
     found = found or find_remote(KNOWN_SETS[name], finder)
     if found is None:
         return "missing"
@@ -224,7 +224,7 @@ def _prepare_demo(folder):
 
 
 def _read_files(entry, recipe, files, log):
-    """X and y that a recipe makes of these files, and their status, order and fingerprint."""
+    """X and y that a recipe makes from these files, and their status, order and fingerprint."""
     source = " and ".join(str(file.path) for file in files)
     log(f"Preparing {entry.name} from {source}")
     with bounded_memory(source):
@@ -235,8 +235,8 @@ def _read_files(entry, recipe, files, log):
     order = known_order(entry.name, files, fingerprint)
     if status == "exact" and order == OWN_ORDER and entry.name in SEEN_SETS:
         log(
-            f"{entry.name}: it is not known that these rows stand in the authors' order; "
-            "if not, `released` draws other rows than theirs."
+            f"{entry.name}: these rows may not be in the authors' order; "
+            "in that case `released` draws different rows than theirs."
         )
     return X, y, {"status": status, "order": order, "fingerprint": fingerprint}
 
@@ -259,7 +259,7 @@ def prepare_all(names, finder, data_dir="dataset", log=print_error):
 
 
 def manifest_table(data_dir):
-    """One row per data set of the paper, prepared or not, and per other one that is prepared."""
+    """One row per data set of the paper, prepared or not, and per other prepared data set."""
     rows = []
     for name in [*DATA_SETS, DEMO, *OUTSIDE_SETS]:
         meta = _read_meta(Path(data_dir) / "prepared" / name) or {"status": "missing"}
@@ -275,7 +275,7 @@ def manifest_table(data_dir):
 
 
 def write_manifest(data_dir):
-    """dataset/manifest.csv: manifest_table as a file, touched only when it changes."""
+    """dataset/manifest.csv: manifest_table as a file, written only when it changes."""
     path = Path(data_dir) / "manifest.csv"
     text = manifest_table(data_dir).to_csv(index=False).encode()
     if not path.exists() or path.read_bytes() != text:

@@ -25,7 +25,7 @@ UNSW_COLUMNS = """dur proto service state spkts dpkts sbytes dbytes rate sttl dt
     sinpkt dinpkt sjit djit swin stcpb dtcpb dwin tcprtt synack ackdat smean dmean trans_depth
     response_body_len ct_srv_src ct_state_ttl ct_dst_ltm ct_src_dport_ltm ct_dst_sport_ltm ct_dst_src_ltm
     is_ftp_login ct_ftp_cmd ct_flw_http_mthd ct_src_ltm ct_srv_dst is_sm_ips_ports""".split()
-# the files' names are exchanged in many copies, so they are told apart by size
+# many copies have the names exchanged, so the halves are distinguished by size
 UNSW_HALF_ROWS = (82_332, 175_341)
 UNSW_FUZZERS = 3_000  # of 24,246, as in the paper's fuz
 
@@ -52,7 +52,7 @@ def read_unsw_files(backdoor_path, *paths):
     """As read_unsw_classes, from the authors' four files.
 
     Each has its own anomalies, and all have the same normal rows. Each is scaled over its own rows. The
-    normal rows tell by which affine map it comes onto the backdoor file's scale.
+    normal rows determine the affine map to the backdoor file's scale.
     """
     X, y = read_class_csv(backdoor_path, np.float64)
     others = []
@@ -60,7 +60,7 @@ def read_unsw_files(backdoor_path, *paths):
         rows, labels = read_class_csv(path, np.float64)
         map_between = _affine_map(rows[labels == 0], X[y == 0])
         if map_between is None:
-            raise DataError(f"{path} has other normal rows than {backdoor_path}.")
+            raise DataError(f"{path} does not have the same normal rows as {backdoor_path}.")
         factor, shift = map_between
         others.append(factor * rows[labels == 1] + shift)
     return _join_classes(X, y, others)
@@ -81,10 +81,10 @@ def _join_classes(X, y, others):
     return scale_to_unit(np.concatenate([X, *others])), np.concatenate([y * (len(others) + 1), codes])
 
 
-def _read_anomalies(path, n_features, beside):
+def _read_anomalies(path, n_features, other):
     rows, _ = read_matrix(path, header=None)
     if rows.shape[1] != n_features:
-        raise DataError(f"{path} has {rows.shape[1]} columns, {beside} has {n_features} features.")
+        raise DataError(f"{path} has {rows.shape[1]} columns, but {other} has {n_features} features.")
     return rows
 
 
@@ -109,7 +109,7 @@ def read_unsw_halves(attacks, *paths):
 def encode_unsw(table, attacks, path):
     """The raw table as the authors' 196 columns.
 
-    y is 0 for normal rows and 1, 2, ... for the attacks in their order. Other attacks are left out; Fuzzers
+    y is 0 for normal rows and 1, 2, ... for the attacks in their order. Other attacks are dropped; Fuzzers
     are sampled to 3,000.
     """
     kind = table["attack_cat"].str.strip()

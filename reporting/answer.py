@@ -1,4 +1,4 @@
-"""The first screen of the page: the answer in a sentence, in three cards and in one picture."""
+"""The first screen of the page: the answer as a short text, three cards and one figure."""
 
 from html import escape
 
@@ -17,7 +17,7 @@ from reporting.markup import follow, missing, tag
 from reporting.svg import grid
 
 TESTED = [verdict for verdict in CLAIM_VERDICTS if verdict != UNTESTABLE]
-MUCH_HIGHER = 0.05  # AUC-PR, by which a method on average comes out above its published values
+MUCH_HIGHER = 0.05  # average AUC-PR above the published values from which a method is mentioned
 
 
 def listed(names):
@@ -45,10 +45,10 @@ def own_cells(found):
 
 
 def sentence(found):
-    """Do the paper's own numbers come out, and does its lead?"""
+    """Are PReNet's own numbers reproduced, and is its lead?"""
     own = own_cells(found)
     if own is None or own.empty:
-        return "No data that is exactly the paper's was run yet, so there is no answer."
+        return "No data set that is exactly the paper's has been run yet, so there is no answer."
     n_good = (own["verdict"] == "reproduced").sum()
     are = "are" if n_good > 0.75 * len(own) else "are only in part" if n_good else "are not"
     text = f"PReNet's own results {are} reproduced: {n_good} of its {len(own)} values in Table 2, on the "
@@ -57,7 +57,7 @@ def sentence(found):
 
 
 def about_the_lead(found):
-    """What is left of the lead over the closest rival, and why."""
+    """What remains of the lead over the closest rival, and why."""
     rows = {source: closest_rival(found.leads, "seen", source) for source in (PUBLISHED, RELEASED, REDRAWN)}
     rows = {source: row for source, row in rows.items() if row is not None}
     if len(rows) < 2:
@@ -73,7 +73,7 @@ def about_the_lead(found):
 
 
 def about_unseen(found):
-    """How PReNet stands against its closest rival on unseen classes, as a sentence; empty if not run."""
+    """PReNet compared with its closest rival on unseen classes, as a sentence; empty if not run."""
     row = closest_rival(found.leads, "unseen", RELEASED)
     if row is None:
         return ""
@@ -93,7 +93,7 @@ def name(row):
 
 
 def higher_than_published(found):
-    """The methods that come out clearly above their published AUC-PR on exact data, in words."""
+    """The methods that score clearly above their published AUC-PR on exact data, in words."""
     cells = found.exact_cells["seen"].query("metric == 'auc_pr' and method != 'prenet'")
     gaps = cells.groupby("method")["difference"].mean()
     return listed(METHODS[name].column for name in METHODS if gaps.get(name, 0) > MUCH_HIGHER)
@@ -111,7 +111,7 @@ def card(title, large, rest):
 
 
 def own_numbers_card(found):
-    """How many of PReNet's own numbers are reproduced, and how near they are."""
+    """How many of PReNet's own numbers are reproduced, and how close they are."""
     own = own_cells(found)
     if own is None or own.empty:
         return ""
@@ -150,11 +150,11 @@ def lead_card(found):
     large = (
         f"{signed(there[PUBLISHED]['mean'])} → {signed(there[last]['mean'])}" if PUBLISHED in there else ""
     )
-    return card("The lead that survives", large, plot + text + source)
+    return card("What remains of the lead", large, plot + text + source)
 
 
 def claims_card(found):
-    """The claims by verdict, exact and partial data apart, and what the paper's own values support."""
+    """The claims by verdict, for exact and partial data, and what the paper's own values support."""
     rows = ""
     for status in ("exact", "partial"):
         verdicts = [one.verdict for one in found.claims if one.ours.status == status]
@@ -186,8 +186,8 @@ def picture(found):
     panels = [dumbbells(method, cells[cells["method"] == method]) for method in methods]
     n_sets = published_table("seen")["dataset"].nunique()
     caption = f"AUC-PR of Table 2 on the {cells['dataset'].nunique()} of {n_sets} data sets that are exactly "
-    caption += "the paper's: from the published value (ring) to ours (dot), with the difference; its mean "
-    caption += "beside the method. Coloured: the verdict is “differs”."
+    caption += "the paper's, from the published value (ring) to ours (dot), with the difference. The mean "
+    caption += "difference is next to the method's name. Coloured: the verdict is “differs”."
     source = follow(found.folder, "picture", ["seen_vs_published.csv"], "./run_seen.sh --methods all")
     return tag(
         "figure", grid(panels, "panels narrow") + tag("figcaption", escape(caption)) + source,

@@ -1,4 +1,4 @@
-"""Figures of what the paper does not have: what one would use today, and how PReNet's cost grows."""
+"""Figures beyond the paper: what one would use today, and how PReNet's cost grows."""
 
 from html import escape
 
@@ -48,7 +48,9 @@ def today_figure(found):
                   part["critical_difference"].iloc[0], f"{part['sets'].iloc[0]} sets")
         for n_labeled, part in today_ranks(runs).groupby("n_labeled")
     ]  # fmt: skip
-    text = "AUC-PR with new splits and labels in every draw, all methods with their defaults; PReNet's band "
+    text = (
+        "AUC-PR with new splits and labels in every draw and default settings for all methods. PReNet's band "
+    )
     text += f"is its 95% interval over draws. Draws: {draws_in_words(runs)}. {best_in_words(runs)}"
     files = ["today.csv", "today_runs.csv", "today_ranks.csv", "today.md", "figures/today.png"]
     source = follow(found.folder, anchor, files, command)
@@ -58,7 +60,7 @@ def today_figure(found):
 
 
 def draws_in_words(runs):
-    """How many draws the methods have."""
+    """The number of draws of each method."""
     counts = runs.groupby("method")["run"].nunique()
     groups = counts.groupby(counts).groups
     if len(groups) == 1:
@@ -66,12 +68,12 @@ def draws_in_words(runs):
     texts = []
     for n_draws in sorted(groups, reverse=True):
         names = [METHODS[name].column for name in METHODS if name in groups[n_draws]]
-        texts.append(f"{n_draws} of {', '.join(names)}")
+        texts.append(f"{n_draws} for {', '.join(names)}")
     return "; ".join(texts)
 
 
 def best_in_words(runs):
-    """The best average per budget, as a finding; of the methods with as many draws as any."""
+    """The best average per budget, in words, among the methods with the most draws."""
     draws = runs.groupby("method")["run"].transform("nunique")
     table = budget_curves(averaged_over_sets(runs[draws == draws.max()]))
     best = table.loc[table.groupby("n_labeled")["mean"].idxmax()]

@@ -16,7 +16,7 @@ LOOKS_OF_SOURCES = ("published", "released", "redrawn")  # classes of page.css, 
 
 
 def titled(content, title):
-    """A group that says what it is when it is pointed at."""
+    """A group with a tooltip."""
     return tag("g", tag("title", escape(title)) + content)
 
 
@@ -24,7 +24,7 @@ def titled(content, title):
 
 
 def dumbbells(method, cells):
-    """One method: a row per data set with a line from the published value to ours, and the gap in numbers."""
+    """One method: a row per data set with a line from the published value to ours, and the gap."""
     left, right, width = 62, 196, 240
     x, height = Scale((0, 1), (left, right)), ROW * len(cells) + 18
     lines = "".join(f"M{rounded(x(value))} 4V{height - 16}" for value in (0, 0.5, 1))
@@ -56,7 +56,7 @@ def dumbbells(method, cells):
 
 
 def interval_range(leads, least=0.02):
-    """A range that has 0 and all of these leads in it."""
+    """A range that contains 0 and all of these leads."""
     values = [value for one in leads for value in one if np.isfinite(value)]
     low, high = min([0.0, *values]), max([0.0, *values])
     wider = max(least - (high - low), 0.12 * (high - low)) / 2
@@ -64,7 +64,7 @@ def interval_range(leads, least=0.02):
 
 
 def intervals(rows, bounds, label, decimals=3):
-    """A row per source: its name, the mean with its interval around a line at 0, and both in numbers.
+    """A row per source: its name, the mean with its interval around a line at 0, and both as numbers.
 
     rows: (name, Lead or None, note).
     """
@@ -165,7 +165,7 @@ def strip(title, status, runs, published, column="score", **attributes):
 
 
 def verdict_bar(counts):
-    """Stacked bar of how many have which verdict, the numbers beside it."""
+    """A stacked bar of the counts by verdict, with the numbers next to it."""
     total, at, parts = sum(counts.values()), 0.0, []
     for verdict, count in counts.items():
         width = 100 * count / total

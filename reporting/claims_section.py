@@ -1,4 +1,4 @@
-"""The page's part about the claims: the eight that carry the paper as small plots, the others folded."""
+"""The claims on the page: the eight main ones with small plots, the others folded."""
 
 from html import escape
 
@@ -9,7 +9,7 @@ from judging.verdicts import CLAIM_VERDICTS, UNTESTABLE, capital
 from reporting.charts import interval_range, intervals
 from reporting.markup import badge, foldable, follow, frame_table, tag
 
-SOURCES = {  # the titles of claims.py, and what they are called here
+SOURCES = {  # the titles in claims.py, and their names here
     PublishedTables().title: PUBLISHED,
     OurTables("").title: RELEASED,
     OurTables("", new_draws=True).title: REDRAWN,
@@ -17,12 +17,10 @@ SOURCES = {  # the titles of claims.py, and what they are called here
 
 
 def claims_section(found):
-    """The main claims, the others, and how many have which verdict."""
+    """The main claims, the others, and the number of claims by verdict."""
     main = {one.judged.claim.key for one in found.main_claims}
     others = [one for one in found.claims if one.claim.key not in main]
-    counts = frame_table(
-        "Claims by verdict, by what they are judged on", verdict_counts_of_claims(found.claims)
-    )
+    counts = frame_table("Claims by verdict and source", verdict_counts_of_claims(found.claims))
     return (
         tag("div", "".join(main_claim(found, one) for one in found.main_claims), class_="main-claims")
         + foldable(f"The other {len(others)} claims", others_list(found, others), id="other-claims")
@@ -31,7 +29,7 @@ def claims_section(found):
 
 
 def others_list(found, others):
-    """All other claims as a list with filters of its own."""
+    """All other claims as a list with its own filters."""
     return (
         claims_filter()
         + tag("ul", "".join(other_claim(found, one) for one in others), class_="claims")
@@ -40,7 +38,7 @@ def others_list(found, others):
 
 
 def claims_filter():
-    """What filters the list below it, and nothing else."""
+    """Filters for the list below only."""
     options = "".join(tag("option", verdict, value=verdict) for verdict in CLAIM_VERDICTS)
     text = tag("label", "Text " + tag("input", type="search", name="text", placeholder="such as DevNet"))
     verdict = tag(
@@ -67,7 +65,7 @@ def heading(one):
 
 
 def evidence(one):
-    """What must be known beside a claim, and folded away the rule and the figures of all sources."""
+    """A claim's caveat and, folded, its rule and the figures of all sources."""
     caveat = tag("p", escape(one.claim.caveat), class_="evidence") if one.claim.caveat else ""
     lines = {"The rule": one.claim.rule} | {title: found.evidence for title, found in one.findings.items()}
     figures = "".join(tag("dt", escape(title)) + tag("dd", escape(line)) for title, line in lines.items())
@@ -75,9 +73,9 @@ def evidence(one):
 
 
 def main_claim(found, one):
-    """A claim with its verdicts and a plot of its size by every source."""
+    """A claim with its verdicts and a plot of its size in every source."""
     leads = {source: size.lead for source, size in one.sizes.items() if isinstance(size, Size)}
-    beside = {source: size.beside for source, size in one.sizes.items() if isinstance(size, Size)}
+    rivals = {source: size.rival for source, size in one.sizes.items() if isinstance(size, Size)}
     rows = [
         (source, leads.get(source), "the paper prints no value" if source == PUBLISHED else "not run")
         for source in one.sizes
@@ -85,9 +83,8 @@ def main_claim(found, one):
     decimals = 2 if one.key == "theorem" else 3
     label = f"{one.quantity}: " + ", ".join(f"{source} {lead}" for source, lead in leads.items())
     plot = intervals(rows, interval_range(leads.values()), label, decimals) if leads else ""
-    rivals = list(dict.fromkeys(beside.values()))
-    if len(rivals) > 1:
-        rival = "; closest: " + ", ".join(f"{name} ({source})" for source, name in beside.items())
+    if len(set(rivals.values())) > 1:
+        rival = "; closest: " + ", ".join(f"{name} ({source})" for source, name in rivals.items())
     else:
         rival = ""
     status = " · partial data" if one.judged.ours.status == "partial" else ""

@@ -25,7 +25,7 @@ SHOWN = {
 
 
 def write_crosscheck(results_dir, in_unit_range):
-    """Write what the runs of the cross-check come to; returns the paths."""
+    """Write the results of the cross-check; returns the paths."""
     folder = Path(results_dir)
     cells = crosscheck_cells(folder, in_unit_range)
     tables = {"crosscheck_cells": cells, "crosscheck_methods": crosscheck_methods(cells)}
@@ -43,15 +43,15 @@ def crosscheck_text(cells):
     """The cross-check as Markdown: per method, and per data set and method."""
     title = "# An outside implementation"
     if cells.empty:
-        return f"{title}\n\nThere are no runs of methods and data sets that ADGym has results of.\n"
+        return f"{title}\n\nThere are no runs of methods and data sets for which ADGym has results.\n"
     sets = cells["dataset"].unique()
     lines = [
         title,
         "",
         f"ADGym's committed results and ours on its draws: {len(sets)} data sets, 5, 10 and 20 labels, three "
         f"draws each. {sets_in_unit_range(cells)} "
-        "'Scaled' is ours behind a MinMaxScaler; theirs is never scaled. Logistic regression is the control: "
-        "it has no random part but the draws. '-' is what was not run.",
+        "'Scaled' is ours with a MinMaxScaler; theirs is never scaled. Logistic regression is the control: "
+        "apart from the draws it has no random part. '-' means not run.",
     ]
     methods = crosscheck_methods(cells)
     for (metric, data), part in methods.groupby(["metric", "data"], sort=False):
@@ -66,8 +66,8 @@ def sets_in_unit_range(cells):
     """A sentence: on which data sets no scaler is needed."""
     names = cells.loc[cells["features_0_1"] == True, "dataset"].unique()  # noqa: E712 (may be missing)
     if len(names) == 0:
-        return "On none of them do all features lie between 0 and 1 as they come."
-    return f"On {len(names)} of them all features lie between 0 and 1 as they come: {', '.join(names)}."
+        return "On none of them do all features lie between 0 and 1 without scaling."
+    return f"On {len(names)} of them all features lie between 0 and 1 without scaling: {', '.join(names)}."
 
 
 def digits(value):
@@ -75,7 +75,7 @@ def digits(value):
 
 
 def method_table(part):
-    """A row per method, of crosscheck_methods."""
+    """A row per method, from crosscheck_methods."""
     table = part.set_index("method")[["cells", *SHOWN]].rename(columns=SHOWN)
     table.index = [METHODS[name].column for name in table.index]
     shown = table.drop(columns="cells").map(digits)

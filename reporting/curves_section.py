@@ -1,4 +1,4 @@
-"""One run per method, looked at closely: PR and ROC curves, scores by class, training loss."""
+"""One run per method in detail: PR and ROC curves, scores by class, training loss."""
 
 from html import escape
 
@@ -20,19 +20,23 @@ CURVES = {  # curve: title, x axis, y axis
 
 
 def curves_section(found):
-    """A group of plots per data set; nothing but the command if they were not made."""
+    """A group of plots per data set; only the command if they were not made."""
     path = found.folder / "curves.csv"
     if not path.exists():
         return missing("Curves of one run per method", COMMAND)
     table = read_frame(path, ("dataset", "method", "curve"), ("x", "y"))
     runs = read_frame(found.folder / "curves_runs.csv", ("dataset", "method", "data_status"))
     text = "Run 0 with the authors' draws. Scores are on each method's own scale; a method that ranks well "
-    text += "pushes the anomalies' scores to the right. One average can hide what a curve shows: compare the "
-    text += "left ends of the PR curves, which are the top of a list of alarms. Each score distribution is "
-    text += "scaled to its own peak; losses above 1.2 times the first are cut."
+    text += (
+        "pushes the anomalies' scores to the right. A curve shows what an average can hide: compare the left "
+    )
+    text += (
+        "ends of the PR curves, which are the top of a list of alarms. Each score distribution is scaled to "
+    )
+    text += "its own peak; losses above 1.2 times the first are cut off."
     parts = [scope("methods and data set."), tag("p", escape(text))]
     source = follow(found.folder, "curves", ["curves.csv", "curves_runs.csv"], COMMAND)
-    # a stop between the writing of the two files leaves curves without their run
+    # if stopped between writing the two files, curves lack their run
     both = table.merge(runs[["dataset", "method"]], on=["dataset", "method"])
     for dataset, part in both.groupby("dataset", sort=False):
         parts.append(of_data_set(dataset, part, runs[runs["dataset"] == dataset]))
@@ -70,9 +74,9 @@ def line_panel(table, curve, methods, x_name, y_name):
     """One kind of curve, a line per method."""
     is_loss = curve == "loss"
     lines = {method: table[table["method"] == method] for method in methods}
-    # the first point of a PR curve, recall 0 and precision 1, is a convention and no threshold's
+    # the first point of a PR curve, recall 0 and precision 1, is a convention without a threshold
     lines = {method: part.iloc[int(curve == "pr") :] for method, part in lines.items() if len(part)}
-    if is_loss:  # losses have no common unit
+    if is_loss:  # losses have no common scale
         lines = {m: part.assign(y=part["y"] / part["y"].iloc[0]) for m, part in lines.items()}
     everything = pd.concat(lines.values())
     x = (everything["x"].min(), everything["x"].max()) if is_loss else (0, 1)
@@ -89,7 +93,7 @@ def line_panel(table, curve, methods, x_name, y_name):
 
 
 def score_panel(method, table, runs):
-    """How the test scores of anomalies and of normals are distributed, each to its own height."""
+    """The distributions of the test scores of anomalies and of normals, each scaled to its own height."""
     parts = {kind: table[table["curve"] == f"scores_{kind}"] for kind in KINDS}
     both = pd.concat(parts.values())
     panel = Panel((both["x"].min(), both["x"].max()), (0, 1.05), y_ticks={}, x_name="score")

@@ -4,10 +4,10 @@
     python -m reporting.figures --results-dir results/reference      # what we obtained
 
 Reads <results>/labels.csv (Figs. 2 and 3), contamination.csv (Fig. 4), sensitivity.csv (Fig. 5) and
-theorem.csv, and <name>_synthetic.csv beside each; writes every figure as PNG and SVG. The same tables give
-the same bytes. Hollow markers are the numbers that the paper's Tables 2 and 3 print; synthetic data has none.
-A grey name says that a data set is not the paper's, so that its numbers need not agree with the hollow
-markers; AUC-PR is then the one weighted to the paper's class ratio.
+theorem.csv, and the <name>_synthetic.csv of each; writes every figure as PNG and SVG. The same tables give
+the same bytes. Hollow markers are the numbers in the paper's Tables 2 and 3; synthetic data has none. A grey
+name marks a data set that is not exactly the paper's, so its numbers need not agree with the hollow markers;
+its AUC-PR is weighted to the paper's class ratio.
 """
 
 import argparse
@@ -18,7 +18,7 @@ from pathlib import Path
 import matplotlib.style
 import numpy as np
 import pandas as pd
-from matplotlib.figure import Figure  # not pyplot, which may look for a display
+from matplotlib.figure import Figure  # not pyplot, which may need a display
 from matplotlib.lines import Line2D
 from matplotlib.patches import Patch
 from matplotlib.ticker import MaxNLocator
@@ -49,7 +49,7 @@ HOLLOW = {
 }
 NEW_DRAWS = ("_redrawn", "_independent")  # endings of tables in which every run has its own draw
 PAGE_WIDTH = 7.0  # inches
-SMALLEST_RANGE = 0.1  # of an AUC-PR axis, so that flat curves look flat
+SMALLEST_RANGE = 0.1  # of an AUC-PR axis, to make flat curves look flat
 FONT_SIZES = {
     "font.size": 7,
     "axes.titlesize": 7.5,
@@ -77,7 +77,7 @@ RC = {
 
 
 def draw_curve(axes, x, mean, std, color, marker, emphasis=False, bounds=(-np.inf, np.inf)):
-    """A mean with a band of one standard deviation; missing values are left out."""
+    """A mean with a band of one standard deviation; missing values are skipped."""
     order = np.argsort(x, kind="stable")
     x, mean, std = (np.asarray(values, dtype=float)[order] for values in (x, mean, std))
     there = np.isfinite(mean)
@@ -95,11 +95,11 @@ def draw_sweep(axes, part, grid, parameter, published):
     labels = [f"{100 * value if parameter.percent else value:g}" for value in grid]
     axes.set_xticks(list(positions.values()), labels)
     first, last = min(positions.values()), max(positions.values())
-    margin = 0.06 * (last - first) or 1  # the whole grid, also where a data set lacks a part of it
+    margin = 0.06 * (last - first) or 1  # the whole grid, even if a data set lacks part of it
     axes.set_xlim(first - margin, last + margin)
     means = by_method(comparable(part), rows="value").dropna(axis=1, how="all")
     spreads = by_method(part, values="std", rows="value")  # of plain AUC-PR, also where the mean is weighted
-    for method in sorted(means, key=lambda name: name == "prenet"):  # which so is on top of the others
+    for method in sorted(means, key=lambda name: name == "prenet"):  # drawn last, on top of the others
         color, _, marker = look(method)
         places, is_prenet = means.index.map(positions), method == "prenet"
         draw_curve(axes, places, means[method], spreads[method], color, marker, is_prenet, (0, 1))
@@ -231,7 +231,7 @@ def theorem_figure(table, title, set_up=""):
 
 
 def figures_of(table, experiment, set_up):
-    """The figures of one table that it has data for, as {name: figure}; set_up is '' for the paper's."""
+    """The figures that one table has data for, as {name: figure}; set_up is '' for the paper's."""
     note = f" ({set_up.strip('_')})" if set_up else ""
     if experiment == "theorem":
         drawn = {"theorem": theorem_figure(table, f"Mean scores, measured and predicted{note}", set_up)}
@@ -269,7 +269,7 @@ def draw_figures(results_dir, experiment, set_up=""):
     if not path.exists():
         return []
     table, written = read_drawable(path, experiment), []
-    with matplotlib.style.context(["default", RC]):  # whatever the user's own matplotlibrc says
+    with matplotlib.style.context(["default", RC]):  # ignores the user's own matplotlibrc
         figures = figures_of(table, experiment, set_up)
         if not figures:
             raise UserError(f"{path} has no data set with values to draw")
@@ -301,7 +301,7 @@ def main(argv=None):
         ]
     if not written:
         tables = ", ".join(f"{experiment}.csv" for experiment in DRAWN)
-        parser.error(f"there is none of the tables {tables} in {args.results_dir}: run an experiment first")
+        parser.error(f"{args.results_dir} has none of the tables {tables}: run an experiment first")
     print("\n".join(map(str, written)))
     return 0
 

@@ -1,4 +1,4 @@
-"""The paper's figures on the page, in its colours, each captioned with what it shows and what it cannot."""
+"""The paper's figures on the page, each with a caption that says what it shows and what it does not."""
 
 from html import escape
 from pathlib import Path
@@ -27,11 +27,11 @@ FIGURES = {  # of SWEEPS: its title and its driver
     "sensitivity": ("Fig. 5: margin m, ensemble size E and λ", "./run_sensitivity.sh"),
 }
 NO_VALUES = (
-    "The paper prints no values of its curves. Hollow markers are the values of its Tables 2 and 3; those "
+    "The paper prints no values for its curves. Hollow markers are the values of its Tables 2 and 3; those "
     "outside a panel's range are not drawn."
 )
-NEWS20 = "news20 was not run: most methods need dense rows, and the others take minutes a run."
-SMALLEST_RANGE = 0.1  # of an AUC-PR axis, so that flat curves look flat
+NEWS20 = "news20 was not run: most methods need dense rows, and the others take minutes per run."
+SMALLEST_RANGE = 0.1  # of an AUC-PR axis, to make flat curves look flat
 DRAWS = {"": "the authors' draws", "_redrawn": "new draws", "_independent": "new draws"}
 
 
@@ -53,13 +53,13 @@ def legend():
 
 
 def figure(anchor, title, caption, panels, source, class_="panels"):
-    """A figure of several panels under its title, with its finding and where it comes from."""
+    """A figure of several panels with its title, its findings and its sources."""
     content = tag("h3", escape(title)) + panels
     return tag("figure", content + tag("figcaption", caption) + source, id=anchor, class_="figure")
 
 
 def findings(found, name):
-    """The claims that a figure shows, with verdict and evidence, each linked to its place above."""
+    """The claims that a figure shows, with verdict and evidence, each linked to its entry above."""
     by_key = {one.claim.key: one for one in found.claims}
     items = [
         tag("li", f"{badge(one.verdict)} {tag('a', escape(one.claim.text), href=f'#claim-{key}')} "
@@ -71,9 +71,9 @@ def findings(found, name):
 
 
 def architecture():
-    """Fig. 1, drawn anew: what PReNet learns from and how."""
+    """Fig. 1, redrawn: what PReNet learns from and how."""
     caption = (
-        "Pairs of rows get an ordinal label by how many labelled anomalies they hold. One feature learner "
+        "Pairs of rows get an ordinal label by the number of labelled anomalies in them. One feature learner "
     )
     caption += "encodes both rows, one linear layer gives the pair its score, and the loss is the distance "
     caption += "between score and label. (Drawn from the text; the paper's Fig. 1 shows the same parts.)"
@@ -86,7 +86,7 @@ def architecture():
 
 
 def sweep_figure(found, experiment, name, parameters):
-    """One of Figs. 2 to 5 with the authors' draws, and folded below with new ones."""
+    """One of Figs. 2 to 5 with the authors' draws, and with new ones folded below."""
     title, command = FIGURES[name]
     path = found.folder / f"{experiment}.csv"
     anchor = f"figure-{name.replace('_', '-')}"
@@ -116,7 +116,7 @@ def part_of(table, name):
 
 
 def what_is_missing(table, name):
-    """What the figure cannot show, as sentences."""
+    """What the figure does not show, as sentences."""
     text = f"Bands: one standard deviation over runs. {NO_VALUES}"
     if name != "labels_unseen":
         absent = [one for one in SEEN_SETS if one not in set(table["dataset"])]
@@ -166,7 +166,7 @@ def sweep_panel(dataset, part, name, y, published, is_one_of_several):
     panel = Panel((first - margin, last + margin), y, texts, x_name=parameter.label)
     means = by_method(part, rows="value").dropna(axis=1, how="all")
     spreads = by_method(part, values="std", rows="value")
-    for method in sorted(means, key=lambda one: one == "prenet"):  # which so is on top of the others
+    for method in sorted(means, key=lambda one: one == "prenet"):  # drawn last, on top of the others
         xs = [places[value] for value in means.index]
         panel.curve(method, xs, means[method], spreads[method].reindex(means.index), *y)
         value = published[method].get(dataset) if method in published else None
@@ -193,7 +193,7 @@ def curves_in_words(means):
 
 def theorem_figure(found):
     """Mean scores of anomalies and normals against their share in U, measured and predicted."""
-    title, command = "The theorem of Sec. 4: scores as predicted?", "./run_contamination.sh --theorem"
+    title, command = "The theorem of Sec. 4: are the scores as predicted?", "./run_contamination.sh --theorem"
     path, anchor = found.folder / "theorem.csv", "figure-theorem"
     if not path.exists():
         return tag("div", missing(title, command), id=anchor)
@@ -204,7 +204,7 @@ def theorem_figure(found):
     absent = [name for name in SEEN_SETS if name not in set(table["dataset"])]
     text = "Bands: one standard deviation over runs. At a share of 2/3 the predicted scores meet."
     text += (
-        f" Left out, because such shares take long there or were not run: {', '.join(absent)}."
+        f" Not shown, because these shares take long there or were not run: {', '.join(absent)}."
         if absent
         else ""
     )

@@ -1,4 +1,4 @@
-"""The picture of README.md: from the published AUC-PR to ours, a panel per method, as on the report page."""
+"""The picture of README.md: the published AUC-PR and ours, a panel per method, as on the report page."""
 
 import matplotlib.style
 from matplotlib.figure import Figure

@@ -1,4 +1,4 @@
-"""The part of the page that says when, how and from which data the results were made."""
+"""The part of the page about when, how and from which data the results were produced."""
 
 from html import escape
 from pathlib import Path
@@ -15,7 +15,7 @@ NOTHING = "not recorded"
 
 
 def provenance_section(results_dir):
-    """Who made these numbers when, with what and from which data."""
+    """When these numbers were produced, with what and from which data."""
     rows, environments = [], {}
     labels = {
         ending: sorted(path.name.removesuffix(ending) for path in Path(results_dir).glob(f"*{ending}"))
@@ -31,7 +31,7 @@ def provenance_section(results_dir):
     listed = "".join(tag("li", escape(text)) for text in environments) or tag("li", NOTHING)
     sessions = pd.DataFrame(rows).set_index("results")
     return (
-        frame_table("When and how the results were made", sessions, "Results", class_="scroll code")
+        frame_table("When and how the results were produced", sessions, "Results", class_="scroll code")
         + tag("h3", "Environments")
         + tag("ol", listed, class_="environments")
         + data_table(results_dir, labels["_runs.csv"])
@@ -39,7 +39,7 @@ def provenance_section(results_dir):
 
 
 def parts_of(session, *names):
-    """Parts of an entry of a provenance file, each a dict, whatever stands there."""
+    """Parts of an entry of a provenance file, each as a dict, whatever the file contains."""
     return (session.get(name) if isinstance(session.get(name), dict) else {} for name in names)
 
 
@@ -56,7 +56,7 @@ def session_row(session):
     seconds = session.get("seconds")
     commit = str(session.get("commit") or NOTHING)
     if commit != NOTHING:
-        commit = commit[:10] + "+" * commit.endswith("+")  # +: scripts were changed since
+        commit = commit[:10] + "+" * commit.endswith("+")  # +: scripts had uncommitted changes
     return {
         "started": str(session.get("started") or NOTHING).replace("T", " ").replace("+00:00", " UTC"),
         "minutes": f"{seconds / 60:.1f}" if isinstance(seconds, (int, float)) else NOTHING,
@@ -67,7 +67,7 @@ def session_row(session):
 
 
 def data_table(results_dir, labels):
-    """The data of the runs, how far the order of its rows is known, and the hash of the prepared arrays."""
+    """The data of the runs, how well its row order is known, and the hash of the prepared arrays."""
     orders = row_orders(results_dir, labels)
     runs = pd.concat(
         [RunsFile(results_dir, label).read() for label in labels] or [pd.DataFrame(columns=["data_sha256"])]
@@ -94,7 +94,7 @@ def data_table(results_dir, labels):
 
 
 def row_orders(results_dir, labels):
-    """{hash of the prepared arrays: how far the order of the rows is known to be the authors'}."""
+    """{hash of the prepared arrays: how well the row order is known to be the authors'}."""
     orders = {}
     for label in labels:
         for session in read_sessions(Path(results_dir) / f"{label}_provenance.json"):

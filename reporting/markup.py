@@ -1,7 +1,7 @@
-"""Pieces of HTML for the page: elements, badges, tables that can be sorted, links that lead to the source.
+"""HTML building blocks for the page: elements, badges, sortable tables, links to the sources.
 
-What comes from a file is escaped here. Jinja2 with autoescape was tried on the tables and not taken: about as
-long, two languages in one line.
+Text from files is escaped here. Jinja2 with autoescape was tried on the tables and rejected: it was about as
+long and mixed two languages in one line.
 """
 
 import re
@@ -16,17 +16,17 @@ from common.numbers import count, number, p_value, signed
 from judging.tables import comparable
 from methods import METHODS
 
-MARKS = {  # every verdict has a sign of its own, so that none is told by colour alone
+MARKS = {  # every verdict has its own sign, so that none depends on colour alone
     "reproduced": "✓", "close": "≈", "differs": "✕",
     "supported": "✓", "weakened": "≈", "contradicted": "✕", "not testable here": "?",
 }  # fmt: skip
 EMPTY_ELEMENTS = ("img", "input", "meta", "link")  # which have no end tag
-LONG = 40  # letters, from which on a text may be broken into lines
-TINTS = (0.01, 0.03, 0.1)  # above which a difference gets a stronger colour
+LONG = 40  # letters; longer texts may wrap
+TINTS = (0.01, 0.03, 0.1)  # above each, a difference gets a stronger colour
 
 
 def tag(name, content="", /, **attributes):
-    """An element. content is HTML; attributes are escaped, left out if None; _ in a name is a hyphen."""
+    """An element. content is HTML; attributes are escaped and skipped if None; _ in a name is a hyphen."""
     texts = [
         f' {key.rstrip("_").replace("_", "-")}="{escape(str(value))}"'
         for key, value in attributes.items()
@@ -36,13 +36,13 @@ def tag(name, content="", /, **attributes):
 
 
 def missing(what, command):
-    """What is not there yet, and the command that makes it."""
-    made_by = f"{command_line(command)} makes it."
+    """A note about missing results, and the command that produces them."""
+    made_by = f"To produce it, run {command_line(command)}."
     return tag("p", f"{escape(what)}: not run yet. {made_by}", class_="missing")
 
 
 def command_line(command):
-    """A command to type, with a button that copies it."""
+    """A command with a button to copy it."""
     button = tag(
         "button", "copy", type="button", class_="copy", aria_label=f"copy {command}", data_copy=command
     )
@@ -50,7 +50,7 @@ def command_line(command):
 
 
 def follow(folder, anchor, files=(), command=""):
-    """Where a number comes from: a link to this place, to the files that have it, and the command."""
+    """The sources of a number: a permalink, links to its files, and the command."""
     parts = [tag("a", "permalink", href=f"#{anchor}", aria_label=f"link to {anchor}")]
     parts += [tag("a", escape(name), href=quote(name)) for name in files if (Path(folder) / name).is_file()]
     parts += [command_line(command)] if command else []
@@ -58,7 +58,7 @@ def follow(folder, anchor, files=(), command=""):
 
 
 def foldable(title, content, is_open=False, **attributes):
-    """Content under a title that opens and closes it; title is HTML."""
+    """Content that its title opens and closes; title is HTML."""
     return tag("details", tag("summary", title) + content, open="" if is_open else None, **attributes)
 
 
@@ -82,7 +82,7 @@ def slug(*names):
 
 
 def verdict_mark(verdict):
-    """The sign of a verdict, and the word for those who do not see it."""
+    """The sign of a verdict, and its word for screen readers."""
     sign = tag("span", MARKS[verdict], class_="mark", aria_hidden="true")
     return sign + tag("span", verdict, class_="away")
 
@@ -99,7 +99,7 @@ def tint(difference):
 
 
 def row_header(name, status, anchor=""):
-    """The name of a data set at the head of its row, a link to it; marked if its data is not the paper's."""
+    """The head of a data set's row, with its name as a link; marked if its data is not the paper's."""
     note = tag("span", escape(status), class_="tag") if status != "exact" else ""
     text = escape(dataset_name(name))
     text = tag("a", text, href=f"#{anchor}") if anchor else text
@@ -111,12 +111,12 @@ def sort_button(column):
 
 
 def table(caption, head, rows, foot=(), groups=None, **attributes):
-    """A table that scrolls sideways by itself; every column can be sorted by the button at its head.
+    """A table that scrolls sideways; a button in its head sorts each column.
 
     head: (text, attributes) per column; rows and foot: complete <tr> elements; groups: (text, columns) above
     the head.
     """
-    # the text stands beside the button, not in it: Chromium repeats no button in the head of a printed page
+    # the text is next to the button, not in it: in print, Chromium does not repeat buttons of a table head
     cells = "".join(
         tag("th", tag("span", escape(text)) + sort_button(text), scope="col", **more) for text, more in head
     )
@@ -183,7 +183,7 @@ def matrix(caption, statuses, cells, anchors="", **attributes):
 
 
 def difference_matrix(caption, part, **attributes):
-    """One metric of one experiment, ours against published."""
+    """One metric of one experiment, ours compared with published."""
     cells = {(cell.dataset, cell.method): difference_cell(cell) for cell in part.itertuples()}
     return matrix(caption, dict(zip(part["dataset"], part["data_status"])), cells, **attributes)
 
@@ -241,7 +241,7 @@ def frame_row(label, columns, values):
 
 
 def formatted(what, value):
-    """A value as its column's name wants it: p-values with three digits, per cents one, ranks two."""
+    """A value formatted by its column's name: p-values with three digits, percentages one, ranks two."""
     if isinstance(value, str):
         return value
     if pd.isna(value):

@@ -14,7 +14,7 @@ theme.addEventListener("click", () => { root.dataset.theme = isDark() ? "light" 
 theme.hidden = false;
 nameTheme();
 
-// filters: an element is shown if everything it says about itself is wanted
+// filters: an element is shown if all its data attributes match
 const offered = new Set(all("input[name=method]", form).map((box) => box.value));
 const squeezed = (text) => text.toLowerCase().replaceAll("->", "→").replace(/\s+/g, "");
 function wanted() {
@@ -53,7 +53,7 @@ function applyFilters() {
   form.querySelector("output").textContent = shown.length ? `· ${metric} · ${shown.length} of ${cells.length} cells of the tables` : "· no cell of the tables matches";
   cueScrolling();
 }
-// whether what a message belongs to, all that stands before it up to a heading, has nothing left to show
+// whether nothing is left to show between a message and the heading above it
 function isEmpty(parent, message) {
   let hasAny = false;
   for (let one = message.previousElementSibling; one && !/^(H\d|SUMMARY)$/.test(one.tagName) && !one.matches(".no-match"); one = one.previousElementSibling) {
@@ -73,7 +73,7 @@ document.getElementById("all-methods").addEventListener("click", () => {
   applyFilters();
 });
 
-// the list of claims has filters of its own
+// the list of claims has its own filters
 const claimForm = document.getElementById("claim-filters");
 function filterClaims() {
   const values = new FormData(claimForm), text = squeezed(values.get("text")), verdict = values.get("verdict");
@@ -132,12 +132,12 @@ document.addEventListener("click", async (event) => {
   setTimeout(() => { button.textContent = "copy"; }, 1500);
 });
 
-// a table that is wider than its place says so
+// mark tables that are wider than their container
 function cueScrolling() { for (const block of all(".scroll")) block.classList.toggle("more", block.scrollWidth > block.clientWidth + 2); }
 addEventListener("resize", cueScrolling);
 document.addEventListener("toggle", cueScrolling, true);
 
-// a link into something folded opens it; paper has no folds
+// links open the folds they point into; printing opens all folds
 function openTarget() {
   const target = location.hash.length > 1 && document.getElementById(decodeURIComponent(location.hash.slice(1)));
   for (let one = target; one; one = one.parentElement) if (one.tagName === "DETAILS") one.open = true;

@@ -1,4 +1,4 @@
-"""Does the paper hold up? One HTML page with everything that was measured, to open from disk and to hand on.
+"""Does the paper hold up? One HTML page with all results, to open from disk and to share.
 
     python -m reporting.page                                      # results/ -> results/report.html
     python -m reporting.page --results-dir results/reference      # what we obtained
@@ -48,7 +48,7 @@ AUTHORS_CODE = "https://github.com/mala-lab/PReNet"
 
 
 def links(folder):
-    """The paper, the authors' code, and our own pages where this page lies in the repository."""
+    """The paper, the authors' code, and our own pages if this page is in the repository."""
     title = "Deep Weakly-supervised Anomaly Detection (KDD 2023)"
     shown = [tag("a", title, href=PAPER), tag("a", "the authors' code", href=AUTHORS_CODE)]
     if folder.resolve().is_relative_to(ROOT):
@@ -58,7 +58,7 @@ def links(folder):
 
 
 def method_filter(tables):
-    """A box to tick for every method that is shown, with its colour and shape: the legend of all plots."""
+    """A check box for every method shown, with its colour and marker: the legend of all plots."""
     used = {method for table in tables.values() for method in table["method"]}
     boxes = ""
     for name in [name for name in METHODS if name in used]:
@@ -68,7 +68,7 @@ def method_filter(tables):
 
 
 def synthetic(folder):
-    """Results on made-up data, apart from all others; empty if there are none."""
+    """Results on synthetic data, in a separate section; empty if there are none."""
     parts = []
     for path in sorted(folder.glob("*_synthetic.csv")):
         table = read_table(path)
@@ -88,7 +88,7 @@ def synthetic(folder):
 
 
 def policy(style, script):
-    """A Content-Security-Policy under which nothing runs or loads but the page's own script and style."""
+    """A Content-Security-Policy that allows only the page's own script and style."""
     own = "; ".join(
         f"{name}-src 'sha256-{base64.b64encode(hashlib.sha256(content.encode()).digest()).decode()}'"
         for name, content in {"script": script, "style": style}.items()
@@ -130,9 +130,9 @@ def build_report(found):
 
 
 def assessment_of(results_dir):
-    """The Assessment of a folder that is there."""
+    """The Assessment of a folder; UserError if it does not exist."""
     if not Path(results_dir).is_dir():
-        none = f"there is no folder {results_dir}"
+        none = f"the folder {results_dir} does not exist"
         raise UserError(f"{none}: run ./run_seen.sh first, or name another --results-dir")
     return Assessment(results_dir)
 
@@ -140,7 +140,7 @@ def assessment_of(results_dir):
 def main(argv=None):
     parser = argparse.ArgumentParser(
         prog="python -m reporting.page",
-        description="Write one HTML page that shows how far the paper was reproduced.",
+        description="Write an HTML page that shows how well the paper was reproduced.",
     )
     where = "where the results are (default: %(default)s)"
     parser.add_argument("--results-dir", default="results", help=where)

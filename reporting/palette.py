@@ -1,7 +1,7 @@
-"""The looks of the methods: a colour for light pages and paper, one for dark pages, and a marker.
+"""How the methods look: a colour for light pages and print, one for dark pages, and a marker.
 
 The same method looks the same on the report page and in all figures. Colours have a contrast of at least 3:1
-with the page of their theme, and readers who are colour-blind have the marker.
+with the page of their theme; markers help colour-blind readers.
 """
 
 from typing import NamedTuple

@@ -1,9 +1,9 @@
 """Plots of the report page as plain SVG: scales, axes, lines with bands, markers, intervals.
 
-Drawn here and not by a library in the page: Plotly's script alone is 3 to 5 MB, and these plots are lines,
-dots and bars. So the page needs no script to show them, and both themes colour them. Nothing has a style
-attribute, which the page's Content-Security-Policy forbids: colours are classes of page.css. A plot is as
-wide as its column, and the columns of page.css are never narrower than WIDTH: text never shrinks.
+They are drawn here, not by a library in the page: Plotly's script alone is 3 to 5 MB, and these plots are
+lines, dots and bars. So the page needs no script to show them, and both themes colour them. Nothing has a
+style attribute, which the page's Content-Security-Policy forbids: colours are classes in page.css. A plot is
+as wide as its column, and the columns in page.css are never narrower than WIDTH, so text never shrinks.
 """
 
 import math
@@ -26,7 +26,7 @@ def path(d, class_, **attributes):
 
 
 def rounded(value):
-    """A coordinate with one decimal, without one where it is whole."""
+    """A coordinate with one decimal, or none if it is whole."""
     value = round(float(value), 1)
     return int(value) if value == int(value) else value
 
@@ -37,7 +37,7 @@ def polyline(points):
 
 
 def nice_ticks(bounds, most=5):
-    """At most so many round numbers between two bounds."""
+    """At most this many round numbers between two bounds."""
     low, high = bounds
     raw = (high - low) / most
     power = 10.0 ** math.floor(math.log10(raw))
@@ -52,7 +52,7 @@ def tick_text(value):
 
 
 class Scale:
-    """Where a value stands, in pixels: linear, or by its logarithm."""
+    """The position of a value in pixels, on a linear or logarithmic scale."""
 
     def __init__(self, values, pixels, log=False):
         self._log = math.log10 if log else float
@@ -98,7 +98,7 @@ class Panel:
         self._drawn += elements
 
     def points(self, xs, ys):
-        """Data as pixels, without what is missing."""
+        """Data as pixels, without missing values."""
         return [(self.x(x), self.y(y)) for x, y in zip(xs, ys) if np.isfinite(x) and np.isfinite(y)]
 
     def line(self, xs, ys, class_, **attributes):
@@ -152,11 +152,11 @@ def swatch(method):
 
 
 def grid(panels, class_="panels"):
-    """Panels beside each other, as many as fit."""
+    """Panels side by side, as many as fit."""
     return tag("div", "".join(panels), class_=class_)
 
 
 def named_panel(title, picture, status="exact", **attributes):
-    """A panel under its title; where the data is not the paper's, its status stands beside the title."""
+    """A panel with its title, which shows the status of data that is not the paper's."""
     note = tag("span", status, class_="tag") if status != "exact" else ""
     return tag("figure", tag("figcaption", f"{title} {note}") + picture, data_status=status, **attributes)

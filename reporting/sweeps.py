@@ -1,4 +1,4 @@
-"""What the paper's Figs. 2 to 5 and the theorem's figure are made of; drawn by figures.py and on the page."""
+"""The data of the paper's Figs. 2 to 5 and of the theorem's figure, for figures.py and the page."""
 
 from dataclasses import dataclass
 
@@ -19,7 +19,7 @@ class Parameter:
     in_paper: float
     largest: float = np.inf
     percent: bool = False
-    # for grids that grow by factors, where equal steps are a logarithmic axis but for rounding
+    # for grids that grow by factors: equal steps are then a logarithmic axis, up to rounding
     evenly: bool = False
 
 
@@ -55,7 +55,7 @@ DRAWN = [*SWEEPS, "theorem"]  # the experiments that have figures
 
 
 def read_drawable(path, experiment):
-    """The rows of a table that are of a data set, not an Average."""
+    """The rows of a table that belong to a data set, not to an Average."""
     is_theorem = experiment == "theorem"
     table = read_frame(path, numbers=THEOREM_COLUMNS) if is_theorem else read_table(path, is_sweep=True)
     return table[~table["dataset"].str.startswith(AVERAGE, na=False)]

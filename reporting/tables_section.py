@@ -34,7 +34,7 @@ def metric_note(metric, is_weighted):
 
 
 def no_match():
-    """What a filtered part says when the filters leave nothing of it."""
+    """The message of a filtered part when nothing matches."""
     return tag("p", "Nothing here matches the filters.", class_="no-match", hidden="")
 
 
@@ -42,8 +42,8 @@ def no_match():
 
 
 def tables_section(found):
-    """For each table of the paper: ours against published, verdicts, both protocols."""
-    parts = [scope("methods, metric, data set, data and verdict. Averages are hidden while any row is.")]
+    """For each table of the paper: ours compared with published, verdicts, both protocols."""
+    parts = [scope("methods, metric, data set, data and verdict. Averages are hidden when any row is.")]
     for experiment in PRINTED:
         parts.append(tag("h3", escape(TITLES[experiment]), id=f"table-{experiment}"))
         if experiment not in found.cells:
@@ -74,7 +74,7 @@ def heat_maps(experiment, table):
 
 
 def verdict_bars(table):
-    """Cells of exact data by method and verdict, folded away."""
+    """Cells of exact data by method and verdict, folded."""
     counts = verdict_counts(table)
     if counts.empty:
         return tag(
@@ -99,19 +99,19 @@ def verdict_bars(table):
 
 
 def both_protocols(found, experiment):
-    """Released beside independent, and PReNet's lead under both, folded away."""
+    """Results with both protocols, and PReNet's lead under each, folded."""
     released, independent = (find_table(found.folder, experiment, s) for s in ("", "_independent"))
     command = f"./run_{experiment}.sh {INDEPENDENT}"
     if independent is None:
         return missing(f"{TITLES[experiment]}, new splits and labels in every run", command)
-    above = "above with the authors' draws, ± over initial weights"
-    draws = f"{above}; below with new splits and labels, ± over splits"
+    above = "above, with the authors' draws, ± over initial weights"
+    draws = f"{above}; below, with new splits and labels, ± over splits"
     parts = [
         protocol_table(f"{metric_note(m, False)}: {draws}", released, independent, m, data_metric=m)
         for m in PAPER_METRICS
     ]
     if experiment in found.gaps:
-        caption = "What is left of PReNet's lead in AUC-PR when splits and labels are drawn anew"
+        caption = "What remains of PReNet's lead in AUC-PR when splits and labels are redrawn"
         parts.append(frame_table(f"{caption}: its mean minus the method's", found.gaps[experiment]))
     anchor = f"protocols-{experiment}"
     source = follow(found.folder, anchor, [f"{experiment}_independent.csv"], command)
@@ -154,12 +154,14 @@ def ranks_section(found):
 
 
 def leads_section(found):
-    """The forest plot: PReNet's lead over every method, with intervals, by every source."""
+    """The forest plot: PReNet's lead over every method, with intervals, in every source."""
     if found.leads.empty:
         return missing("PReNet's leads", "./run_seen.sh")
     parts = [scope("methods and metric.")]
     text = "PReNet's mean minus the method's over data sets, paired, with a 95% bootstrap interval over data "
-    text += "sets and runs. Right of 0 PReNet is ahead. The published leads are those on our data sets."
+    text += (
+        "sets and runs. To the right of 0, PReNet is ahead. Published leads are computed on our data sets."
+    )
     parts.append(tag("p", text))
     for experiment in EXPERIMENTS:
         table = found.leads[found.leads["experiment"] == experiment]
@@ -198,13 +200,13 @@ def forest(table):
 
 
 def statistics_section(found):
-    """The paper's tests; each statistic of ours stands beside the published one."""
+    """The paper's tests, on our results and on the published ones."""
     tables = dict(found.statistics)
     if tables:
         title = "The printed unseen columns: shares of their variance (AUC-PR)"
         tables[title] = variance_by_unseen_class()
     if len(found.spreads):
-        title = "What moves the numbers: standard deviation of AUC-PR if one thing is drawn anew"
+        title = "What affects the numbers: standard deviation of AUC-PR when one factor is redrawn"
         tables[title] = found.spreads
     if not tables:
         return missing("The paper's statistics", "./run_all.sh")
@@ -218,7 +220,7 @@ def statistics_section(found):
 
 
 def runs_section(found):
-    """Every run of the paper's set-up, beside the published values, in both metrics."""
+    """Every run of the paper's set-up with the published values, in both metrics."""
     parts = [scope("methods, metric, data set and data.")]
     for experiment, title in TITLES.items():
         runs = found.runs.get(experiment)

@@ -1,7 +1,7 @@
-"""Tables as text, as compare.py prints and writes them and write_up.py fills them into the pages.
+"""Tables as text, for compare.py and for write_up.py, which fills them into the pages.
 
-pandas' to_string prints them; its to_markdown needs tabulate, which is more to install than as_markdown's
-five lines.
+pandas' to_string prints them. Its to_markdown needs tabulate, a dependency that as_markdown's five lines
+avoid.
 """
 
 import re
@@ -28,7 +28,7 @@ def counts_table(tables):
 
 
 def side_by_side(table, metric):
-    """Ours against published in the paper's layout: `mean ± std / published` per data set and method."""
+    """Ours and published in the paper's layout: `mean ± std / published` per data set and method."""
     part = table[table["metric"] == metric]
     spreads = ["" if pd.isna(std) else f" ± {std:.3f}" for std in part["std"]]
     cells = [
@@ -42,7 +42,7 @@ def side_by_side(table, metric):
 
 
 def as_text(table):
-    """A table with all cells as text, its index as first columns."""
+    """A table with all cells as text and its index as the first columns."""
     shown = table.reset_index()
     shown.columns = [
         ", ".join(filter(None, map(str, name))) if isinstance(name, tuple) else str(name)

@@ -1,8 +1,8 @@
 """The theorem of Sec. 4.2 on measured scores: python experiments.py contamination --theorem
 
-With a share epsilon of anomalies in U and labels c_1, c_2, c_3, an anomaly's expected score is (c_1 + c_2) /
-2 and a normal row's (c_2 + c_3 + epsilon (c_1 + c_2)) / 2, so that they meet at epsilon = (c_1 - c_3) / (c_1
-+ c_2), with 8, 4 and 0 at 2/3.
+With a share epsilon of anomalies in U and labels c_1, c_2, c_3, the expected score is (c_1 + c_2) / 2 for an
+anomaly and (c_2 + c_3 + epsilon (c_1 + c_2)) / 2 for a normal row. They are equal at
+epsilon = (c_1 - c_3) / (c_1 + c_2), which is 2/3 for labels 8, 4 and 0.
 """
 
 import pandas as pd
@@ -21,7 +21,7 @@ def predicted_scores(share, margin):
 
 
 def share_in_unlabeled(contamination, protocol):
-    """The share of anomalies in U; but for `independent` they are counted by all normals, U has 80%."""
+    """The share of anomalies in U; except in `independent`, the rate is over all normals, and U has 80%."""
     odds = contamination / (1 - contamination)
     return contamination if protocol == "independent" else odds / (odds + 1 - TEST_SHARE)
 
@@ -63,8 +63,8 @@ def report(runs, path, margin):
     table = theorem_table(runs, margin)
     write_table(table, path)
     print("\n  Mean scores of anomalies and normal rows, measured and as the theorem predicts from", end="")
-    print(" the share of anomalies in U\n  (by which they meet at a share of 2/3; `released` adds", end="")
-    print(" anomalies by the count of all normal rows, so share > rate)")
+    print(" the share of anomalies in U\n  (where they are equal at a share of 2/3; `released` adds", end="")
+    print(" anomalies in proportion to all normal rows, so share > rate)")
     kinds = "".join(f"{kind:>18}{'theorem':>9}" for kind in ("anomalies", "normals"))
     print(f"\n  {'':<10}{'rate':>6}{'share':>7}{'AUC-PR':>8}{kinds}")
     for row in table.to_dict("records"):

@@ -37,14 +37,14 @@ from reporting.figures import (
 )
 from reporting.palette import look
 
-# What the question is about, in colours that colour-blind readers can tell apart; in the legend's order.
+# The methods in question, in colours that colour-blind readers can distinguish; in the legend's order.
 HIGHLIGHTED = {name: (look(name).light, look(name).marker) for name in IN_FOCUS}
 GREY, DARK_GREY = "#A6A6A6", "#555555"  # lines of all other methods, and their names
-GREY_MARKERS = "oxs+^*dvp|<>"  # which tell them apart
-# Of a critical-difference diagram, in rows of text: the ruler above the axis, the bars of the cliques below.
+GREY_MARKERS = "oxs+^*dvp|<>"  # which distinguish them
+# In rows of text of a critical-difference diagram: the ruler above the axis, the bars of the cliques below.
 RULER, FIRST_BAR, BAR_STEP = 1.5, -0.45, 0.38
 LETTER = 0.056  # the width of one, in inches
-LONGEST_OF_TWO = 16  # letters of a name, up to which two diagrams stand side by side
+LONGEST_OF_TWO = 16  # with names of at most this many letters, two diagrams fit side by side
 
 
 def styles(methods):
@@ -140,14 +140,14 @@ def of_budget(part):
 
 
 def first_row(n_bars):
-    """Where the first names stand: below the axis and the bars of the cliques."""
+    """The height of the first names: below the axis and the bars of the cliques."""
     return FIRST_BAR - BAR_STEP * n_bars - 0.5
 
 
 def draw_diagram(axes, ranks, critical_difference, top, margin):
-    """One diagram: an axis of ranks, the names on both sides of it, bars over what does not differ.
+    """One diagram: an axis of ranks, names on both sides, bars over groups that do not differ.
 
-    The first names stand at height top; margin is the share of the width that they have, on each side.
+    The first names are at height top; margin is their share of the width on each side.
     """
     n_methods, black = len(ranks), {"color": "black", "solid_capstyle": "butt"}
     axes.axis("off")
@@ -171,7 +171,7 @@ def draw_diagram(axes, ranks, critical_difference, top, margin):
 
 
 def draw_ruler(axes, n_methods, critical_difference):
-    """The critical difference as a length, above the axis; cut off where it is longer than that."""
+    """The critical difference as a length above the axis; cut off if it is longer than the axis."""
     end = min(1 + critical_difference, n_methods)
     axes.plot([1, end], [RULER, RULER], color="black", linewidth=0.8, marker="|", markersize=4)
     text = f"critical difference {critical_difference:.2f}"
@@ -179,7 +179,7 @@ def draw_ruler(axes, n_methods, critical_difference):
 
 
 def draw_name(axes, method, rank, height, is_left, n_methods):
-    """A method's name and rank beside the axis, and the line to its place on it."""
+    """A method's name and rank next to the axis, and the line to its position."""
     color = HIGHLIGHTED.get(method, (GREY, ""))[0]
     text_color = color if method in HIGHLIGHTED else DARK_GREY
     side = 0.4 if is_left else n_methods + 0.6
@@ -199,7 +199,7 @@ def draw_name(axes, method, rank, height, is_left, n_methods):
 def draw_today(runs, results_dir):
     """Draw both figures into <results>/figures/; returns the paths that were written."""
     written = []
-    with matplotlib.style.context(["default", RC]):  # whatever the user's own matplotlibrc says
+    with matplotlib.style.context(["default", RC]):  # ignores the user's own matplotlibrc
         for name, figure in {"today": labels_figure(runs), "today_ranks": ranks_figure(runs)}.items():
             if figure is not None:
                 written += save(figure, Path(results_dir) / "figures" / name)

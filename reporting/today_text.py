@@ -1,4 +1,4 @@
-"""The experiment `today` as text: its tables as CSV and Markdown; this command draws its figures, too.
+"""The experiment `today` as text: its tables as CSV and Markdown; also draws its figures.
 
     python -m reporting.today_text                                      # results/today_runs.csv -> results/
     python -m reporting.today_text --results-dir results/reference      # what we obtained
@@ -40,7 +40,7 @@ from judging.today import (
 from reporting.text_tables import as_markdown
 from reporting.today_figures import draw_today
 
-MOST_PLACES = 4  # that are named, where more would hide what matters
+MOST_PLACES = 4  # at most this many are named, to keep the text short
 TABLES = {
     "today_means": today_means,
     "today_ranks": today_ranks,
@@ -75,17 +75,17 @@ def means_text(runs):
 
 
 def left_out_lines(runs):
-    """Which methods are not in averages and ranks, and which means are over fewer runs."""
+    """Which methods are missing from averages and ranks, and which means cover fewer runs."""
     at: dict[str, list] = {}
     for n_labeled in budgets(runs):
         for method in left_out(runs, n_labeled):
             at.setdefault(method, []).append(str(n_labeled))
     missing = "; ".join(f"{display_name(name)} ({', '.join(numbers)} labels)" for name, numbers in at.items())
-    lines = [f"Left out of averages and ranks, not run on all data sets: {missing}."] if missing else []
+    lines = [f"Not in averages and ranks, because not run on all data sets: {missing}."] if missing else []
     more_labels = [name for name in MORE_LABELS if name in set(runs["method"])]
     if more_labels:
         lines.append(
-            f"{joined(more_labels)}: not ranked, because it uses labels that the others do not have."
+            f"{joined(more_labels)}: not ranked, because it uses labels that the other methods lack."
         )
     fewer = []
     for (method, n_runs, of), cells in incomplete_cells(runs).groupby(["method", "runs", "of"], sort=False):
@@ -108,11 +108,11 @@ def ranks_table(ranks):
 def ranks_text(runs):
     ranks = today_ranks(runs)
     if ranks.empty:
-        return "## Average ranks\n\nThere are no two methods that were run on all data sets."
+        return "## Average ranks\n\nFewer than two methods were run on all data sets."
     note = (
         "Ranks of the mean AUC-PR on a data set, 1 is best, ties averaged. Methods that share a letter do "
-        "not differ significantly (Nemenyi, 5%): their ranks are nearer than the critical difference. With "
-        "so few data sets it is large, and no significant difference does not mean none."
+        "not differ significantly (Nemenyi, 5%): their ranks differ by less than the critical difference. "
+        "With so few data sets it is large, and no significant difference does not mean no difference."
     )
     return "\n\n".join(["## Average ranks", note, as_markdown(ranks_table(ranks))])
 
@@ -143,9 +143,9 @@ def regret_table(runs):
 
 def regret_text(runs):
     note = (
-        "What is lost by always using one method: the best method's mean AUC-PR on a data set minus this "
-        "method's, the mean over data sets and, in brackets, the largest. `cells` are the data sets times "
-        "budgets that it was run on."
+        "The loss from always using one method: the best method's mean AUC-PR on a data set minus this "
+        "method's. Shown are the mean over data sets and, in brackets, the largest loss. `cells` is the "
+        "number of data sets times budgets that it was run on."
     )
     return "\n\n".join(["## Regret", note, as_markdown(regret_table(runs))])
 
@@ -166,7 +166,7 @@ def pairs_text(runs, pairs=PAIRS):
     note = (
         "Difference of AUC-PR, paired by draw: mean over data sets with its 95% t interval over data sets. "
         "`above 0` and `below 0` count the data sets whose own 95% interval, over draws, excludes 0; "
-        "where there is no difference at all, that happens to one in twenty."
+        "without any real difference, that happens for one in twenty."
     )
     for method, other in pairs:
         shown = pair_table(table, method, other)
@@ -176,7 +176,7 @@ def pairs_text(runs, pairs=PAIRS):
 
 
 def best_text(runs):
-    """The best method per data set and budget, and how often each one is it."""
+    """The best method per data set and budget, and how often each one is the best."""
     best = today_best(runs)
     cells = best["best"].map(display_name) + best["auc_pr"].map(" {:.3f}".format)
     shown = best.assign(cell=cells).pivot(index="dataset", columns="n_labeled", values="cell")
@@ -198,7 +198,7 @@ def write_today(results_dir):
     """Write tables, text and figures of <results>/today_runs.csv; returns the paths that were written."""
     runs, folder = today_runs(results_dir), Path(results_dir)
     if runs.empty:
-        raise UserError(f"{folder / 'today_runs.csv'} has no runs on exact data: start ./run_today.sh first")
+        raise UserError(f"{folder / 'today_runs.csv'} has no runs on exact data: run ./run_today.sh first")
     written = [folder / f"{name}.csv" for name in TABLES] + [folder / "today.md"]
     for path, make in zip(written, TABLES.values()):
         write_table(make(runs), path)

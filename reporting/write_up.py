@@ -1,9 +1,9 @@
 """Fill the tables of README.md and REPRODUCTION.md from results/reference/, and draw the README's picture.
 
-    python -m reporting.write_up      # after new results; a test checks that it would change nothing
+    python -m reporting.write_up      # after new results; a test checks that the pages are up to date
 
-A table stands between the lines `<!-- NAME -->` and `<!-- end -->`, and TABLES says what it is made of. The
-text around it is written by hand.
+Each table is between the lines `<!-- NAME -->` and `<!-- end -->`, and TABLES says how it is made. The text
+around it is written by hand.
 """
 
 import argparse
@@ -49,7 +49,7 @@ MARKED = re.compile(r"(<!-- (?!end)(\S+) -->\n).*?(<!-- end -->)", re.DOTALL)
 
 @functools.cache
 def found():
-    """What the reference results come to."""
+    """The assessment of the reference results."""
     return Assessment(REFERENCE)
 
 
@@ -83,7 +83,7 @@ def headline(group, metric="auc_pr"):
 
 
 def protocols(methods=("prenet", "devnet")):
-    """AUC-PR on the exact sets: the authors' draws, new draws by their procedure, and as the text reads."""
+    """AUC-PR on the exact sets: the authors' draws, new draws by their procedure, and as in the text."""
     shown = {}
     for name, suffix in {"released": "", "redrawn": "_redrawn", "independent": "_independent"}.items():
         table = find_table(REFERENCE, "seen", suffix)
@@ -103,7 +103,7 @@ def campaign_draws(methods=("prenet", "devnet")):
         name: part.pivot(index="run", columns="method", values="score")
         for name, part in runs.groupby("protocol")
     }
-    # of commit b369700, which did not shuffle the rows
+    # made by commit b369700, which did not shuffle the rows
     earlier = RunsFile(REFERENCE / "campaign_in_ucis_order", "seen").read()
     rows = {
         "published": published,
@@ -199,12 +199,12 @@ def findings(figure):
 
 
 def gaps(experiment):
-    """What survives of PReNet's lead under `independent`."""
+    """What remains of PReNet's lead under `independent`."""
     return found().gaps[experiment]
 
 
 def claims_table():
-    """The paper's claims, each with all verdicts and what ours rests on."""
+    """The paper's claims, each with all verdicts and the evidence for ours."""
     rows = {}
     for one in found().claims:
         text = f"{one.claim.text} ({one.claim.section})"
@@ -214,19 +214,19 @@ def claims_table():
     return pd.DataFrame.from_dict(rows, orient="index").rename_axis("claim")
 
 
-# ---------------------------------------------------------------------------- readings
+# ---------------------------------------------------------------------------- interpretations
 
 
-def readings(*bases):
-    """A method as published, as in its file, and in other readings: AUC-PR and mean |difference|.
+def interpretations(*bases):
+    """A method as published, as in its file, and in other interpretations: AUC-PR and mean |difference|.
 
-    Over the data sets that the readings were run on.
+    Over the data sets that the interpretations were run on.
     """
-    tables = [comparison(REFERENCE, name) for name in ("seen", "ablation", "readings")]
+    tables = [comparison(REFERENCE, name) for name in ("seen", "ablation", "interpretations")]
     cells, rows = pd.concat(tables).drop_duplicates(["dataset", "method", "metric"]), {}
     cells = cells[cells["data_status"] == "exact"]
     for base in bases:
-        chosen = [base, *(name for name, method in METHODS.items() if method.reading_of == base)]
+        chosen = [base, *(name for name, method in METHODS.items() if method.interpretation_of == base)]
         for name in chosen:
             part = cells[cells["method"] == name]
             if part.empty:
@@ -234,7 +234,7 @@ def readings(*bases):
             if name == base:
                 printed = part[part["metric"] == "auc_pr"].set_index("dataset")["published"]
                 rows[f"{column(base)}, published"] = printed.map("{:.3f}".format).to_dict()
-            rows[f"{column(base)}, default" if name == base else column(name)] = reading_row(part)
+            rows[f"{column(base)}, default" if name == base else column(name)] = interpretation_row(part)
     order = [name for name in EXACT_SETS if any(name in row for row in rows.values())]
     table = pd.DataFrame.from_dict(rows, orient="index").loc[
         list(rows)
@@ -242,8 +242,8 @@ def readings(*bases):
     return table[[*order, *(name for name in table if name not in order)]].rename_axis("AUC-PR")
 
 
-def reading_row(cells):
-    """One reading's AUC-PR per data set, and how far it is from the published values on average."""
+def interpretation_row(cells):
+    """One interpretation's AUC-PR per data set, and how far it is from the published values on average."""
     pr, roc = (cells[cells["metric"] == metric].set_index("dataset") for metric in ("auc_pr", "auc_roc"))
     distances = [part["difference"].abs().mean() for part in (roc, pr) if len(part)]  # Table 4 has no AUC-ROC
     row = {name: f"{cell['reproduced']:.3f} ± {cell['std']:.3f}" for name, cell in pr.iterrows()}
@@ -257,7 +257,7 @@ def reading_row(cells):
 
 
 def bench_table():
-    """bench.csv in short."""
+    """A summary of bench.csv."""
     table = read_frame(REFERENCE / "bench.csv", ["dataset"])
     shown = {
         "data": table["dataset"] + " " + table["method"].map(column),
@@ -276,7 +276,7 @@ def bench_table():
 
 
 def times():
-    """What the reference runs took, from their provenance."""
+    """The time and memory of the reference runs, from their provenance."""
     rows = {}
     for path in sorted(REFERENCE.glob("*_provenance.json")):
         sessions = read_sessions(path)
@@ -324,8 +324,8 @@ TABLES = {
     "factor-shares": lambda: shares_of_factors(found().spreads),
     "printed-unseen": variance_by_unseen_class,
     "theorem": theorem_by_share,
-    "readings-ablation": lambda: readings("a2h", "npr", "trm", "iprenet"),
-    "readings-feawad": lambda: readings("feawad"),
+    "interpretations-ablation": lambda: interpretations("a2h", "npr", "trm", "iprenet"),
+    "interpretations-feawad": lambda: interpretations("feawad"),
     "campaign": campaign_draws,
     "table-2": lambda: in_full("seen", "auc_pr"),
     "table-2-auc-roc": lambda: in_full("seen", "auc_roc"),
@@ -336,15 +336,15 @@ TABLES = {
     "table-4-averages": lambda: average_table("ablation"),
     "gaps-seen": lambda: gaps("seen"),
     "gaps-unseen": lambda: gaps("unseen"),
-    "readings-prenet": lambda: readings("prenet", "devnet"),
-    "readings-dsad": lambda: readings("dsad"),
-    "readings-fsnet": lambda: readings("fsnet", "cfsnet"),
-    "readings-repen": lambda: readings("repen"),
+    "interpretations-prenet": lambda: interpretations("prenet", "devnet"),
+    "interpretations-dsad": lambda: interpretations("dsad"),
+    "interpretations-fsnet": lambda: interpretations("fsnet", "cfsnet"),
+    "interpretations-repen": lambda: interpretations("repen"),
 } | tables_beyond(REFERENCE)
 
 
 def filled(text):
-    """A page with its tables and findings made anew."""
+    """A page with its tables and findings regenerated."""
 
     def made(name):
         content = TABLES[name]()
@@ -354,7 +354,7 @@ def filled(text):
 
 
 def fill(path):
-    """Make the tables of a page anew; returns whether that changed it."""
+    """Regenerate the tables of a page; returns whether that changed it."""
     try:
         old = path.read_text()
     except OSError as error:

@@ -1,9 +1,9 @@
-"""Which code made a run: a hash of all of ours that decides its numbers, as a column of the result files.
+"""Which code made a run: a hash of all our code that decides its numbers, stored in the result files.
 
     code_hash("prenet")      # of prenet.py, devnet.py, training/, loading/splits.py, ...
 
-It covers the detector's module, the splits, the measures and all that these import, also inside functions.
-Comments, docstrings, formatting and what a file does as a script play no part.
+It covers the detector's module, the splits, the metrics and everything that these import, including imports
+inside functions. It ignores comments, docstrings, formatting and what a file does as a script.
 """
 
 import functools

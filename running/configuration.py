@@ -1,8 +1,8 @@
 """What is to be run: its identity, the plan that asks for it, the cell that a worker is sent, and its row.
 
-Identity       what makes two runs runs of the same thing: only these are averaged
-Configuration  an identity that was asked for, with what its row, its table and its detector need besides
-Cell           the runs of a configuration that are missing: all that a worker has to know
+Identity       what two runs must share to be averaged
+Configuration  a requested identity, with what its row, its table and its detector need in addition
+Cell           the missing runs of a configuration: all that a worker needs to know
 row_of_run     the row of the runs file: a configuration and what one of its runs measured
 """
 
@@ -11,7 +11,7 @@ from dataclasses import asdict, astuple, dataclass, fields
 
 @dataclass(frozen=True)
 class Identity:
-    """What the numbers of a run depend on, but for its seed; the fields are columns of the runs file."""
+    """What the numbers of a run depend on, except its seed; the fields are columns of the runs file."""
 
     method: str
     dataset: str
@@ -25,7 +25,7 @@ class Identity:
 
     @property
     def place(self) -> tuple[str, str, str, int, float]:
-        """Method, data set and set-up, whatever it is made with."""
+        """Method, data set and set-up, without data version, settings and code."""
         return astuple(self)[: len(PLACE)]
 
 
@@ -35,21 +35,21 @@ PLACE = IDENTITY_COLUMNS[:5]
 
 @dataclass(frozen=True)
 class Configuration:
-    """One method on one data set at one point of a sweep, as an experiment asks for it."""
+    """One method on one data set at one point of a sweep, as requested by an experiment."""
 
     experiment: str
     identity: Identity
     rows: int
     features: int
-    row_order: str  # how far it is known
+    row_order: str  # how well it is known
     overrides: tuple = ()  # (name, value) pairs of detector parameters other than the method's own
     point: tuple = ()  # (parameter, value) of a sweep
 
     @property
     def work(self):
-        """About how long a run takes, in units of the shortest.
+        """Roughly how long a run takes, relative to the shortest.
 
-        Training takes its time on any data, the rest grows with the data.
+        Training takes the same time on any data; the rest grows with the data.
         """
         return 1 + self.rows * min(self.features, 100_000) / 3e7
 
@@ -77,6 +77,6 @@ class Cell:
 
 
 def row_of_run(configuration, measured):
-    """The columns of the runs file; `measured` has the code too: that of the worker, which made the run."""
+    """The columns of the runs file; `measured` includes the code hash, from the worker that made the run."""
     data = {"rows": configuration.rows, "features": configuration.features}
     return {"experiment": configuration.experiment} | asdict(configuration.identity) | data | measured

@@ -1,4 +1,4 @@
-"""The table of experiments: what each table and figure of the paper is made of, and those beyond it."""
+"""The experiments: what each table and figure of the paper consists of, and those beyond the paper."""
 
 from dataclasses import dataclass, field
 
@@ -6,11 +6,11 @@ from loading.registry import DEMO, OUTSIDE_SETS, SEEN_SETS, UNSEEN_DEMO_SETS, UN
 from loading.splits import OUTSIDE_PROTOCOLS, PAPER_PROTOCOLS
 from methods import METHODS, method_group
 
-# those that can be had as the paper describes them
+# those available as the paper describes them
 EXACT_SETS = ("donors", "census", "fraud", "celeba", "bac", "w7a", "campaign", "thyroid")
 
 
-# The 14 unseen sets on which the methods work best: the paper's choice, but not its list (Sec. 5.5).
+# The 14 unseen sets on which the methods work best: the paper's choice, but it has no list (Sec. 5.5).
 # Our rule: the highest published AUC-PR, averaged over the six methods that use labels.
 FIGURE_3_SETS = (
     "dos->bac", "dos,fuz->bac", "rec,dos->bac",
@@ -18,7 +18,7 @@ FIGURE_3_SETS = (
     "bac->rec", "bac,fuz->rec", "dos->rec", "dos,bac->rec", "fuz->rec",
 )  # fmt: skip
 THEOREM_RATES = (0.2, 0.3, 0.4, 0.5, 0.6, 0.66)  # of contamination with --theorem, beyond those of Fig. 4
-COSTLY_SETS = ("donors", "census")  # at these rates: a million draws, more than a gigabyte
+COSTLY_SETS = ("donors", "census")  # at these rates they need a million draws and more than a gigabyte
 
 
 @dataclass(frozen=True)
@@ -31,17 +31,17 @@ class Experiment:
     methods: list
     sweeps: dict = field(default_factory=dict)  # {parameter: values}
     in_paper: bool = True  # what `all` runs
-    protocols: tuple = PAPER_PROTOCOLS  # those that it can be run with; the first is its own
+    protocols: tuple = PAPER_PROTOCOLS  # possible protocols; the first is the default
     runs: int = 10
 
     def has(self, name):
-        """Whether a data set is of the kind that the experiment is about, or its demo."""
+        """Whether a data set belongs to the experiment, or is its demo."""
         kinds = {kind_of(other) for other in self.data_sets}
         return name in self.demo_sets or kind_of(name) in kinds
 
 
 def kind_of(name):
-    """What a data set is there for: Table 2, Table 3 or the cross-check."""
+    """What a data set is used for: Table 2, Table 3 or the cross-check."""
     return "outside" if name in OUTSIDE_SETS else "unseen" if "->" in name else "seen"
 
 
@@ -65,17 +65,17 @@ EXPERIMENTS = {
             "l2": (0.001, 0.005, 0.01, 0.05, 0.1),
         },
     ),
-    "readings": Experiment(
-        "no table of the paper, but what its text leaves open", EXACT_SETS, (DEMO,), method_group("reading"),
-        in_paper=False,
+    "interpretations": Experiment(
+        "not in the paper: other interpretations of what its text leaves open", EXACT_SETS, (DEMO,),
+        method_group("interpretation"), in_paper=False,
     ),
     "today": Experiment(
-        "no table of the paper, but what one would use today", EXACT_SETS, (DEMO,),
+        "not in the paper: what one would use today", EXACT_SETS, (DEMO,),
         method_group("table", "appendix", "today"), {"n_labeled": (5, 10, 20, 40, 60, 120)},
         in_paper=False, protocols=("independent",),
     ),
     "crosscheck": Experiment(
-        "no table of the paper, but another implementation's results", tuple(OUTSIDE_SETS), (DEMO,),
+        "not in the paper: comparison with another implementation's results", tuple(OUTSIDE_SETS), (DEMO,),
         [*"prenet devnet dsad repen feawad xgbod logistic random-forest xgboost catboost".split(),
          *method_group("outside")],
         {"n_labeled": (5, 10, 20)}, in_paper=False, protocols=OUTSIDE_PROTOCOLS, runs=3,

@@ -1,4 +1,4 @@
-"""What an experiment asks for, and what of it is still to be run."""
+"""What an experiment requests, and which of its runs are still missing."""
 
 import numpy as np
 from scipy import sparse
@@ -13,7 +13,7 @@ from running.runs_file import SET_UP, describe_settings, same_configuration, sam
 
 
 def points(args):
-    """What is varied: a list of (parameter, value), or of one empty tuple if nothing is."""
+    """The points of a sweep: a list of (parameter, value), or one empty tuple if nothing is varied."""
     sweeps = dict(EXPERIMENTS[args.experiment].sweeps)
     if args.theorem:
         sweeps["contamination"] += THEOREM_RATES
@@ -23,7 +23,7 @@ def points(args):
 def make_configured(args, method, point):
     """The detector of a method with --set and a point's value.
 
-    A whole number becomes a float where the usual value is one.
+    A whole number becomes a float where the default is a float.
     """
     settings = dict(args.set) | ({point[0]: point[1]} if point and point[0] not in SET_UP else {})
     usual = make_detector(method).get_params()
@@ -41,8 +41,8 @@ def overrides(method, detector):
 
 
 def configurations(args, names):
-    """What is asked for: a Configuration per data set, method and point."""
-    wanted = {}  # for its order, and each once
+    """What is requested: a Configuration per data set, method and point."""
+    wanted = {}  # keeps the order, without duplicates
     detectors = {
         (method, point): make_configured(args, method, point)
         for method in args.methods
@@ -50,12 +50,12 @@ def configurations(args, names):
     }
     for name in names:
         for method in args.methods:
-            # without labels, the seen classes make no difference: once per unseen class is enough
+            # without labels, the seen classes do not matter: once per unseen class is enough
             dataset = name if METHODS[method].uses_labels or "->" not in name else with_all_others_seen(name)
             data = load_data(dataset, args.data_dir)
             if sparse.issparse(data.X) and (why := why_not_sparse(args, method)):
                 what = f"{name}, sparse with {data.X.shape[1]:,} columns,"
-                print(f"{what} is left out for {METHODS[method].column}, which {why}.")
+                print(f"{what} is skipped for {METHODS[method].column}, which {why}.")
                 continue
             for point in points(args):
                 if not is_too_costly(args, name, point):
@@ -92,14 +92,14 @@ def why_not_sparse(args, method):
     """Why a method is not run on sparse data, None if it is."""
     detector = make_detector(method)
     if not detector.takes_sparse:
-        return "takes dense rows only"
+        return "needs dense rows"
     if detector.slow_on_sparse and not args.datasets:
-        return "takes minutes a run on it: --datasets includes it"
+        return "takes minutes per run on it; name it with --datasets to include it"
     return None
 
 
 def is_too_costly(args, name, point):
-    """Whether --theorem leaves a point out: the data set is large and was not asked for by name."""
+    """Whether --theorem skips a point, because the data set is large and was not named with --datasets."""
     return args.theorem and not args.datasets and name in COSTLY_SETS and point[1] in THEOREM_RATES
 
 
@@ -115,10 +115,10 @@ def plan(args, wanted, done):
         if missing:
             cells[asked.cell(missing, args.data_dir)] = asked
     if others.any():
-        count, why = np.count_nonzero(others), "from other data, with other settings or by other code"
-        print(f"{count} earlier runs were made {why}: they are kept, but not used.")
+        count, why = np.count_nonzero(others), "other data, settings or code"
+        print(f"{count} earlier runs were made with {why}: they are kept, but not used.")
     n_missing, n_wanted = sum(len(cell.runs) for cell in cells), len(everything) * args.runs
     if n_missing < n_wanted:
-        print(f"{n_wanted - n_missing} of {n_wanted} runs were made before and are kept.")
-    # long cells first, so that the processes end together
+        print(f"{n_wanted - n_missing} of {n_wanted} runs exist already and are kept.")
+    # long cells first, so that the processes finish at about the same time
     return dict(sorted(cells.items(), key=lambda item: item[1].work * len(item[0].runs), reverse=True))

@@ -1,10 +1,10 @@
-"""Run cells (all runs of one method on one data set) on several processes, and hand back each run as it ends.
+"""Run cells (all runs of one method on one data set) in several processes, and return each run as it ends.
 
-A worker makes one call at a time, behind the interface of concurrent.futures: submit gives a Future. Here
-it is a fresh process of one thread, in cluster.py a worker of a Dask cluster; how many there are and of
-which kind does not change the results. A worker keeps a cell to its end, and goes on with cells like it:
-the data is opened and the network compiled once for all their runs. A run that fails costs only itself; one
-whose worker dies is tried again, and then costs only its cell.
+A worker makes one call at a time, with the interface of concurrent.futures: submit returns a Future. Here it
+is a fresh process with one thread, in cluster.py a worker of a Dask cluster. The number and kind of workers
+do not change the results. A worker finishes its cell and continues with similar cells, so that the data is
+opened and the network compiled once for all their runs. A failing run does not affect others. If its worker
+dies, the run is retried; if it dies again, only its cell is lost.
 """
 
 import contextlib
@@ -45,10 +45,10 @@ def run_once(cell, run):
 
 
 def attempt(cell, run):
-    """What a worker does: run_once as (result, None), or (None, why) if the run failed."""
+    """What a worker calls: run_once as (result, None), or (None, why) if the run failed."""
     try:
         return run_once(cell, run), None
-    except Exception as error:  # whatever it is, it belongs to this run, and the others go on
+    except Exception as error:  # any error concerns this run only; the others continue
         return None, f"run {run}: {type(error).__name__}: {error}"
 
 
@@ -56,14 +56,14 @@ _kept = {}  # the rows of the last run, under their key
 
 
 def _rows_of_run(cell, seed):
-    """The rows of a run; `released` has one split for all seeds, so it is made once and kept."""
-    # quick, and a worker of a cluster may live longer than the data on disk
+    """The rows of a run; `released` has one split for all seeds, so it is cached."""
+    # quick, and the data on disk may change while a cluster's worker is running
     data = load_data(cell.dataset, cell.data_dir)
     seed = None if cell.protocol == "released" else seed
     set_up = (cell.protocol, cell.n_labeled, cell.contamination)
     key = (data.fingerprint, cell.data_dir, cell.dataset, *set_up, seed)
     if key not in _kept:
-        _kept.clear()  # before the next is made, so that there is only ever one
+        _kept.clear()  # before the next is made, so that only one is in memory
         _kept[key] = rows_of_run(data, cell.protocol, seed, cell.n_labeled, cell.contamination)
     return _kept[key]
 
@@ -85,7 +85,7 @@ def run_cells(cells, jobs, cluster=None):
 
 
 class Task(NamedTuple):
-    """A run that a worker has in hand."""
+    """A run that a worker is working on."""
 
     worker: Any
     cell: Cell
@@ -93,17 +93,17 @@ class Task(NamedTuple):
 
 
 class Schedule:
-    """Which runs wait, who has which in hand, and what came of the others."""
+    """Which runs are waiting, which are in progress, and the outcomes of the others."""
 
     def __init__(self, cells, workers):
         self._workers = workers
-        self._waiting = {cell: list(cell.runs) for cell in cells}  # the first cell is the most urgent
+        self._waiting = {cell: list(cell.runs) for cell in cells}  # the first cell comes next
         self._in_hand = {}  # future -> Task
         self._last = {}  # worker -> the cell it had last
-        self._deaths = Counter()  # (cell, run) -> how many workers it has cost
+        self._deaths = Counter()  # (cell, run) -> how many workers died in it
 
     def outcomes(self):
-        """Yield what comes of every run; see run_cells."""
+        """Yield the outcome of every run; see run_cells."""
         ended = []
         while self._waiting or self._in_hand:
             self._hand_out()
@@ -131,21 +131,21 @@ class Schedule:
             task = self._in_hand.pop(future)
             try:
                 ended.append((task.cell, *future.result()))
-            except Exception as problem:  # of the worker, not of the run
+            except Exception as problem:  # an error of the worker, not of the run
                 ended += self._retry(task, problem)
         return ended
 
     def _retry(self, task, problem):
-        """Put the run of a lost worker back to the front, or give its cell up; returns the outcomes."""
+        """Move the run of a lost worker to the front, or give up its cell; returns the outcomes."""
         worker, cell, run = task
         death = self._workers.drop(worker, problem)  # None if it refused the run
         self._deaths[cell, run] += death is not None
         others = self._waiting.pop(cell, [])
         if self._deaths[cell, run] > self._workers.retries:
-            return [(cell, None, death)]  # its other runs would hardly do better
+            return [(cell, None, death)]  # its other runs would probably fail too
         self._waiting = {cell: [run, *others], **self._waiting}
         if death:
-            print(f"{cell}, run {run}: {death}; it is tried again.", file=sys.stderr, flush=True)
+            print(f"{cell}, run {run}: {death}; retrying.", file=sys.stderr, flush=True)
         return []
 
 
@@ -156,7 +156,7 @@ def connected_workers(address):
 
 
 def _next_cell(waiting, last, taken):
-    """The cell a worker goes on with: its last one, else one that nobody has, like its last one if any."""
+    """The next cell of a worker: its last one, or else a free one, preferably similar to its last."""
     if last in waiting:
         return last
 
@@ -172,8 +172,8 @@ def _next_cell(waiting, last, taken):
 class LocalWorkers:
     """Up to `jobs` processes on this machine, started when there is work for them."""
 
-    retries = 1  # how often a run is tried again whose worker died
-    seconds_between_looks = None  # a process that dies ends its future: nobody has to look
+    retries = 1  # how often a run is retried when its worker dies
+    seconds_between_looks = None  # a dying process ends its future, so no polling is needed
 
     def __init__(self, jobs):
         self._jobs, self._workers = jobs, []
@@ -189,7 +189,7 @@ class LocalWorkers:
         return attempt, cell, run
 
     def drop(self, worker, problem):
-        """Do without a worker that died; returns how it did."""
+        """Remove a worker that died; returns how it died."""
         self._workers.remove(worker)
         return str(problem)
 
@@ -199,7 +199,7 @@ class LocalWorkers:
 
 
 class LocalWorker:
-    """A process of one thread, which makes way for a fresh one after some cells.
+    """A process with one thread, which is replaced by a fresh one after some cells.
 
     TensorFlow never frees a compiled graph, some 12 MB.
     """
@@ -208,13 +208,13 @@ class LocalWorker:
         self._start()
 
     def _start(self):
-        self._cells = set()  # that it has had
+        self._cells = set()  # that it has worked on
         for name in ONE_THREAD:  # read by the libraries when the new process imports them
             os.environ[name] = "1"
         context = multiprocessing.get_context("spawn")
         self._pipe, other_end = context.Pipe()
         self.process = context.Process(target=_work, args=(other_end,), daemon=True)
-        # the new process begins with this mask: Ctrl-C is the driver's to handle, even while a worker imports
+        # the new process starts with this mask: the driver handles Ctrl-C, even while a worker imports
         resource_tracker.ensure_running()  # which would take the mask away when it starts
         earlier = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
         try:
@@ -224,9 +224,9 @@ class LocalWorker:
         other_end.close()
 
     def submit(self, *call):
-        """A Future of what the process makes of a function and its arguments, a cell first.
+        """A Future of a call in the process: a function and its arguments, of which the first is a cell.
 
-        It has a ConnectionError if the process dies.
+        It raises ConnectionError if the process dies.
         """
         if len(self._cells | {call[1]}) > CELLS_PER_PROCESS:
             self.stop()
@@ -248,12 +248,12 @@ class LocalWorker:
             self.process.join()
             code = self.process.exitcode
             reason = signal.Signals(-code).name if code is not None and code < 0 else f"exit code {code}"
-            hint = ", as when memory runs out: fewer --jobs need less" if reason == "SIGKILL" else ""
+            hint = ", perhaps out of memory: try fewer --jobs" if reason == "SIGKILL" else ""
             future.set_exception(ConnectionError(f"the worker process died ({reason}{hint})"))
 
 
 def _work(pipe):
-    """A worker's process: make calls as they come in, until the other end closes the pipe."""
+    """A worker's process: make calls as they arrive, until the other end closes the pipe."""
     threading.Thread(target=_end_with_driver, daemon=True).start()
     with contextlib.suppress(EOFError, OSError):
         while True:
@@ -262,7 +262,7 @@ def _work(pipe):
 
 
 def _end_with_driver():
-    """End this process as soon as the driver is gone, even in a run: nobody would take its result."""
+    """End this process when the driver is gone, even during a run: nothing would receive the result."""
     if driver := multiprocessing.parent_process():
         driver.join()
     os._exit(1)

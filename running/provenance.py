@@ -1,8 +1,8 @@
-"""What results were made with: results/<name>_provenance.json beside each results/<name>_runs.csv.
+"""How results were made: results/<name>_provenance.json next to each results/<name>_runs.csv.
 
-One entry per start of a driver that made runs: when, for how long, with which command, commit, versions,
-machine and data. If the driver is killed, its last half minute may be missing in the entry, never a run in
-the runs file.
+There is one entry per start of a driver that made runs: when, for how long, with which command, commit,
+versions, machine and data. If the driver is killed, the entry may lack its last half minute, but the runs
+file lacks no run.
 """
 
 import datetime
@@ -34,7 +34,7 @@ def provenance_path(results_dir, label):
 
 
 def read_sessions(path):
-    """The entries of a provenance file; none if it is missing or damaged: results count without it."""
+    """The entries of a provenance file; none if it is missing or damaged: results are valid without it."""
     try:
         sessions = json.loads(path.read_text())["sessions"]
         return [entry for entry in sessions if isinstance(entry, dict)]
@@ -43,10 +43,10 @@ def read_sessions(path):
 
 
 class Session:
-    """The entry of the driver that runs now, added to the file with its first run and kept up to date."""
+    """The entry of the current driver, added to the file with its first run and kept up to date."""
 
     def __init__(self, results_dir, label, data, row_orders):
-        """data is {data set: hash of its arrays}, row_orders {data set: how far its row order is known}."""
+        """data is {data set: hash of its arrays}, row_orders {data set: how well its row order is known}."""
         self._path, self._started, self._saved = provenance_path(results_dir, label), now(), None
         self._earlier = read_sessions(self._path)
         self.entry = {
@@ -64,7 +64,7 @@ class Session:
         }
 
     def count_run(self):
-        """Count a run that was made; saved at once only if that was not done for a while."""
+        """Count a run; saves the entry if it was not saved for a while."""
         self.entry["runs_made"] += 1
         if self._saved is None or (now() - self._saved).total_seconds() > SECONDS_BETWEEN_SAVES:
             self.save()
@@ -80,13 +80,13 @@ class Session:
 def command():
     """The command of this process, as a user would type it."""
     path = Path(sys.argv[0]).resolve()
-    is_in_folder = path.is_relative_to(ROOT) and path.parent != ROOT  # such as tools/, which -m starts
+    is_in_folder = path.is_relative_to(ROOT) and path.parent != ROOT  # such as tools/, started with -m
     started = ["-m", module_name(path)] if is_in_folder else [path.name]
     return shlex.join(["python", *started, *sys.argv[1:]])
 
 
 def describe(entry):
-    """A sentence on what the runs of an entry took."""
+    """A sentence about the time and memory of an entry's runs."""
     minutes, seconds = divmod(round(entry["seconds"]), 60)
     driver, worker = entry["peak_memory_mb"].values()
     runs = "1 run" if entry["runs_made"] == 1 else f"{entry['runs_made']:,} runs"
@@ -95,7 +95,7 @@ def describe(entry):
 
 
 def peak_memory_mb():
-    """The most memory of the driver, and of any of its worker processes; shared files count in each."""
+    """The peak memory of the driver and of its largest worker process; shared files count in each."""
     unit = 1 if sys.platform == "darwin" else 1024  # of ru_maxrss, in bytes
     largest_worker = resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss * unit
     return {"driver": round(peak_bytes() / 1e6), "largest_worker": round(largest_worker / 1e6)}
@@ -111,7 +111,7 @@ def version(package):
 
 
 def commit():
-    """The commit of this code, with + if a script was changed since; None outside a clone."""
+    """The commit of this code, with + if a script has uncommitted changes; None outside a clone."""
     try:
         top, head = _git("rev-parse", "--show-toplevel", "HEAD").splitlines()
         changed = _git("status", "--porcelain", "--", "*.py")

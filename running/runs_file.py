@@ -1,4 +1,4 @@
-"""The runs file: one CSV row per run, appended as runs end, with all that its numbers depend on.
+"""The runs file: one CSV row per run, appended as runs end, with everything its numbers depend on.
 
 results/seen_runs.csv is written by one process at a time. Runs of different configurations (protocol, labels,
 contamination, settings, data, code) are never averaged.
@@ -25,7 +25,7 @@ from running.configuration import IDENTITY_COLUMNS, PLACE
 from running.provenance import command
 
 SET_UP = ["protocol", "n_labeled", "contamination"]
-SWEEP = ["parameter", "value"]  # what an experiment varies, of tables only
+SWEEP = ["parameter", "value"]  # what an experiment varies; only in tables
 DATA = ["data_sha256", "data_status"]  # of the prepared arrays, and whether they are the paper's
 # what identifies a run: two rows that agree in all of it are the same run made twice
 IDENTITY = ["experiment", *IDENTITY_COLUMNS, "run", "seed"]
@@ -34,22 +34,22 @@ RUN_COLUMNS = (
     "mean_score_anomalies mean_score_normals fit_seconds score_seconds data_status rows features data_sha256 "
     "settings code"
 ).split()
-# of an earlier version; the code of its runs reads as "", which is nobody's
+# of an earlier version; its runs have the code "", which matches no code
 COLUMNS_BEFORE_CODE = RUN_COLUMNS[:-1]
-# auc_pr_weighted: test anomalies weighted to the paper's class ratio; empty where the data has it anyway
+# auc_pr_weighted: test anomalies weighted to the paper's class ratio; empty if the data has that ratio
 MAY_BE_EMPTY = ["auc_pr_weighted", "mean_score_anomalies", "mean_score_normals"]
 AREAS = ["auc_roc", "auc_pr", "auc_pr_weighted"]
-ROUNDING = 1e-9  # by which a sum of parts may be beyond 0 or 1
+ROUNDING = 1e-9  # rounding error by which an area may exceed 0 or 1
 TEXTS = ["experiment", "method", "dataset", "protocol", "data_status", "data_sha256", "settings", "code"]
-FREE_BYTES = 2**24  # that the disk must have before work starts; a run takes some 400
+FREE_BYTES = 2**24  # free space required before work starts; a run takes about 400
 
 
 @contextmanager
 def only_writer(results_dir):
-    """Keep other drivers out of a results folder, after waiting for one that is in it.
+    """Lock a results folder, after waiting for a driver that is using it.
 
-    A process that dies leaves no lock behind. (filelock puts the same flock on a file, but polls for it, and
-    falls back to a mere marker file where there are no locks; with our sentences it is no shorter.)
+    A process that dies leaves no lock behind. (filelock uses the same flock, but polls for it and falls back
+    to a plain marker file where there are no locks; with our messages it would not be shorter.)
     """
     folder = Path(results_dir)
     with _lock_file(folder) as file:
@@ -57,18 +57,18 @@ def only_writer(results_dir):
         file.truncate(0)
         file.write(f"process {os.getpid()} of {platform.node()} ({command()})")
         file.flush()
-        for left in folder.glob("**/.*.part"):  # of a driver that was killed while it wrote
+        for left in folder.glob("**/.*.part"):  # left by a driver that was killed while writing
             if time.time() - left.stat().st_mtime > 60:
                 left.unlink(missing_ok=True)
         yield
 
 
 def _lock_file(folder):
-    """The file in a results folder that a lock is put on, opened; it holds who has the lock."""
+    """The opened lock file of a results folder; it names the process that has the lock."""
     try:
         folder.mkdir(parents=True, exist_ok=True)
         if shutil.disk_usage(folder).free < FREE_BYTES:
-            needed = f"fewer than {FREE_BYTES // 2**20} MB are free on its disk"
+            needed = f"its disk has less than {FREE_BYTES // 2**20} MB free"
             raise UserError(f"{folder} cannot be written: {needed}")
         return open(folder / ".lock", "a+")
     except OSError as error:
@@ -76,22 +76,20 @@ def _lock_file(folder):
 
 
 def _lock(file, folder):
-    """Lock a file, at once or when the process that has the lock ends."""
+    """Lock a file, if necessary after waiting for the process that has the lock."""
     try:
         fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
     except BlockingIOError:
         file.seek(0)
         user = file.read() or "another process"
         print(
-            f"{folder} is in use by {user}; waiting until it ends (Ctrl-C stops).",
+            f"{folder} is in use by {user}; waiting until it ends (Ctrl-C to stop).",
             file=sys.stderr,
             flush=True,
         )
         fcntl.flock(file, fcntl.LOCK_EX)
     except OSError:  # some network file systems
-        print(
-            f"{folder} is on a file system without locks: start one driver at a time only.", file=sys.stderr
-        )
+        print(f"{folder} is on a file system without locks: run only one driver at a time.", file=sys.stderr)
 
 
 class RunsFile:
@@ -101,7 +99,7 @@ class RunsFile:
         self.path = Path(results_dir) / f"{experiment}_runs.csv"
 
     def read(self):
-        """All runs, the newest of each where one was made twice."""
+        """All runs; only the newest of each that was made twice."""
         if not self.path.exists():
             return pd.DataFrame(columns=RUN_COLUMNS)
         try:
@@ -113,7 +111,7 @@ class RunsFile:
             )
             runs = runs if "code" in runs else runs.assign(code="")
             if not set(IDENTITY) <= set(runs):
-                raise ValueError("it has not the columns of one")
+                raise ValueError("it lacks the columns of one")
             for name in (name for name in runs if name in RUN_COLUMNS and name not in TEXTS):
                 runs[name] = pd.to_numeric(runs[name])
                 if name not in MAY_BE_EMPTY and runs[name].isna().any():
@@ -125,7 +123,7 @@ class RunsFile:
         return runs.drop_duplicates(IDENTITY, keep="last")
 
     def open_for_append(self):
-        """Make the file ready for `append`: create it with its header, or drop a half-written last line."""
+        """Prepare the file for `append`: create it with its header, or drop an incomplete last line."""
         header = ",".join(RUN_COLUMNS) + "\r\n"
         try:
             self.path.parent.mkdir(parents=True, exist_ok=True)
@@ -135,10 +133,10 @@ class RunsFile:
                 return
             columns = content.splitlines()[0].decode(errors="replace").split(",")
             if columns not in (RUN_COLUMNS, COLUMNS_BEFORE_CODE):
-                what_to_do = "move it away or choose another --results-dir"
-                raise UserError(f"{self.path} has other columns than this version writes; {what_to_do}")
+                what_to_do = "move it, or choose another --results-dir"
+                raise UserError(f"{self.path} does not have the columns of this version; {what_to_do}")
             if not content.endswith(b"\n"):
-                print(f"{self.path}: the last line was cut off in writing and is dropped")
+                print(f"{self.path}: dropping the last line, which is incomplete")
                 os.truncate(self.path, content.rfind(b"\n") + 1)
             if columns == COLUMNS_BEFORE_CODE:
                 self._add_code_column(header)
@@ -146,7 +144,7 @@ class RunsFile:
             raise UserError(f"{self.path} cannot be written: {error.strerror}") from None
 
     def _add_code_column(self, header):
-        """Give the runs of an earlier version's file an empty `code`; all else stays as it is."""
+        """Add an empty `code` to the runs of an earlier version's file; everything else is unchanged."""
         _, *lines = self.path.read_bytes().splitlines()
         with written_whole(self.path) as file:
             file.write(header.encode() + b"".join(line + b",\r\n" for line in lines))
@@ -162,7 +160,7 @@ class RunsFile:
 
 
 def refuse_impossible_areas(runs):
-    """ValueError for a measured area that is not from 0 to 1; runs have the order of their file."""
+    """ValueError for a measured area outside 0 to 1; runs are in the order of their file."""
     for name in (name for name in AREAS if name in runs):
         impossible = (runs[name] < -ROUNDING) | (runs[name] > 1 + ROUNDING)
         if impossible.any():
@@ -171,9 +169,9 @@ def refuse_impossible_areas(runs):
 
 
 def describe_settings(detector):
-    """A detector's parameters, but for the seed and those that are None, in one line that can be compared.
+    """A detector's parameters, except the seed and those that are None, in one comparable line.
 
-    An option that is added to a detector, with None as its default, so leaves earlier results valid.
+    So a new option of a detector with the default None keeps earlier results valid.
     """
     parameters = sorted(detector.get_params().items())
     return " ".join(
@@ -187,31 +185,31 @@ def same_configuration(runs, identity):
 
 
 def same_places(runs, wanted):
-    """Which rows of runs have the method, data set and set-up of a configuration, whatever else they have."""
+    """Which rows of runs have the method, data set and set-up of a configuration."""
     places = {asked.identity.place for asked in wanted}
     return np.array([place in places for place in runs[PLACE].itertuples(index=False, name=None)], bool)
 
 
 def select_runs(runs, current, settings, codes):
-    """The runs that belong into one table with `current`: configurations of one point, just asked for.
+    """The runs to show in one table with `current`, the requested configurations of one point.
 
-    Earlier runs of that set-up are shown too, of methods with these settings ({method: description}) and this
-    code ({method: hash}). A data set that was run in several versions is shown in that of `current`, else in
-    the latest. For a sweep, the parameter and its value are added as columns.
+    Earlier runs of that set-up are included if their method has these settings ({method: description}) and
+    this code ({method: hash}). A data set that was run in several versions is shown in that of `current`, or
+    else in the latest. For a sweep, the parameter and its value are added as columns.
     """
     set_up = pd.Series({name: getattr(current[0].identity, name) for name in SET_UP})
     runs = runs[(runs[SET_UP] == set_up).all(axis=1) & (runs["settings"] == runs["method"].map(settings))]
     runs = runs[runs["code"] == runs["method"].map(codes)]
     asked_for = np.any([same_configuration(runs, asked.identity) for asked in current], axis=0)
-    # what was asked for counts as the latest
+    # requested runs count as the latest
     runs = latest_runs(pd.concat([runs[~asked_for], runs[asked_for]]))
     return runs.assign(**dict(zip(SWEEP, current[0].point)))
 
 
 def latest_runs(runs):
-    """The runs on the latest version of every data set, and of those the ones by the latest code: no mixture.
+    """The runs on the latest version of every data set by the latest code, so that versions are not mixed.
 
-    Data sets with unseen classes are one, because they share a matrix. The latest is what was written last.
+    Data sets with unseen classes count as one, because they share a matrix. The latest is the last written.
     """
     latest = runs.groupby(runs["dataset"].map(source_of))[DATA].transform("last")
     runs = runs[(runs[DATA] == latest).all(axis=1)]

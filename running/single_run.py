@@ -2,7 +2,7 @@
 
     measured = measure(detector, rows_of_run(data, "released", seed=0, n_labeled=60, contamination=0.02))
 
-It holds what decides the numbers, nothing else: after a change every run is made again (code_identity.py).
+It contains only what decides the numbers, because every change invalidates all runs (code_identity.py).
 """
 
 import time
@@ -23,7 +23,7 @@ class RowsOfRun(NamedTuple):
     X_test: Any
     y_test: np.ndarray  # True for anomalies
     weights: Any  # of the test rows, None if they all count the same
-    is_anomaly: np.ndarray  # of all rows of `training`: what only measures and validation may see
+    is_anomaly: np.ndarray  # of all rows of `training`; only metrics and validation may see them
     seed: int
 
 
@@ -48,12 +48,12 @@ def scaled(X, positions):
 
 
 def detector_seed(protocol, seed):
-    """The detector's seed in a run: that of the run, or the same in all where one draw alone is varied."""
+    """The detector's seed in a run: that of the run, or a fixed one where only one draw is varied."""
     return 0 if protocol in ONE_DRAW else seed
 
 
 def paper_weights(y_test, paper_odds):
-    """Weights (n,) that give the test set the paper's share of anomalies; None where it has that anyway."""
+    """Weights (n,) that give the test set the paper's share of anomalies; None if it has that already."""
     if paper_odds is None:
         return None
     return np.where(y_test, paper_odds * np.count_nonzero(~y_test) / np.count_nonzero(y_test), 1.0)

@@ -10,10 +10,10 @@ sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 # What ./run_tests.sh --quick leaves out: files that start drivers, workers, servers or browsers or fit for
 # long, tests on real data, and all detectors but four.
 SLOW_FILES = """test_experiments test_faults test_cluster test_code_identity test_bench test_untrusted
-    test_data_prep test_fetching test_download_chain test_reference test_sklearn test_feawad test_readings
-    test_variants test_numbers test_sparse test_training test_report test_page_in_browser
+    test_data_prep test_fetching test_download_chain test_reference test_sklearn test_feawad
+    test_interpretations test_variants test_numbers test_sparse test_training test_report test_page_in_browser
     test_detect test_streams test_user_tables test_compare
-    test_readings_compared test_dsad test_fsnet test_repen test_pumad test_xgbod
+    test_interpretations_compared test_dsad test_fsnet test_repen test_pumad test_xgbod
     test_classifiers test_rosas test_cross_entropy test_keeps test_beyond test_curves
     test_faithfulness test_explaining test_leakage""".split()
 SLOW_DETECTORS = """dsad fsnet cfsnet repen xgbod pumad feawad xgboost catboost random-forest cross-entropy

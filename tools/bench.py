@@ -1,29 +1,28 @@
-"""How fast training and scoring are, in one thread: against Keras' own loop, and against the least possible.
+"""How fast training and scoring are in one thread, compared with Keras' own loop and with a lower bound.
 
     python -m tools.bench                              # PReNet, DevNet and Deep SAD on five data sets
     python -m tools.bench --datasets demo --runs 3     # needs no data
 
 Training, 50 epochs of 20 batches:
-fit       the detector's fit: drawing the batches, building the network, training it; the median of all runs
-          but the first
-compile   what the first run takes longer: the graph is compiled once for all runs; before all, something
-          small is fitted, because TensorFlow takes its time when it is first used, whatever for
+fit       the detector's fit: drawing the batches, building the network and training it; the median of all
+          runs except the first
+compile   the additional time of the first run: the graph is compiled once for all runs. A small model is
+          fitted before all measurements, because TensorFlow is slow when it is first used
 plain     the same network, loss, optimiser and batches, gathered by a generator that feeds Keras' model.fit,
-          which compiles in every run; one run, of which the first epochs are measured and stand for all
-floor     no training at all: each distinct row of a batch X_b (b, D) is gathered once, and there are two
-          matrix products with the hidden layer, X_b W forward and X_b' G backward, with W (D, h) and
-          G (b, h); in numpy
-10 runs   ours is the first run and 9 times fit, plain is 10 times plain
+          which compiles in every run; one run, extrapolated from its first epochs
+floor     no training: each distinct row of a batch X_b (b, D) is gathered once, and there are two matrix
+          products with the hidden layer, X_b W forward and X_b' G backward, with W (D, h) and G (b, h); in
+          numpy
+10 runs   for ours, the first run and 9 times fit; for plain, 10 times plain
 
 Scoring the test set X (n, D):
 score     decision_function
 pairs     PReNet's score as Eq. 6 defines it, in 2E passes over X; one run
-product   a single matrix product X W, in numpy; on thyroid and demo it takes some 0.03 ms, less than any call
-          of a detector can
+product   a single matrix product X W, in numpy; on thyroid and demo it takes about 0.03 ms, less than any
+          call of a detector
 
-All seconds are medians of runs that take turns, because other work on the machine slows all of them alike;
---clock cpu counts the seconds that the processor worked for this process only. Everything is written to
-<results>/bench.csv.
+All times are medians of runs that alternate, so that other work on the machine affects all of them equally;
+--clock cpu measures only the processor time of this process. Everything is written to <results>/bench.csv.
 """
 
 import argparse
@@ -57,8 +56,8 @@ MEASURED_SETS = ["thyroid", "bac", "w7a", "census", "demo"]
 MEASURED = ["prenet", "devnet", "dsad"]
 CLOCKS = {"wall": time.perf_counter, "cpu": time.process_time}
 TEN = 10  # runs in the paper's tables
-SCORINGS_A_RUN = 5  # in each run, because they are short
-# a target: its ratio, the ratio's bound, whether it must be below or above that, and the data sets it is for
+SCORINGS_A_RUN = 5  # repetitions in each run, because they are short
+# a target: its ratio, the bound, whether the ratio must be below or above it, and for which data sets
 BENCH_TARGETS = {
     "training": ("fit_over_floor", 1.6, "at most", ("bac", "w7a", "census")),
     "10 runs": ("ten_plain_over_ten", 10, "at least", ("thyroid",)),
@@ -112,7 +111,7 @@ def fit_plain(detector, rows, unlabeled, anomalies, n_epochs, clock="wall"):
 
 
 def seconds_of_plain(detector, rows, unlabeled, anomalies, n_epochs, clock):
-    """Seconds of a whole fit_plain, of which only the first n_epochs epochs are done."""
+    """Seconds of a whole fit_plain, extrapolated from its first n_epochs epochs."""
     n_epochs = min(n_epochs, detector.epochs)
     _, first, later = fit_plain(detector, rows, unlabeled, anomalies, n_epochs, clock)
     unmeasured = detector.epochs - n_epochs
@@ -120,7 +119,7 @@ def seconds_of_plain(detector, rows, unlabeled, anomalies, n_epochs, clock):
 
 
 def floor_inputs(detector, rows, unlabeled, anomalies):
-    """What floor needs beside the rows: the distinct rows of every batch of a fit, W (D, h) and G (b, h)."""
+    """What floor needs besides X: the distinct rows of every batch of a fit, W (D, h) and G (b, h)."""
     rng = np.random.default_rng(detector.random_state)
     drawn = detector.sample_batches(
         rows, unlabeled, anomalies, detector.epochs * detector.batches_per_epoch, rng
@@ -132,7 +131,7 @@ def floor_inputs(detector, rows, unlabeled, anomalies):
 
 def floor(rows, batches, weights, gradient):
     """X_b W (b, h) and X_b' G (D, h) of every batch; returns those of the last."""
-    # the same for all batches: a new array would cost more
+    # reused for all batches: a new array would cost more
     space = np.empty((len(gradient), rows.shape[1]), rows.dtype)
     for positions in batches:
         # any other mode makes a copy
@@ -154,7 +153,7 @@ def measure_runs(method, data, runs, plain_epochs, clock):
         for _ in range(SCORINGS_A_RUN):
             seconds["product"].append(seconds_of(clock, np.matmul, X_test, inputs[1]))
             seconds["score"].append(seconds_of(clock, detector.decision_function, X_test))
-        if run == 0:  # these take long
+        if run == 0:  # these are slow
             seconds["plain"].append(
                 seconds_of_plain(make_detector(method), rows, *positions, plain_epochs, clock)
             )
@@ -164,7 +163,7 @@ def measure_runs(method, data, runs, plain_epochs, clock):
 
 
 def medians_and_ratios(seconds):
-    """The numbers of the table from the seconds of each run."""
+    """The numbers of the table, from the seconds of each run."""
     first, *later = seconds["fit"]
     medians = {what: statistics.median(values) for what, values in seconds.items() if values}
     fit = statistics.median(later or [first])
@@ -192,7 +191,7 @@ def target_column(target):
 
 
 def target_met(target, row):
-    """Whether a row meets a target: met, missed, or nothing where there is none for its data set."""
+    """Whether a row meets a target: met, missed, or empty if there is none for its data set."""
     ratio, bound, kind, names = BENCH_TARGETS[target]
     if row["dataset"] not in names:
         return ""
@@ -200,7 +199,7 @@ def target_met(target, row):
 
 
 def warm_up():
-    """Fit and score something small, so that what TensorFlow does once is not counted as compilation."""
+    """Fit and score a small model, so that TensorFlow's start-up is not counted as compilation."""
     rows = np.random.default_rng(0).random((100, 3), dtype=np.float32)
     detector = make_detector("prenet", epochs=1).fit_rows(rows, np.arange(90), np.arange(90, 100))
     detector.decision_function(rows)
@@ -221,7 +220,7 @@ def bench(args):
                 method: measure_runs(method, data, args.runs, args.plain_epochs, args.clock)
                 for method in args.methods
             }
-            for rounds in zip(*measuring.values()):  # the methods take turns
+            for rounds in zip(*measuring.values()):  # the methods alternate
                 progress.set_description(name, refresh=False)
                 progress.update(len(rounds))
             for method, seconds in zip(args.methods, rounds):
@@ -233,7 +232,7 @@ def bench(args):
 
 
 def print_times(table, plain_epochs):
-    """Training and scoring apart, with the targets beside."""
+    """Print training and scoring separately, with the targets."""
     names = table["dataset"] + " " + table["method"].map(lambda method: METHODS[method].column)
     print(
         f"\n{'training, seconds':<18}{'fit':>8}{'compile':>9}{'plain':>8}{'floor':>8}{'fit/floor':>15}",
@@ -260,13 +259,13 @@ def print_times(table, plain_epochs):
         results = table[target_column(target)]
         met, of = (results == "met").sum(), (results != "").sum()
         print(f"  {target:<9} {ratio.replace('_', ' ')} {kind} {bound:g}: met in {met} of {of} cases")
-    print(f"plain is one run, of which {plain_epochs} epochs were measured; pairs is one run.")
+    print(f"plain is one run, extrapolated from {plain_epochs} epochs; pairs is one run.")
 
 
 def bench_parser():
     parser = argparse.ArgumentParser(
         prog="python -m tools.bench",
-        description="Time training and scoring against Keras' own loop and the least that can be done.",
+        description="Time training and scoring, compared with Keras' own loop and a lower bound.",
     )
     add = parser.add_argument
     default_sets = f"(default: {','.join(MEASURED_SETS)})"
@@ -275,9 +274,9 @@ def bench_parser():
     all_methods = f"of {', '.join(MEASURED)} (default: all)"
     add("--methods", type=known, default=MEASURED, metavar="A,B", help=all_methods)
     add("--runs", type=positive, default=TEN, help="runs of each (default: %(default)s)")
-    epochs = "epochs that model.fit really does (default: %(default)s)"
+    epochs = "epochs of model.fit to measure (default: %(default)s)"
     add("--plain-epochs", type=positive, default=TEN, help=epochs)
-    clock = "seconds that pass, or that the processor works (default: %(default)s)"
+    clock = "wall-clock or processor time (default: %(default)s)"
     add("--clock", choices=CLOCKS, default="wall", help=clock)
     add("--results-dir", default="results", help="where to write bench.csv (default: %(default)s)")
     add_data_arguments(parser)
@@ -288,7 +287,7 @@ def main(argv=None):
     parser = bench_parser()
     args = parser.parse_args(argv)
     if not 2 <= args.plain_epochs <= 50:
-        bounds = "must be from 2, because the first epoch compiles, to 50, which are all"
+        bounds = "must be from 2 (the first epoch compiles) to 50 (all epochs)"
         parser.error(f"argument --plain-epochs: {bounds}")
     with user_errors_end(parser):
         statuses, errors = prepare_all(args.datasets, make_finder(args), args.data_dir)

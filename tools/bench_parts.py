@@ -1,18 +1,18 @@
-"""Where the time of XGBOD and FEAWAD goes, part by part: the plain way of computing it, ours, and the floor.
+"""Where XGBOD and FEAWAD spend their time: a straightforward implementation, ours, and a lower bound.
 
     python -m tools.bench_parts                          # six data sets, about ten minutes
     python -m tools.bench_parts --datasets thyroid
 
-Seconds that the processor works in one thread, one run with the authors' draws, plain and ours in turn:
+Processor seconds in one thread, for one run with the authors' draws; plain and ours alternate:
 
-XGBOD    means      StandardScaler, against column sums in chunks
-         SVMs       scores by one float64 kernel of all rows, against float32 and each distinct row once
-         forests    scikit-learn's score_samples, against XGBoost walking all 600 trees
-         boosting   XGBoost on dense columns, against binary columns without their zeros
+XGBOD    means      StandardScaler; ours: column sums in chunks
+         SVMs       scores by one float64 kernel of all rows; ours: float32 and each distinct row once
+         forests    scikit-learn's score_samples; ours: XGBoost walks all 600 trees
+         boosting   XGBoost on dense columns; ours: binary columns without their zeros
          fits       of SVMs and forests: the same code in both
 FEAWAD   autoencoder  100 epochs of pre-training: the same code in both
-         joint        30 epochs on all 512 rows of a batch, against each distinct row once
-         The floor is numpy's time for the matrix products alone. Few epochs are measured and stand for all.
+         joint        30 epochs on all 512 rows of a batch; ours: each distinct row once
+         The floor is numpy's time for the matrix products alone. Times are extrapolated from a few epochs.
 
 Everything is written to <results>/bench_parts.csv.
 """
@@ -43,12 +43,12 @@ from training.trees import binary_columns, without_zeros
 from xgbod import FOREST_TREES, KERNEL_ROWS, XGBOD, distinct_rows, mean_and_scale
 
 MEASURED_SETS = ["thyroid", "campaign", "w7a", "bac", "donors", "census"]
-PLAIN_ROWS = 16_384  # that the plain way scores at a time
+PLAIN_ROWS = 16_384  # rows that the plain version scores at a time
 EPOCHS, FEW = {"autoencoder": 100, "joint": 30}, 10  # epochs of FEAWAD's stages, and how many are measured
 
 
 def seconds(work):
-    """The processor's seconds for a piece of work, and what it returned."""
+    """The processor seconds of a call, and its result."""
     start = time.process_time()
     result = work()
     return time.process_time() - start, result
@@ -109,11 +109,13 @@ def our_svm_scores(detector, X):
 
 
 class PlainFEAWAD(FEAWAD):
-    """FEAWAD on all rows of a batch, each as often as it is drawn."""
+    """FEAWAD on all rows of a batch, including repeated ones."""
 
     def build(self, n_features, seed):
         model = super().build(n_features, seed)
-        return keras.Model(model.input, model.output)  # without the name that says that it works row by row
+        return keras.Model(
+            model.input, model.output
+        )  # without the attribute that says that it works row by row
 
 
 def feawad_parts(rows, labels):
@@ -121,7 +123,7 @@ def feawad_parts(rows, labels):
     unlabeled, anomalies = np.flatnonzero(labels == 0), np.flatnonzero(labels == 1)
 
     def stage(make):
-        """Seconds of an epoch: two fits, so that what they take at any length, compilation too, cancels."""
+        """Seconds of an epoch, from two fits, so that fixed costs such as compilation cancel."""
         times = []
         for n_epochs in (1, 1 + FEW):
             make(n_epochs).fit_rows(rows, unlabeled, anomalies)
@@ -195,7 +197,7 @@ def make_parser():
     parser = argparse.ArgumentParser(prog="python -m tools.bench_parts", description=__doc__.splitlines()[0])
     default = f"(default: {','.join(MEASURED_SETS)})"
     parser.add_argument("--datasets", type=data_set_names, default=MEASURED_SETS, metavar="A,B", help=default)
-    methods = "of xgbod, feawad (default: both)"
+    methods = "xgbod, feawad or both (default: both)"
     parser.add_argument(
         "--methods",
         default=["xgbod", "feawad"],
@@ -215,7 +217,7 @@ def main(argv=None):
     with user_errors_end(parser):
         statuses, errors = prepare_all(args.datasets, make_finder(args), args.data_dir)
         if errors or "missing" in statuses.values():
-            sys.exit("Some of the data sets cannot be had: `python data_prep.py` says where to get them.")
+            sys.exit("Some of the data sets are not available: `python data_prep.py` says where to get them.")
         tools.bench.warm_up()
         table = []
         for name in args.datasets:

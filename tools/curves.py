@@ -1,25 +1,25 @@
-"""What lies behind the AUC values of a run: ROC, precision-recall, scores of both classes, training loss.
+"""The curves behind the AUC values of a run: ROC, precision-recall, scores by class, training loss.
 
     python -m tools.curves                                             # ten methods on thyroid and campaign
     python -m tools.curves --datasets demo --methods prenet,iforest    # needs no data
 
-One run per method and data set: run 0 of ./run_seen.sh, made in a process of one thread as there, so that
-its AUC values are the same to the last bit. A run is written as soon as it ends, and a second start leaves
-out what the same code has made from the same data. Written to the results folder:
+One run per method and data set: run 0 of ./run_seen.sh, made in a process with one thread as there, so that
+its AUC values are the same to the last bit. A run is written as soon as it ends, and a second start skips
+runs that the same code made from the same data. Written to the results folder:
 
 curves.csv              dataset, method, curve, x, y; numbers of 5 digits
     roc                 x false positive rate, y true positive rate
     pr                  x recall, y precision, from (0, 1), which scikit-learn adds, to the share of anomalies
-    scores_anomalies,   the test scores of a class as a density, whose area is 1, in 40 bins (x: their
-    scores_normals      centres) that both classes share, from the 0.1 to the 99.9 percentile of all test
-                        scores; scores beyond count in the first and the last bin
-    loss                x epoch, y mean loss with its l2 terms; of detectors that train a network
+    scores_anomalies,   the test scores of a class as a density with area 1, in 40 bins (x: their centres)
+    scores_normals      that both classes share, from the 0.1 to the 99.9 percentile of all test scores;
+                        scores outside count in the first or the last bin
+    loss                x epoch, y mean loss with its l2 terms; only for detectors that train a network
 curves_runs.csv         the run behind the curves: one row per method and data set, as in seen_runs.csv
-curves_provenance.json  what they were made with
+curves_provenance.json  how they were made
 
-ROC and precision-recall curves are thinned: from their two ends on, the point that lies farthest from the
-line through those kept so far is kept too, until there are 120 or none is off by what 5 digits show. Test
-rows count alike in all curves, also where `data_status` is partial.
+ROC and precision-recall curves are thinned: starting with the two ends, the point farthest from the line
+through the points kept so far is added, until there are 120 or the error is not visible in 5 digits. All test
+rows have the same weight in all curves, even if `data_status` is partial.
 """
 
 import argparse
@@ -50,19 +50,19 @@ from running.single_run import measure, rows_of_run
 
 LABEL = "curves"  # of the files
 DRAWN_SETS = ["thyroid", "campaign"]
-# what the first run of ./run_seen.sh has
+# as in the first run of ./run_seen.sh
 AS_SEEN = {"experiment": "seen", "protocol": "released", "n_labeled": 60, "contamination": 0.02}
 AS_SEEN |= {"set": [], "theorem": False}
 MOST_POINTS = 120  # of a ROC or precision-recall curve
-SMALLEST_STEP = 1e-5  # from a line, in curves between 0 and 1 that are written with 5 digits
-N_BINS, ENDS = 40, (0.1, 99.9)  # bins of the scores, and the percentiles that they lie between
+SMALLEST_STEP = 1e-5  # distance from a line, for curves between 0 and 1 written with 5 digits
+N_BINS, ENDS = 40, (0.1, 99.9)  # bins of the scores, and the percentiles that bound them
 
 
 # ---------------------------------------------------------------------------- the curves of one run
 
 
 def thinned(points, most=MOST_POINTS):
-    """The points (n, 2) of a line that show its shape, at most so many, both ends among them."""
+    """The points (n, 2) of a line that show its shape: at most this many, including both ends."""
     places, kept = np.arange(len(points)), np.array([0, len(points) - 1])
     while len(kept) < most:
         after = np.searchsorted(kept, places[:-1], side="right")
@@ -84,7 +84,7 @@ def curves_of(y_test, scores, losses):
     clipped, centres = np.clip(scores, edges[0], edges[-1]), (edges[:-1] + edges[1:]) / 2
     points = {
         "roc": thinned(np.column_stack([false_positives, true_positives])),
-        "pr": thinned(np.column_stack([recall, precision])[::-1]),  # from recall 0 on
+        "pr": thinned(np.column_stack([recall, precision])[::-1]),  # from recall 0 upwards
     }
     for name, members in (("scores_anomalies", y_test), ("scores_normals", ~y_test)):
         density, _ = np.histogram(clipped[members], edges, density=True)
@@ -105,7 +105,7 @@ def run_with_curves(cell, run):
         # measure keeps no scores; these are the same
         scores = np.asarray(detector.decision_function(rows.X_test), np.float64)
         return (measured, curves_of(rows.y_test, scores, getattr(detector, "losses_", None))), None
-    except Exception as error:  # whatever it is, the other methods go on
+    except Exception as error:  # any error: the other methods continue
         return None, f"{type(error).__name__}: {error}"
 
 
@@ -125,7 +125,7 @@ def read_made(results_dir):
 
 
 def write_made(results_dir, made):
-    """Write both files, by data set and method; the runs last, so that each that stands there has curves."""
+    """Write both files, by data set and method; the runs last, so that every run has its curves."""
     order = list(METHODS)
     known = [place for place in made if place[1] in METHODS]
     places = sorted(known, key=lambda place: (place[0], order.index(place[1])))
@@ -141,7 +141,7 @@ def write_made(results_dir, made):
 
 
 def prepare_data(args):
-    """Prepare the data sets; UserError for one that cannot be had."""
+    """Prepare the data sets; UserError if one is not available."""
     for name in args.datasets:
         if not EXPERIMENTS["seen"].has(name):
             raise UserError(f"{name!r} is not a data set of the experiment `seen`")
@@ -151,18 +151,18 @@ def prepare_data(args):
 
 
 def is_made(identity, made):
-    """Whether the curves of a run with this identity are there."""
+    """Whether the curves of a run with this identity exist."""
     row, _ = made.get((identity.dataset, identity.method), ({}, None))
     return all(row.get(name) == value for name, value in asdict(identity).items())
 
 
 def make_curves(args):
-    """Make the runs that are missing and write each as it ends; returns what failed, as lines of text."""
+    """Make the missing runs and write each as it ends; returns what failed, as lines of text."""
     prepare_data(args)
     wanted, made, failures = configurations(args, args.datasets), read_made(args.results_dir), []
     missing = [asked for asked in wanted if args.force or not is_made(asked.identity, made)]
     if len(missing) < len(wanted):
-        print(f"{len(wanted) - len(missing)} of {len(wanted)} runs were made before and are kept.")
+        print(f"{len(wanted) - len(missing)} of {len(wanted)} runs exist already and are kept.")
     cells = {asked.cell([0], args.data_dir): asked for asked in missing}
     data = {asked.identity.dataset: asked.identity.data_sha256 for asked in wanted}
     row_orders = {asked.identity.dataset: asked.row_order for asked in wanted}
@@ -179,7 +179,7 @@ def make_curves(args):
             write_made(args.results_dir, made)
             session.count_run()
             tell(cell, measured)
-    finally:  # also if it was stopped
+    finally:  # also when stopped
         workers.close()
         if session.entry["runs_made"]:
             session.save()
@@ -189,7 +189,7 @@ def make_curves(args):
 
 
 class CurveWorkers(LocalWorkers):
-    """Processes that return the curves too."""
+    """Processes that also return the curves."""
 
     def call(self, cell, run):
         return run_with_curves, cell, run
@@ -213,7 +213,7 @@ def make_parser():
     methods = f"methods of methods.py (default: {','.join(drawn)})"
     add("--methods", type=known, default=drawn, metavar="A,B", help=methods)
     add("--results-dir", default="results", help="where to write curves.csv (default: %(default)s)")
-    add("--force", action="store_true", help="run again what is in the results already")
+    add("--force", action="store_true", help="repeat runs that the results already contain")
     add_data_arguments(parser)
     parser.set_defaults(**AS_SEEN)
     return parser
@@ -226,7 +226,7 @@ def main(argv=None):
         with user_errors_end(parser), only_writer(args.results_dir):
             failures = make_curves(args)
     except KeyboardInterrupt:
-        print("\nStopped. Every finished run is kept; the same command goes on from here.", file=sys.stderr)
+        print("\nStopped. Every finished run is kept; run the same command to resume.", file=sys.stderr)
         return 130
     for line in failures:
         print(f"FAILED {line}", file=sys.stderr)

@@ -3,15 +3,15 @@
     python -m tools.scaling               # up to 10 million rows and a million features, about 10 minutes
     python -m tools.scaling --quick       # small sizes
 
-The data is generated: uniform numbers, dense, or sparse with NONZEROS entries a row. While one size grows,
-the others stay at 10,000 rows, 10 features and 60 labelled anomalies; for the anomalies, all of which are
-rows, at 100,000 rows. Every point has a process and a thread of its own. All rows are scored.
+The data is generated: uniform numbers, dense, or sparse with NONZEROS entries per row. While one size grows,
+the others stay at 10,000 rows, 10 features and 60 labelled anomalies. While the anomalies grow, all of which
+are rows, there are 100,000 rows. Every point has its own process with one thread. All rows are scored.
 
-fit_seconds       median of the fits after the first; where a fit takes longer than 20 seconds, the only fit
-compile_seconds   what the first fit takes longer
+fit_seconds       median of the fits after the first; if a fit takes longer than 20 seconds, the only fit
+compile_seconds   the additional time of the first fit
 score_seconds     median of several decision_function calls
 data_mb           the rows themselves
-fit_mb, score_mb  how far the peak of the process's memory rises above the data: all of training, scoring once
+fit_mb, score_mb  the process's peak memory in addition to the data: for all of training, for scoring once
 
 Writes <results>/scaling.csv and <results>/figures/scaling.png and .svg. An exponent is the slope of a
 straight line through the logarithms: 0 does not grow, 1 is proportional.
@@ -38,7 +38,7 @@ from reporting import figures
 from running.processes import LocalWorker
 from tools.bench import CLOCKS, seconds_of
 
-SIZES = {"rows": 10_000, "features": 10, "labeled": 60}  # where a size is not the one that grows
+SIZES = {"rows": 10_000, "features": 10, "labeled": 60}  # of the sizes that do not grow
 LABELS = {"rows": "rows", "features": "features", "labeled": "labelled anomalies"}
 GROWING = {
     "rows": [10_000, 100_000, 1_000_000, 10_000_000],
@@ -50,11 +50,11 @@ MOST_DENSE = 10_000  # features; more are sparse
 NONZEROS = 100  # entries in a sparse row
 CHUNK = 1_000_000  # numbers generated at a time
 FITS, SCORINGS = 3, 5
-LONG_FIT = 20  # seconds, from which on there is one fit only
-SMALLEST_MB = 1.0  # what the allocator keeps at hand hides less
-# the most that scoring should need beside the data; a score itself takes 8 bytes
+LONG_FIT = 20  # seconds; a longer fit is made only once
+SMALLEST_MB = 1.0  # the allocator's reserve hides smaller amounts
+# the most memory that scoring should need in addition to the data; a score itself takes 8 bytes
 SCORING_MB, SCORING_BYTES_A_ROW = 128, 24
-# what must hold: size, column, the largest exponent, in words
+# the targets: size, column, largest exponent, in words
 SCALING_TARGETS = [
     ("rows", "fit_seconds", 0.1, "training time does not grow with the rows"),
     ("rows", "fit_mb", 0.1, "training memory does not grow with the rows"),
@@ -73,7 +73,7 @@ def dense_rows(n_rows, n_features, rng):
 
 
 def sparse_rows(n_rows, n_features, rng):
-    """A CSR matrix (n, D) of NONZEROS uniform numbers a row; columns drawn twice are added up."""
+    """A CSR matrix (n, D) of NONZEROS uniform numbers per row; values of a column drawn twice are added."""
     columns = np.sort(rng.integers(n_features, size=(n_rows, NONZEROS), dtype=np.int32), axis=1).ravel()
     values = rng.random(len(columns), dtype=np.float32)
     rows = sparse.csr_matrix(
@@ -84,7 +84,7 @@ def sparse_rows(n_rows, n_features, rng):
 
 
 def peak_mb(forget=False):
-    """The most memory that this process has had, since its start or since it was last told to forget that."""
+    """The peak memory of this process since its start or since the last reset."""
     if forget:
         # on Linux only; elsewhere a lower peak after a higher one is not seen
         with contextlib.suppress(OSError):
@@ -126,23 +126,23 @@ def measure_point(n_rows, n_features, n_labeled, epochs, clock):
 
 
 def measure_all(growing, epochs, clock):
-    """A row per point; those that cannot be measured are left out, with a printed reason."""
+    """A row per point; those that cannot be measured are skipped, with a message."""
     points = [(size, value) for size, values in growing.items() for value in values]
     table = []
     interval = 0.1 if sys.stderr.isatty() else 30  # in a log file, a line every half minute is enough
     for size, value in (progress := tqdm(points, unit="point", mininterval=interval, dynamic_ncols=True)):
         progress.set_description(f"{value:,} {LABELS[size]}", refresh=sys.stderr.isatty())
         sizes = SIZES | ({"rows": 10 * max(growing["labeled"])} if size == "labeled" else {}) | {size: value}
-        worker = LocalWorker()  # a new process, so that its peak of memory is this point's
+        worker = LocalWorker()  # a new process, so that its peak memory is this point's
         try:
             result = worker.submit(measure_point, *sizes.values(), epochs, clock).result()
-        except Exception as error:  # of this point, and the others go on
-            progress.write(f"{value:,} {LABELS[size]}: left out, {error}", file=sys.stderr)
+        except Exception as error:  # an error of this point; the others continue
+            progress.write(f"{value:,} {LABELS[size]}: skipped, {error}", file=sys.stderr)
             continue
         finally:
             worker.stop()
         if result is None:
-            reason = "left out, because PReNet does not train on sparse rows"
+            reason = "skipped, because PReNet does not train on sparse rows"
             progress.write(f"{value:,} {LABELS[size]}: {reason}", file=sys.stderr)
             continue
         table.append({"growing": size, **sizes, **result})
@@ -184,9 +184,9 @@ def print_growth(table, slopes):
             verdict = "met" if slope <= largest else "missed"
             print(f"  {words}: exponent {slope:.2f}, at most {largest}: {verdict}")
     excess = table["score_mb"] - (SCORING_MB + SCORING_BYTES_A_ROW * table["rows"] / 2**20)
-    words = f"scoring needs at most {SCORING_MB} MB and {SCORING_BYTES_A_ROW} bytes a row beside the data"
+    words = f"scoring needs at most {SCORING_MB} MB and {SCORING_BYTES_A_ROW} bytes per row beyond the data"
     verdict = "met" if (excess <= 0).all() else "missed"
-    print(f"  {words}: {verdict}, it does in {(excess <= 0).sum()} of {len(table)} points")
+    print(f"  {words}: {verdict}, true for {(excess <= 0).sum()} of {len(table)} points")
 
 
 CURVES = {  # column: label, colour, marker, row of panels
@@ -199,7 +199,7 @@ CURVES = {  # column: label, colour, marker, row of panels
 
 
 def draw_growth(axes, points, size, column, slope):
-    """One curve, its slope at its end; sparse rows have hollow markers."""
+    """One curve with its slope at the end; sparse rows have hollow markers."""
     _, color, marker, row = CURVES[column]
     for is_sparse, part in points.groupby("sparse"):
         values = np.maximum(part[column], SMALLEST_MB) if row else part[column]
@@ -241,9 +241,9 @@ def main(argv=None):
         prog="python -m tools.scaling",
         description="Measure how PReNet's time and memory grow with the data, and draw it.",
     )
-    quick = "small sizes and 2 epochs only, to see whether it works"
+    quick = "only small sizes and 2 epochs, as a quick check"
     parser.add_argument("--quick", action="store_true", help=quick)
-    clock = "seconds that pass, or that the processor works (default: %(default)s)"
+    clock = "wall-clock or processor time (default: %(default)s)"
     parser.add_argument("--clock", choices=CLOCKS, default="wall", help=clock)
     where = "where to write scaling.csv and the figure (default: %(default)s)"
     parser.add_argument("--results-dir", default="results", help=where)

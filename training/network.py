@@ -72,7 +72,7 @@ def build_psi(
 ) -> keras.Model:
     """Feature learner psi (Eq. 1): a hidden layer of ReLU units, as in all deep detectors (App. B.2.2).
 
-    Other readings have several layers, or a last one without its ReLU (code_layer="linear").
+    Other interpretations have several layers, or a last one without its ReLU (code_layer="linear").
     """
     instance = code = keras.Input((n_features,))
     *before, last = layer_sizes(hidden_units)

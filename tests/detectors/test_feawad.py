@@ -23,7 +23,7 @@ from training.network import keras, tf
 
 SMALL = {"encoder": (16, 4), "scorer": (16, 8), "pretraining_epochs": 3, "epochs": 3, "batch_size": 64}
 LONGER = SMALL | {"pretraining_epochs": 20, "epochs": 20}  # the same graphs, so nothing is compiled anew
-RAW = {"residual_term": "paper", "input_layer": False}  # the reading feawad-raw-residual
+RAW = {"residual_term": "paper", "input_layer": False}  # the interpretation feawad-raw-residual
 RELEASED_KERNELS = [(21, 21), (21, 128), (128, 64), (64, 128), (128, 21), (86, 256), (257, 32), (33, 1)]
 
 

@@ -6,9 +6,9 @@ from sklearn.base import clone
 from sklearn.metrics import roc_auc_score
 from toys import two_clusters
 
+from interpretations import PReNetSmallLayers
 from methods import make_detector
 from prenet import VARIANTS, PReNet
-from readings import PReNetSmallLayers
 from training import keras_detector
 from training.loop import Trainer
 from training.network import parts_of, state_of, tf
@@ -67,7 +67,7 @@ def test_margin_scales_the_merged_label():
 
 @pytest.mark.parametrize("name, labels", [("trm-2m", [0, 8, 8]), ("iprenet-2m", [0, 8])])
 def test_labels_of_2m(name, labels):
-    """The labels are all that such a reading changes."""
+    """The labels are all that such an interpretation changes."""
     batches, usual = (
         make_detector(method, batch_size=8).sample_batches(
             None, np.arange(100, 200), np.arange(5), 3, np.random.default_rng(0)
@@ -107,7 +107,7 @@ def test_single_instances_are_half_unlabelled_half_anomalies():
     ],
 )
 def test_layers_and_l2(name, kernels, n_regularized):
-    """Every hidden kernel of psi has its l2 term, NPR's in a reading only, the scoring layer never."""
+    """Every hidden kernel of psi has its l2 term, NPR's in one interpretation, the scoring layer never."""
     model = make_detector(name, l2=0.1).build(7, seed=0)
     weights = model.get_weights()
     assert [w.shape for w in weights[::2]] == kernels

@@ -108,7 +108,7 @@ def test_without_results_nothing_of_ours_is_tested_and_the_command_to_run_is_nam
 
 def test_the_papers_own_values_are_judged_first_and_without_results():
     assert list(judge_claims(sources_by_name(""))[0].findings) == [PAPER, PAPER_ON_OURS, OURS, NEW]
-    assert in_paper(claims.best_on_seen).evidence.startswith("PReNet is number 1 of 7: PReNet 0.583")
+    assert in_paper(claims.best_on_seen).evidence.startswith("PReNet has rank 1 of 7: PReNet 0.583")
     nine = in_paper(claims.nine_on_seen)
     assert nine.verdict == WEAKENED and "significantly better than 8 of 9" in nine.evidence.lower()
     assert "ahead, but not significantly: FEAWAD (ahead on 8 of 11, p = 0.154" in nine.evidence
@@ -131,9 +131,9 @@ def test_the_paper_is_judged_on_our_sets_and_methods_too(tmp_path):
     assert paper.verdict == SUPPORTED and "7 printed sets that we have" in paper.evidence
     assert "6 of 6: DevNet (ahead on 7 of 7, p = 0.016" in paper.evidence
     assert one.verdict == one.findings[OURS].verdict
-    # what ours are held against is not judged
+    # what ours are compared with is not judged
     paper = judged[claims.improvement_on_seen].findings[PAPER_ON_OURS]
-    assert paper.verdict == UNTESTABLE and paper.evidence.startswith("What ours are held against: DevNet +")
+    assert paper.verdict == UNTESTABLE and paper.evidence.startswith("Ours are compared with: DevNet +")
 
 
 def test_sums_keep_exact_and_partial_data_apart(tmp_path):
@@ -327,7 +327,7 @@ def test_the_best_or_nearly_so_on_every_set(tmp_path):
     assert "at 0.005 contradicted; at 0.02 weakened" in finding.evidence
 
 
-def test_improvements_are_held_against_the_papers_on_the_same_sets(tmp_path):
+def test_improvements_are_compared_with_the_papers_on_the_same_sets(tmp_path):
     """Nine tenths of what the printed values give on our seven sets: that is enough."""
     printed = published_scores("seen", "auc_pr", SETS).mean()
     gains = {name: printed["prenet"] / printed[name] - 1 for name in method_group("table")[1:]}
@@ -388,7 +388,7 @@ def test_ranks_and_conover_speak_of_all_ten_methods(tmp_path):
     assert finding.verdict == CONTRADICTED and "number 2 of 10: FEAWAD 1.00, PReNet 2.00" in finding.evidence
     finding = found(claims.conover_on_seen, tmp_path)  # the same order everywhere: significantly worse
     assert finding.verdict == CONTRADICTED
-    assert "not better than FEAWAD (rank 1.00 against 2.00" in finding.evidence
+    assert "not better than FEAWAD (rank 1.00 versus 2.00" in finding.evidence
     finding = found(claims.three_more_on_seen, tmp_path)
     assert finding.verdict == WEAKENED
     assert "not better than FEAWAD (ahead on 0, behind on 7 of 7, lead −0.100" in finding.evidence
@@ -408,11 +408,11 @@ def labels(prenet, **of_120):
     return at | {120: {"prenet": 0.7} | of_120}
 
 
-def test_fewer_labels_are_held_against_the_rival_with_120(tmp_path):
+def test_fewer_labels_are_compared_with_the_rival_with_120(tmp_path):
     write_sweep(tmp_path, "labels", "n_labeled", labels((0.4, 0.45, 0.6), devnet=0.61, dsad=0.45))
     finding = found(claims.fewer_labels_than_devnet, tmp_path)  # 0.600 is within 0.01 of 0.610
     assert finding.verdict == SUPPORTED
-    assert "w7a 0.600 against 0.610, campaign 0.600 against 0.610" in finding.evidence
+    assert "w7a 0.600 versus 0.610, campaign 0.600 versus 0.610" in finding.evidence
     assert "as good with 30 on 0 of 2" in finding.evidence
     assert "at 0.005 weakened; at 0.02 supported" in finding.evidence
     # with 15 labels 0.4: below DSAD's 0.45 with 120, and below its 0.5 with 15
@@ -473,7 +473,7 @@ def test_stability_under_contamination_leaves_news20_out(tmp_path, at_5, verdict
     write_sweep(tmp_path, "contamination", "contamination", by_value, [*SETS, "news20"])
     finding = found(claims.stable_under_contamination, tmp_path)
     assert finding.verdict == verdict and note in finding.evidence
-    assert "At 10%: within 0.05 on 0 of 7, the most on donors −0.100." in finding.evidence
+    assert "At 10%: within 0.05 on 0 of 7, largest on donors −0.100." in finding.evidence
 
 
 def test_robustness_looks_at_the_worst_value_per_data_set(tmp_path):
@@ -535,12 +535,12 @@ def test_ablations(tmp_path, check, variant, scores, verdict):
 def test_one_layer_must_be_better_for_every_method(tmp_path):
     two = {f"{name}-two-layers": 0.4 for name in ("prenet", "devnet", "dsad", "fsnet", "cfsnet", "repen")}
     write(tmp_path, "seen", **table_scores())
-    write(tmp_path, "readings", **two)
+    write(tmp_path, "interpretations", **two)
     assert found(claims.one_hidden_layer, tmp_path).verdict == SUPPORTED
-    write(tmp_path, "readings", **two | {"repen-two-layers": 0.6})
+    write(tmp_path, "interpretations", **two | {"repen-two-layers": 0.6})
     finding = found(claims.one_hidden_layer, tmp_path)
-    assert finding.verdict == WEAKENED and "not for REPEN (0.500 against 0.600 with two" in finding.evidence
-    write(tmp_path, "readings", sets=["x"], **two)  # on no data set in common
+    assert finding.verdict == WEAKENED and "not for REPEN (0.500 versus 0.600 with two" in finding.evidence
+    write(tmp_path, "interpretations", sets=["x"], **two)  # on no data set in common
     assert found(claims.one_hidden_layer, tmp_path).verdict == UNTESTABLE
 
 
@@ -554,7 +554,7 @@ def theorem_table(shift, shares=(0.02, 0.5)):
     return pd.DataFrame(rows)
 
 
-def test_the_theorem_is_held_against_measured_scores(tmp_path):
+def test_the_theorem_is_compared_with_measured_scores(tmp_path):
     table = theorem_table(-0.5)  # exactly the distance that is allowed
     table.to_csv(tmp_path / "theorem.csv", index=False)
     for check in (claims.theorem_order, claims.theorem_values):
@@ -618,7 +618,7 @@ def test_new_draws_have_verdicts_of_their_own(tmp_path):
     ids=["one set", "PReNet only", "no PReNet", "PReNet empty", "nothing in common", "all the same"],
 )
 def test_tables_with_next_to_nothing_in_them_get_verdicts_all_the_same(tmp_path, sets, scores):
-    for experiment in ("seen", "unseen", "ablation", "readings"):
+    for experiment in ("seen", "unseen", "ablation", "interpretations"):
         write(tmp_path, experiment, sets, **scores)
     write_sweep(tmp_path, "labels", "n_labeled", {15: scores, 60: scores, 120: scores}, sets)
     write_sweep(tmp_path, "contamination", "contamination", {0.0: scores, 0.1: scores}, sets)

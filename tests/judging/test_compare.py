@@ -90,7 +90,7 @@ def test_does_the_paper_hold_up(tmp_path, capsys):
     save_runs(tmp_path, "seen", seen_rows())
     assert compare.main(["--results-dir", str(tmp_path), "--fail-over", "0.005"]) == 0
     out = capsys.readouterr().out
-    assert "=== Cells by verdict" in out and "=== The claims of the paper" in out and "In short:" in out
+    assert "=== Cells by verdict" in out and "=== The claims of the paper" in out and "Summary:" in out
     markdown = (tmp_path / "comparison.md").read_text()
     assert "| thyroid | 0.298 ± 0.001 / 0.298 | 0.280 ± 0.001 / 0.280 |" in markdown.replace(NO_BREAK, " ")
     assert "PReNet has the best average AUC-PR on seen anomalies." in markdown

@@ -11,7 +11,7 @@ from judging.crosscheck import (
     crosscheck_methods,
     crosscheck_sets,
     outside_results,
-    with_readings,
+    with_interpretations,
 )
 from methods import METHODS, method_group
 from reporting.crosscheck_text import write_crosscheck
@@ -29,7 +29,7 @@ def theirs(dataset, run, column, n_labeled=10):
 
 def run_of(method, dataset, run, protocol="outside", n_labeled=10, off=0.0, **changed):
     """A run whose AUC-PR is `off` above ADGym's."""
-    base = METHODS[method].reading_of or method
+    base = METHODS[method].interpretation_of or method
     row = dict(auc_pr=theirs(dataset, run, f"auc_pr_{base}", n_labeled) + off, auc_roc=0.5 + run / 100)
     row |= dict(method=method, dataset=dataset, run=run, seed=run, protocol=protocol, n_labeled=n_labeled)
     # one version of the data of each set, whatever the protocol
@@ -143,10 +143,12 @@ def test_means_of_a_data_set(results):
     assert row["ours"] == pytest.approx(values.mean() - 0.01)
 
 
-def test_a_reading_is_held_against_its_methods_column(results):
-    again = with_readings(outside_results()).set_index(["dataset", "n_labeled", "run", "metric", "method"])
+def test_an_interpretation_is_compared_with_its_methods_column(results):
+    again = with_interpretations(outside_results()).set_index(
+        ["dataset", "n_labeled", "run", "metric", "method"]
+    )
     for name in method_group("outside"):
-        base = METHODS[name].reading_of
+        base = METHODS[name].interpretation_of
         for metric in ("auc_pr", "auc_roc"):
             value = again.loc[("40_vowels", 20, 1, metric, name), "theirs"]
             assert value == theirs("40_vowels", 1, f"{metric}_{base}", 20)
@@ -165,7 +167,7 @@ def test_three_files_are_written(results):
     table = pd.read_csv(paths[1]).set_index(["metric", "data", "method"])
     assert table.loc[("auc_pr", "all", "prenet"), "ours_difference"] == pytest.approx(0.012)
     text = paths[2].read_text()
-    assert "On 1 of them all features lie between 0 and 1 as they come: 38_thyroid." in text
+    assert "On 1 of them all features lie between 0 and 1 without scaling: 38_thyroid." in text
     (line,) = [line for line in text.splitlines() if line.startswith("| 38_thyroid")]
     value = theirs("38_thyroid", 0, "auc_pr_logistic")
     assert f"{value:.3f} / - / {value - 0.1:.3f}" in line.replace(NO_BREAK, " ")
@@ -181,7 +183,7 @@ def test_what_was_not_run_is_a_dash_in_the_text(results):
 def test_no_data_set_between_0_and_1(results, ranges):
     """Where other data sets than those of earlier runs are asked for, the range of theirs is not known."""
     text = write_crosscheck(results, ranges)[2].read_text()
-    assert "On none of them do all features lie between 0 and 1 as they come." in text
+    assert "On none of them do all features lie between 0 and 1 without scaling." in text
     assert "features 0-1" not in text
     assert "| 40_vowels" in text and "nan" not in text.lower()
 

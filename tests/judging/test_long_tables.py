@@ -64,8 +64,8 @@ def test_the_comparable_auc_pr_is_the_weighted_one_where_there_is_one():
     [
         ("", "cannot be read as a table of results"),
         ("dataset,auc_pr_prenet\nbac,0.5\n", "has no column status"),
-        ("dataset,status,auc_roc_prenet\nbac,exact,high\n", "numbers in its column auc_roc_prenet"),
-        ("dataset,status,auc_pr_prenet\nbac,exact,0.5\nbac,exact,0.6\n", "two rows of bac"),
+        ("dataset,status,auc_roc_prenet\nbac,exact,high\n", "in column auc_roc_prenet that are not numbers"),
+        ("dataset,status,auc_pr_prenet\nbac,exact,0.5\nbac,exact,0.6\n", "two rows for bac"),
     ],
 )
 def test_a_bad_file_is_one_sentence(tmp_path, content, message):

@@ -28,7 +28,7 @@ def test_pages_have_tables_to_fill():
 
 @pytest.mark.parametrize("experiment, protocol", [
     ("seen", "released"), ("seen", "redrawn"), ("seen", "independent"), ("unseen", "released"),
-    ("unseen", "independent"), ("ablation", "released"), ("readings", "released"),
+    ("unseen", "independent"), ("ablation", "released"), ("interpretations", "released"),
 ])  # fmt: skip
 def test_tables_follow_from_the_runs(experiment, protocol):
     runs = pd.read_csv(REFERENCE / f"{experiment}_runs.csv")

@@ -229,8 +229,8 @@ def test_only_work_is_announced(data_dir, capsys):
     path = data_dir / "raw" / THYROID
     path.write_text(csv())
     unknown = (
-        "thyroid: it is not known that these rows stand in the authors' order; "
-        "if not, `released` draws other rows than theirs.\n"
+        "thyroid: these rows may not be in the authors' order; "
+        "in that case `released` draws different rows than theirs.\n"
     )
     for expected in (f"Preparing thyroid from {path}\n{unknown}", ""):
         assert run(data_dir, "--datasets", "thyroid") == 0
@@ -466,7 +466,7 @@ def test_missing_set(data_dir, capsys):
     out, err = capsys.readouterr()
     assert [line.split()[0] for line in out.splitlines()] == ["name", "celeba", "thyroid", "demo"]
     thyroid, celeba = err.splitlines()
-    assert f"put {THYROID}, packed or plain, into {data_dir}/raw/; published at https://" in thyroid
+    assert f"put {THYROID}, packed or plain, into {data_dir}/raw/; get it from https://" in thyroid
     assert "https://github.com/mala-lab/PReNet" in thyroid
     assert "put celeba_baldvsnonbald_normalised.csv or 8_celeba.npz, packed or plain, into" in celeba
 
@@ -573,7 +573,7 @@ BAD = {  # data set, file name, content, what the message says after the file's 
         "gives 9 rows and 2 features, the paper's thyroid has 8 and 2"),
     "no class": ("thyroid", THYROID, csv().replace("class", "label"), "has no column named 'class'"),
     "text cell": ("thyroid", THYROID, csv().replace("3,", "three,", 1),
-        "holds 'three' in column 'a', row 4, in place of a number"),
+        "holds 'three' in column 'a', row 4, where a number is expected"),
     "empty cell": ("thyroid", THYROID, csv().replace("\n2,", "\n,"),
         "holds an empty cell in column 'a', row 3"),
     "nan": ("thyroid", THYROID, csv().replace("\n2,", "\nnan,"), "holds an empty cell in column 'a', row 3"),
@@ -594,7 +594,7 @@ BAD = {  # data set, file name, content, what the message says after the file's 
     "blank": ("thyroid", THYROID, b"\n\n", "is not a readable CSV table: No columns to parse"),
     "header only": ("thyroid", THYROID, "a,b,class\n", "is a CSV table without rows"),
     "binary": ("thyroid", THYROID, b"\x93NUMPY\xff\xfe\x00", "holds a zero byte"),
-    "folder": ("thyroid", THYROID, None, "is a folder, where a file of that name belongs"),
+    "folder": ("thyroid", THYROID, None, "is a folder, but must be a file"),
     "npz without y": ("celeba", CELEBA, npz_bytes(X=np.zeros((8, 39))), "has no array 'y'"),
     "npz of other shapes": ("celeba", CELEBA, npz_bytes(X=np.zeros((8, 39)), y=np.zeros(7)),
         "should hold a numeric matrix X and one"),
@@ -604,14 +604,14 @@ BAD = {  # data set, file name, content, what the message says after the file's 
         "holds missing, infinite"),
     "truncated npz": ("celeba", CELEBA, NPZ[:-80], "is damaged or not a .npz archive"),
     "npy": ("celeba", CELEBA, b"\x93NUMPY", "is damaged or not a .npz archive"),
-    "svmlight rubbish": ("news20", NEWS20, b"one two three\n", "is not a svmlight file"),
+    "svmlight rubbish": ("news20", NEWS20, b"one two three\n", "is not an svmlight file"),
     "svmlight binary": ("news20", NEWS20, bytes(range(256)), "holds a zero byte"),
     "svmlight label": ("news20", NEWS20, b"1 1:1\n-1 2:1\n", "has a label other than 0 and 1: '-1.0'"),
-    "svmlight index": ("news20", NEWS20, b"1 99999999999999999999:1\n0 2:1\n", "is not a svmlight file"),
+    "svmlight index": ("news20", NEWS20, b"1 99999999999999999999:1\n0 2:1\n", "is not an svmlight file"),
     "svmlight nan": ("news20", NEWS20, b"1 1:nan\n1 1:1\n0 2:1\n0 1:1\n", "holds missing, infinite"),
     "svmlight rows": ("news20", NEWS20, SVM, "gives 4 rows and 2 features, the paper's news20 has 10,523"),
     "bank cell": ("campaign", BANK, bank(cell="old"),
-        "holds 'old' in column 'age', row 2, in place of a number"),
+        "holds 'old' in column 'age', row 2, where a number is expected"),
     "bank empty cell": ("campaign", BANK, bank(cell=""), "holds an empty cell in column 'age', row 2"),
     "bank label": ("campaign", BANK, bank(label="maybe"), "has a label other than 'no' and 'yes': 'maybe'"),
     "bank column": ("campaign", BANK, bank(header="years"), "has no column named 'age'"),
@@ -691,4 +691,4 @@ def test_interrupt_leaves_nothing_half_written(data_dir, monkeypatch, capsys):
     monkeypatch.setattr(np, "save", interrupted)
     assert run(data_dir) == 130
     assert snapshot(data_dir) == before
-    assert capsys.readouterr().err.endswith("Stopped. What is prepared so far is kept.\n")
+    assert capsys.readouterr().err.endswith("Stopped. The data sets prepared so far are kept.\n")

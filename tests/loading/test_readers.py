@@ -88,7 +88,7 @@ def test_bad_census_row_is_that_of_the_file(tmp_path):
 
 
 @pytest.mark.parametrize("cells, message", [
-    ({"c5": "ten"}, "test holds 'ten' in column 5, row 2, in place of a number"),
+    ({"c5": "ten"}, "test holds 'ten' in column 5, row 2, where a number is expected"),
     ({"c41": "yes"}, "test has a label other than '- 50000.' and '50000[+].': 'yes'"),
     ({"c3": "a, b"}, "not a readable CSV table: .*Expected 42 fields in line 2, saw 43"),
 ])  # fmt: skip

@@ -242,7 +242,7 @@ def test_parts_and_the_authors_four_files_give_the_same_matrix(tmp_path):
         scale_to_unit(np.concatenate([normals[::-1], others[0]])),
         [0] * 30 + [1] * 6,
     )
-    with pytest.raises(DataError, match="shuffled.csv has other normal rows than .*0.csv"):
+    with pytest.raises(DataError, match="shuffled.csv does not have the same normal rows as .*0.csv"):
         unsw.read_unsw_files(backdoor, shuffled)
     with pytest.raises(DataError, match="part0.csv has 3 columns, .*0.csv has 4 features"):
         unsw.read_unsw_classes(backdoor, as_authors(parts[0], others[0][:, :3], header=False))

@@ -197,7 +197,7 @@ def test_the_theorem_shows_measured_and_predicted_scores(tmp_path):
         ("dataset,status,value,auc_pr_prenet\nbac,exact,15,0.5\n", "has no column parameter"),
         (
             "dataset,status,parameter,value,auc_pr_prenet\nbac,exact,n_labeled,15,high\n",
-            "numbers in its column auc_pr_prenet",
+            "in column auc_pr_prenet that are not numbers",
         ),
         ("dataset,status,parameter,value,auc_pr_prenet\n", "no data set with values"),
         (

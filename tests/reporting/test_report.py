@@ -280,7 +280,7 @@ def test_the_reference_page_is_up_to_date_and_under_3_mb(reference, tmp_path):
 
 def test_every_method_of_a_page_has_a_look(reference):
     used = {one["data-method"] for one in reference.all if "data-method" in one}
-    assert used <= set(METHODS) and {name for name in used if METHODS[name].group != "reading"} - set(
+    assert used <= set(METHODS) and {name for name in used if METHODS[name].group != "interpretation"} - set(
         LOOKS
     ) <= {"rosas-validated"}
 
@@ -317,7 +317,7 @@ def test_synthetic_results_stand_apart(tmp_path, without_statistics):
     page = parse(results)
     banner = "synthetic data: says nothing about the paper"
     assert banner in page.find("header")[0]["text"] and not page.find("tr", data_set="demo")
-    assert "No data that is exactly the paper's" in page.find("p", class_="lead")[0]["text"]
+    assert "No data set that is exactly the paper's" in page.find("p", class_="lead")[0]["text"]
     write_results(results, made_runs(SCORES))
     page = parse(results)
     section = page.find("section", aria_labelledby="synthetic")[0]
@@ -329,4 +329,4 @@ def test_an_empty_folder_gives_a_page_and_a_missing_one_an_error(tmp_path, capsy
     assert report.main(["--results-dir", str(tmp_path)]) == 0
     with pytest.raises(SystemExit) as error:
         report.main(["--results-dir", str(tmp_path / "nowhere")])
-    assert error.value.code == 2 and "there is no folder" in capsys.readouterr().err
+    assert error.value.code == 2 and "does not exist" in capsys.readouterr().err

@@ -79,7 +79,7 @@ def test_the_cross_check_on_files_of_adbench(start, data_dir, tmp_path, capsys):
     assert cells["ours"].notna().all()
     assert (cells["ours_scaled"].notna() == (cells["dataset"] == "40_vowels")).all()
     text = (tmp_path / "crosscheck.md").read_text()
-    assert "On 1 of them all features lie between 0 and 1 as they come: 38_thyroid." in text
+    assert "On 1 of them all features lie between 0 and 1 without scaling: 38_thyroid." in text
     assert "| 38_thyroid" in text and "| 40_vowels" in text and text in capsys.readouterr().out
 
 
@@ -124,12 +124,12 @@ def test_they_are_no_part_of_all():
 @pytest.mark.parametrize(
     "options, message",
     [
-        ("crosscheck --protocol released", "`crosscheck` is run with --protocol outside or outside-scaled"),
-        ("today --protocol released", "`today` is run with --protocol independent"),
-        ("seen --protocol outside", "`seen` is run with --protocol released or redrawn or independent"),
+        ("crosscheck --protocol released", "`crosscheck` needs --protocol outside or outside-scaled"),
+        ("today --protocol released", "`today` needs --protocol independent"),
+        ("seen --protocol outside", "`seen` needs --protocol released or redrawn or independent"),
         ("seen --datasets 38_thyroid", "'38_thyroid' is not a data set of the experiment `seen`"),
         ("crosscheck --datasets thyroid", "'thyroid' is not a data set of the experiment `crosscheck`"),
-        ("today --n-labeled 60", "--n-labeled is what the experiment `today` varies"),
+        ("today --n-labeled 60", "--n-labeled cannot be set: the experiment `today` varies it"),
     ],
 )
 def test_what_does_not_fit_is_refused_in_one_sentence(start, capsys, tmp_path, options, message):

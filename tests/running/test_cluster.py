@@ -125,8 +125,8 @@ def test_a_worker_with_other_settings_is_left_out_and_the_others_do_its_runs(das
     assert len(measured(made)) == 3
     missing = " ".join(f"{name}=1" for name in ONE_THREAD if name != "OMP_NUM_THREADS")
     told = capsys.readouterr().err
-    assert f"is left out: it must be started with {missing} --nthreads 1 --memory-limit 0." in told
-    assert "is left out: it must be started inside a clone of this project." in told
+    assert f"is not used: it must be started with {missing} --nthreads 1 --memory-limit 0." in told
+    assert "is not used: it must be started inside a clone of this project." in told
 
 
 @pytest.mark.parametrize(
@@ -135,19 +135,19 @@ def test_a_worker_with_other_settings_is_left_out_and_the_others_do_its_runs(das
         (
             "_fingerprint",
             lambda *_: 64 * "0",
-            "its demo is other data (SHA-256 {found}) than the driver's (000000000000).",
+            "its demo (SHA-256 {found}) differs from the driver's (000000000000).",
         ),
         (
             "SOURCES",
             cluster.SOURCES | {"training.sparse_loop": "changed"},
-            "its training/sparse_loop.py differ from the driver's; start it again",
+            "its training/sparse_loop.py differ from the driver's; restart it",
         ),
         ("VERSIONS", cluster.VERSIONS | {"numpy": "1.0"}, "its numpy {numpy} differ from the driver's"),
     ],
 )
 def test_other_data_and_other_code_are_refused(dask, cells, monkeypatch, capsys, name, value, reason):
     monkeypatch.setattr(cluster, name, value)
-    with pytest.raises(UserError, match="none of the . workers of tcp://.* can be used"):
+    with pytest.raises(UserError, match="none of the . workers of tcp://.* is usable"):
         list(run_cells(cells[1:], 1, dask.address))
     found = load_data("demo", cells[0].data_dir).fingerprint[:12]
     assert reason.format(found=found, numpy=np.__version__) in capsys.readouterr().err
@@ -156,7 +156,7 @@ def test_other_data_and_other_code_are_refused(dask, cells, monkeypatch, capsys,
 def test_a_scheduler_that_cannot_be_reached(cells, monkeypatch):
     monkeypatch.setattr(cluster.ClusterWorkers, "seconds_to_connect", 1)
     for address in ("tcp://127.0.0.1:1", "nonsense://x"):
-        with pytest.raises(UserError, match=f"no Dask scheduler can be reached at {address}"):
+        with pytest.raises(UserError, match=f"cannot reach a Dask scheduler at {address}"):
             next(run_cells(cells, 1, address))
 
 

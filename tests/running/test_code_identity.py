@@ -46,7 +46,7 @@ def methods_of(*modules):
     ("prenet", "return total / (2 * self.ensemble_size)", "return total / self.ensemble_size"),
 ])  # fmt: skip
 def test_the_code_of_a_detector_counts(changed_hashes, module, old, new):
-    assert changed_hashes(module, old, new) == methods_of("prenet", "readings")  # which derive from it
+    assert changed_hashes(module, old, new) == methods_of("prenet", "interpretations")  # which derive from it
 
 
 @pytest.mark.parametrize("module, old, new", [
@@ -149,13 +149,13 @@ def run_iforest(clone):
 def test_runs_of_other_code_are_kept_made_again_and_not_shown(clone):
     run_iforest(clone)
     before = (clone / "results" / "seen_runs.csv").read_bytes()
-    assert "2 of 2 runs were made before and are kept." in run_iforest(clone)
+    assert "2 of 2 runs exist already and are kept." in run_iforest(clone)
     assert (clone / "results" / "seen_runs.csv").read_bytes() == before
     # anomalies now have the lowest scores
     change(clone, "iforest_baseline", "return -self.forest_", "return self.forest_")
     out = run_iforest(clone)
-    assert "runs were made before" not in out
-    told = "2 earlier runs were made from other data, with other settings or by other code: they are kept, "
+    assert "runs exist already" not in out
+    told = "2 earlier runs were made with other data, settings or code: they are kept, "
     assert f"{told}but not used." in out
     assert (clone / "results" / "seen_runs.csv").read_bytes().startswith(before)
     runs = pd.read_csv(clone / "results" / "seen_runs.csv")

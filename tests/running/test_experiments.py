@@ -74,7 +74,7 @@ def test_number_of_processes_does_not_change_results(finished, data_dir, tmp_pat
 def test_second_start_does_only_what_is_missing(finished, data_dir):
     before = (finished / "seen_runs.csv").read_bytes()
     code, out, _ = experiment(data_dir, finished, "--runs", "4")
-    assert code == 0 and "12 of 12 runs were made before" in out
+    assert code == 0 and "12 of 12 runs exist already" in out
     assert (finished / "seen_runs.csv").read_bytes() == before
     code, out, _ = experiment(data_dir, finished, "--runs", "5", "--methods", "iforest")
     assert code == 0 and "4 of 5 runs" in out
@@ -102,7 +102,7 @@ def test_sparse_data_is_left_out_for_methods_that_cannot_take_it(tmp_path):
     options = ["--datasets", "news20", "--runs", "1", "--methods", "dsad,iforest"]
     code, out, err = experiment(tmp_path, tmp_path / "results", *options)
     assert code == 0, err
-    assert "news20, sparse with 500 columns, is left out for DSAD, which takes dense rows only." in out
+    assert "news20, sparse with 500 columns, is skipped for DSAD, which needs dense rows." in out
     runs = pd.read_csv(tmp_path / "results" / "seen_runs.csv")
     assert runs["method"].tolist() == ["iforest"] and runs["data_status"].tolist() == ["partial"]
 
@@ -162,14 +162,14 @@ def test_the_other_cells_go_on_when_one_fails(data_dir):
     ("seen", "--datasets dos->bac", "'dos->bac' is not a data set of the experiment `seen`"),
     ("unseen", "--datasets thyroid", "'thyroid' is not a data set of the experiment `unseen`"),
     ("unseen", "--datasets rec,fuz-", "unknown data set 'fuz-'; an arrow needs quotes"),
-    ("seen", "--datasets demo --demo", "--demo has its own data"),
+    ("seen", "--datasets demo --demo", "--demo uses its own data"),
     ("seen", "--runs 0", "must be a whole number of at least 1, not '0'"),
     ("seen", "--jobs x", "must be a whole number of at least 1, not 'x'"),
     ("seen", "--set l2", "must be NAME=VALUE, such as margin=2, not 'l2'"),
     ("seen", "--contamination 2", "must be a number of at least 0 and below 1, not '2'"),
     ("seen", "--protocol mine", "invalid choice"),
-    ("seen", "--theorem", "--theorem belongs to the experiment `contamination`"),
-    ("labels", "--n-labeled 30", "--n-labeled is what the experiment `labels` varies"),
+    ("seen", "--theorem", "--theorem only works with the experiment `contamination`"),
+    ("labels", "--n-labeled 30", "--n-labeled cannot be set: the experiment `labels` varies it"),
     ("sensitivity", "--methods iforest", "iForest has no parameter 'margin' to set"),
     ("unseen", "--methods iforest --lambda 0.1", "iForest has no parameter 'l2' to set"),
     ("seen", "--set margim=2", "PReNet has no parameter 'margim' to set"),
@@ -177,9 +177,9 @@ def test_the_other_cells_go_on_when_one_fails(data_dir):
     ("seen", "--set pair_order=../x", "must be NAME=VALUE"),
     ("seen", "--lambda abc", "must be a number of at least 0, not 'abc'"),
     ("ablation", "--set variant=TRM --methods ldm", "LDM has no parameter 'variant' to set"),
-    ("contamination", "--theorem --methods devnet", "--theorem is about PReNet"),
+    ("contamination", "--theorem --methods devnet", "--theorem needs PReNet"),
     ("all", "--datasets news20 --methods iforest --n-labeled 3 --contamination 0.1 --set no=1",
-     "no experiment is left"),
+     "none of the experiments fits these options"),
     ("table2", "", "invalid choice: 'table2'"),
 ])  # fmt: skip
 def test_wrong_flags_get_one_sentence(tmp_path, capsys, name, options, message):
@@ -224,7 +224,7 @@ def test_groups_of_methods():
 def test_results_that_cannot_be_read_stop_it_before_work_starts(data_dir, tmp_path):
     (tmp_path / "seen_runs.csv").write_text("a,b\n1,2\n")
     code, _, err = experiment(data_dir, tmp_path)
-    assert code == 2 and "other columns than this version writes" in err
+    assert code == 2 and "does not have the columns of this version" in err
     assert (tmp_path / "seen_runs.csv").read_text() == "a,b\n1,2\n"
 
 
@@ -308,7 +308,7 @@ def test_everything_on_synthetic_data(data_dir, tmp_path):
     tables = {name: pd.read_csv(tmp_path / f"{name}_synthetic.csv") for name in of_paper}
     for name, experiment in of_paper.items():
         said = (
-            "sensitivity is left out: iForest has no parameter"
+            "Skipping sensitivity: iForest has no parameter"
             if name == "sensitivity"
             else f"=== {name}: {experiment.regenerates}"
         )
@@ -386,9 +386,12 @@ def test_options_that_do_not_fit_an_experiment_leave_it_out_of_all(capsys):
     completed = experiments.complete_all(parser.parse_args(options.split()))
     assert [args.experiment for args in completed] == ["seen", "labels", "ablation"]
     out = capsys.readouterr().out
-    assert "contamination is left out: --contamination is what the experiment `contamination` varies." in out
-    assert "sensitivity is left out: DevNet has no parameter 'margin' to set." in out
-    assert "unseen is left out: none of the data sets belongs to it." in out
+    assert (
+        "Skipping contamination: --contamination cannot be set: the experiment `contamination` varies it."
+        in out
+    )
+    assert "Skipping sensitivity: DevNet has no parameter 'margin' to set." in out
+    assert "Skipping unseen: it uses none of the given data sets." in out
 
 
 def test_settings_are_compared_by_value(data_dir, tmp_path):

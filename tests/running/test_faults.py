@@ -31,7 +31,7 @@ from running.runs_file import IDENTITY, RunsFile, only_writer
 
 KILLS = 10
 QUICK = ("--methods", "iforest", "--set", "n_trees=5")
-DEATH = "the worker process died (SIGKILL, as when memory runs out: fewer --jobs need less)"
+DEATH = "the worker process died (SIGKILL, perhaps out of memory: try fewer --jobs)"
 RUNS_OF_TREES, RUNS_OF_NETWORK = 60, 4
 
 
@@ -170,11 +170,11 @@ def test_a_last_line_cut_off_anywhere_is_dropped_and_no_neighbour_is_lost(data_d
         runs.open_for_append()
         assert (
             runs.path.read_bytes() == b"".join(kept)
-            and "the last line was cut off" in capsys.readouterr().out
+            and "dropping the last line, which is incomplete" in capsys.readouterr().out
         )
     runs.path.write_bytes(b"".join(kept) + last[:20] + 300 * b"\0")  # what a power failure can leave behind
     out, _ = finish(start(data_dir, results, *QUICK, "--runs", 12))
-    assert "the last line was cut off" in out and "11 of 12 runs were made before" in out
+    assert "dropping the last line, which is incomplete" in out and "11 of 12 runs exist already" in out
     assert runs.path.read_bytes().startswith(b"".join(kept)) and len(measured(runs.path)) == 12
 
 
@@ -203,9 +203,7 @@ def test_ctrl_c_ends_everything_within_2_seconds(data_dir, tmp_path):
         out, err = process.communicate(timeout=20)
         assert time.monotonic() - pressed < 2 and not any(map(is_alive, workers))
         assert (
-            process.returncode == 130
-            and "the same command goes on from here" in err
-            and "Traceback" not in err
+            process.returncode == 130 and "run the same command to resume" in err and "Traceback" not in err
         )
         assert not made or " runs in 0:" in out
 
@@ -235,7 +233,7 @@ def test_a_run_whose_worker_is_killed_is_tried_again(data_dir, capsys):
     cell = Cell("iforest", "demo", "released", 60, 0.02, tuple(range(30)), str(data_dir))
     outcomes = kill_workers_of([cell], 1)
     assert sorted(result["run"] for _, result, error in outcomes if not error) == list(range(30))
-    assert f"{DEATH}; it is tried again." in capsys.readouterr().err
+    assert f"{DEATH}; retrying." in capsys.readouterr().err
 
 
 def test_a_run_that_kills_its_worker_twice_is_reported_and_costs_its_own_cell_only(data_dir):
@@ -274,7 +272,7 @@ def test_a_second_driver_waits_and_both_do_their_runs(data_dir, tmp_path):
     )
     finish(first)
     out, _ = finish(second)
-    assert "20 of 25 runs were made before" in out
+    assert "20 of 25 runs exist already" in out
     assert sorted(measured(tmp_path / "seen_n_trees=5_runs.csv")["run"]) == list(range(25))
 
 
@@ -316,7 +314,9 @@ def test_a_full_disk_ends_it_with_a_sentence_and_the_next_start_repairs_the_file
     )
     assert path.read_bytes().startswith(before) and len(path.read_bytes()) == size
     out, _ = finish(start(data_dir, results, *QUICK, "--runs", 16))
-    assert "the last line was cut off" in out and sorted(measured(path)["run"]) == list(range(16))
+    assert "dropping the last line, which is incomplete" in out and sorted(measured(path)["run"]) == list(
+        range(16)
+    )
 
 
 def test_a_folder_that_cannot_be_written_to_is_told_before_work_starts(
@@ -328,7 +328,7 @@ def test_a_folder_that_cannot_be_written_to_is_told_before_work_starts(
     assert (tmp_path / "file").read_text() == "mine"
     monkeypatch.setattr("running.runs_file.FREE_BYTES", 2**62)
     with (
-        pytest.raises(UserError, match="fewer than .* MB are free on its disk"),
+        pytest.raises(UserError, match="its disk has less than .* MB free"),
         only_writer(tmp_path / "results"),
     ):
         pass
@@ -391,9 +391,7 @@ def test_runs_of_other_data_or_settings_are_kept_but_never_averaged_with_new_one
     strange = strange.replace(f",{values[0]}", ",0.99").replace(f",{values[1]}", ",0.98")
     path.write_text(strange, newline="")
     out, _ = finish(start(data_dir, tmp_path, "--methods", "iforest", "--runs", 2))
-    assert (
-        "2 earlier runs were made from other data, with other settings or by other code: they are kept" in out
-    )
+    assert "2 earlier runs were made with other data, settings or code: they are kept" in out
     assert path.read_bytes().startswith(strange.encode()) and len(measured(path)) == 4
     table = pd.read_csv(tmp_path / "seen_synthetic.csv").iloc[0]
     assert table["auc_pr_iforest"] == pytest.approx(values.mean(), abs=1e-6) and table["runs"] == 2
@@ -425,7 +423,7 @@ def test_constant_scores_are_recorded_and_reported(data_dir, tmp_path, monkeypat
     assert (
         experiments.main(["seen", "--datasets", "demo", "--methods", "iforest", "--runs", "1", *where]) == 0
     )
-    told = "run 0: all 2,000 test scores are 0: the detector tells no rows apart."
+    told = "run 0: all 2,000 test scores are 0: the detector does not distinguish any rows."
     assert (
         f"NOTE iforest on demo, 60 labels, contamination 0.02: {told}" in capsys.readouterr().out
         and measured(tmp_path / "seen_runs.csv")["auc_roc"].tolist() == [0.5]

@@ -110,7 +110,7 @@ def test_a_repeated_run_replaces_the_older_one(tmp_path):
 
 def test_a_foreign_file_is_refused_and_left_alone(tmp_path):
     (tmp_path / "seen_runs.csv").write_text("a,b\n1,2\n3,4")
-    with pytest.raises(UserError, match="other columns"):
+    with pytest.raises(UserError, match="does not have the columns"):
         RunsFile(tmp_path, "seen").open_for_append()
     assert (tmp_path / "seen_runs.csv").read_text() == "a,b\n1,2\n3,4"
 
@@ -394,7 +394,7 @@ def test_average_of_partial_data_says_so():
     assert average["status"] == "partial, 2 sets" and average["auc_pr_prenet"] == pytest.approx(0.3)
 
 
-def test_weighted_auc_is_held_against_the_published_one(tmp_path, capsys):
+def test_weighted_auc_is_compared_with_the_published_one(tmp_path, capsys):
     runs = runs_table(
         *(
             dict(dataset=name, auc_pr=0.2, auc_pr_weighted=0.9, data_status="partial")

@@ -142,7 +142,7 @@ def test_peak_of_memory_is_seen():
 def test_scaling(tmp_path, capsys, monkeypatch):
     monkeypatch.setitem(
         scaling.QUICK, "labeled", [*scaling.QUICK["labeled"], -1]
-    )  # which fails, and is left out
+    )  # which fails, and is skipped
     assert scaling.main(["--quick", "--results-dir", str(tmp_path)]) == 0
     table = pd.read_csv(tmp_path / "scaling.csv")
     assert table["growing"].tolist() == ["rows", "rows", "features", "labeled"]
@@ -150,7 +150,7 @@ def test_scaling(tmp_path, capsys, monkeypatch):
     assert (table[["fit_seconds", "score_seconds", "data_mb", "fit_mb"]] > 0).all(axis=None)
     assert {path.name for path in (tmp_path / "figures").iterdir()} == {"scaling.png", "scaling.svg"}
     out, err = capsys.readouterr()
-    assert "left out" in err
+    assert "skipped" in err
     slope = scaling.exponent(table["rows"][:2], table["fit_seconds"][:2])
     verdict = "met" if slope <= 0.1 else "missed"
     assert f"training time does not grow with the rows: exponent {slope:.2f}, at most 0.1: {verdict}" in out

@@ -125,7 +125,7 @@ def test_a_second_start_makes_what_is_missing(data_dir, results, tmp_path, capsy
     for name, path in paths.items():
         path.write_bytes((results / name).read_bytes())
     assert start(data_dir, tmp_path) == 0
-    assert capsys.readouterr().out == "2 of 2 runs were made before and are kept.\n"
+    assert capsys.readouterr().out == "2 of 2 runs exist already and are kept.\n"
     runs = pd.read_csv(paths["curves_runs.csv"], dtype=str)
     runs.assign(code=runs["code"].where(runs["method"] != "iforest", "0" * 16)).to_csv(
         paths["curves_runs.csv"], index=False

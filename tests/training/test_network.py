@@ -7,9 +7,9 @@ from scipy import sparse
 from devnet import DevNet
 from dsad import DSAD, build_residual
 from feawad import FEAWAD
+from interpretations import PReNetSmallLayers
 from methods import make_detector
 from prenet import PReNet
-from readings import PReNetSmallLayers
 from training.loop import Batches, numbered_groups, product
 from training.network import encoder, finish_psi, first_kernel, keras, parts_of, tf
 from training.sparse_loop import distinct_pairs, without_empty_columns

@@ -6,8 +6,8 @@ from scipy import sparse
 from sklearn.base import clone
 
 from devnet import DevNet
+from interpretations import PReNetSmallLayers
 from prenet import PReNet
-from readings import PReNetSmallLayers
 from training import sparse_loop
 from training.loop import Trainer, TrainingDiverged
 from training.network import state_of

@@ -5,8 +5,8 @@ import pytest
 from sklearn.exceptions import NotFittedError
 
 from devnet import DevNet
+from interpretations import PReNetSmallLayers
 from prenet import PReNet
-from readings import PReNetSmallLayers
 from training import keras_detector, loop
 from training.loop import Batches, Trainer, TrainingDiverged, rmsprop
 from training.network import keras, state_of, tf

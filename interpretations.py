@@ -1,12 +1,12 @@
-"""Other readings of what the paper leaves open: most change one thing of a detector's set-up.
+"""Other interpretations of what the paper leaves open: most change one thing of a detector's set-up.
 
-    python experiments.py readings                           # all of them; ./run_readings.sh does the same
-    python experiments.py readings --methods fsnet-natural,devnet-natural --datasets thyroid
+    python experiments.py interpretations                 # all of them, as ./run_interpretations.sh does
+    python experiments.py interpretations --methods fsnet-natural,devnet-natural --datasets thyroid
 
-A reading is a method of its own, with a line in methods.py; its numbers are held against the published ones
-of the method that it is a reading of. What takes only another value of a parameter has no class here. Those
-of DSAD, FSNet, cFSNet and REPEN were tried in prototypes before, and some are here because they came near the
-published numbers: they show what may lie behind these. None is a default.
+An interpretation is a method of its own, with a line in methods.py. Its numbers are compared with the
+published ones of the method that it interprets. One that only changes the value of a parameter has no class
+here. Those of DSAD, FSNet, cFSNet and REPEN were first tried in prototypes. Some are here because they came
+near the published numbers: they show what may lie behind these. None is a default.
 """
 
 from dataclasses import dataclass

@@ -1,4 +1,4 @@
-"""Readings in compare.py: held against the published rows of their method, and in nothing else."""
+"""Interpretations in compare.py: compared with the published rows of their method, and with nothing else."""
 
 import pandas as pd
 import pytest
@@ -8,15 +8,21 @@ import compare
 from judging.cells import PUBLISHED, comparisons, gap_table
 
 
-def reading_rows(method, auc_pr):
+def interpretation_rows(method, auc_pr):
     for name in ("thyroid", "bac"):
         yield dict(dataset=name, method=method, auc_pr=auc_pr, auc_roc=0.5)
 
 
-def test_a_reading_is_held_against_its_method(tmp_path, capsys):
-    save_runs(tmp_path, "readings", [*reading_rows("dsad-hinge", 0.3), *reading_rows("cfsnet-cost-10", 0.2)])
-    assert compare.compare(tmp_path, "readings")
-    table = pd.read_csv(tmp_path / "readings_vs_published.csv").set_index(["dataset", "method", "metric"])
+def test_an_interpretation_is_compared_with_its_method(tmp_path, capsys):
+    save_runs(
+        tmp_path,
+        "interpretations",
+        [*interpretation_rows("dsad-hinge", 0.3), *interpretation_rows("cfsnet-cost-10", 0.2)],
+    )
+    assert compare.compare(tmp_path, "interpretations")
+    table = pd.read_csv(tmp_path / "interpretations_vs_published.csv").set_index(
+        ["dataset", "method", "metric"]
+    )
     published = pd.read_csv(PUBLISHED / "seen.csv", index_col="dataset")
     for dataset in ("thyroid", "bac"):
         assert (
@@ -33,13 +39,13 @@ def test_a_reading_is_held_against_its_method(tmp_path, capsys):
     assert "DSAD, hinge" in capsys.readouterr().out
 
 
-def test_readings_do_not_enter_the_comparison_of_the_paper(tmp_path, capsys):
+def test_interpretations_do_not_enter_the_comparison_of_the_paper(tmp_path, capsys):
     save_runs(tmp_path, "seen", seen_rows())
-    save_runs(tmp_path, "readings", reading_rows("dsad-hinge", 0.9))
+    save_runs(tmp_path, "interpretations", interpretation_rows("dsad-hinge", 0.9))
     assert list(comparisons(tmp_path)) == ["seen"]
     assert compare.main(["--results-dir", str(tmp_path), "--fail-over", "0.005"]) == 0
     assert "DSAD, hinge" not in capsys.readouterr().out + (tmp_path / "comparison.md").read_text()
-    assert "readings" in (tmp_path / "report.html").read_text()  # among what the folder has runs of
+    assert "interpretations" in (tmp_path / "report.html").read_text()  # among what the folder has runs of
 
 
 def test_redrawn_runs_leave_the_table_of_both_protocols_as_it_is(tmp_path):

@@ -1,4 +1,4 @@
-"""The readings: each changes what it says and nothing else."""
+"""The interpretations: each changes what it says and nothing else."""
 
 import numpy as np
 import pandas as pd
@@ -7,7 +7,7 @@ from sklearn.metrics import roc_auc_score
 from toys import two_clusters
 
 import experiments
-import readings
+import interpretations
 from devnet import DevNet, sample_balanced
 from fsnet import FSNet
 from methods import METHODS, make_detector, method_group
@@ -16,7 +16,7 @@ from repen import REPEN
 from training.loop import Trainer
 from training.network import state_of, tf
 
-READINGS = method_group("reading")
+INTERPRETATIONS = method_group("interpretation")
 OUTSIDE = method_group("outside")  # as another implementation has it, for the cross-check
 UNLABELED, ANOMALIES = np.arange(1000, 1900), np.arange(50, 150)  # positions in some data
 BOTH = pytest.mark.parametrize("base", ["prenet", "devnet"])
@@ -30,28 +30,28 @@ def batches_of(detector, seed=0, n_batches=200):
 
 
 # dsad-adgym changes all settings at once, in its class
-@pytest.mark.parametrize("name", [*READINGS, *(name for name in OUTSIDE if name != "dsad-adgym")])
-def test_a_reading_has_one_change(name):
-    """Settings of its own, or a class of its own; a reading of an ablated variant keeps the variant."""
+@pytest.mark.parametrize("name", [*INTERPRETATIONS, *(name for name in OUTSIDE if name != "dsad-adgym")])
+def test_an_interpretation_has_one_change(name):
+    """Settings of its own, or a class of its own; an interpretation of a variant keeps the variant."""
     method, detector = METHODS[name], make_detector(name)
-    base, usual = METHODS[method.reading_of], make_detector(method.reading_of)
+    base, usual = METHODS[method.interpretation_of], make_detector(method.interpretation_of)
     usual_params = usual.get_params()
     changed = {key: value for key, value in detector.get_params().items() if value != usual_params[key]}
     assert base.group in ("table", "appendix", "ablation") and isinstance(detector, type(usual))
     assert not set(changed) & set(dict(base.settings))
     assert dict(method.settings) == dict(base.settings) | changed
-    assert changed or method.module == "readings" and type(detector) is not type(usual)
+    assert changed or method.module == "interpretations" and type(detector) is not type(usual)
     assert (
         method.column.startswith(f"{base.column}, ") and len(method.column) < 33
     )  # the width of its columns in compare.py
     assert "_" not in name
 
 
-def test_readings_of_several_settings():
+def test_interpretations_of_several_settings():
     """All others change one."""
     several = {
-        name: set(dict(METHODS[name].settings)) - set(dict(METHODS[METHODS[name].reading_of].settings))
-        for name in READINGS
+        name: set(dict(METHODS[name].settings)) - set(dict(METHODS[METHODS[name].interpretation_of].settings))
+        for name in INTERPRETATIONS
     }
     assert {name: changed for name, changed in several.items() if len(changed) > 1} == {
         "dsad-autoencoder-plain": {"pretrain", "distance"},
@@ -64,16 +64,24 @@ def test_readings_of_several_settings():
     }
 
 
-def test_no_two_readings_are_the_same():
-    kinds = [(METHODS[name].class_name, METHODS[name].settings) for name in READINGS]
+def test_no_two_interpretations_are_the_same():
+    kinds = [(METHODS[name].class_name, METHODS[name].settings) for name in INTERPRETATIONS]
     assert len(set(kinds)) == len(kinds) and len({method.column for method in METHODS.values()}) == len(
         METHODS
     )
-    known = {METHODS[name].class_name for name in [*READINGS, *OUTSIDE] if METHODS[name].module == "readings"}
-    classes = {
-        name for name, value in vars(readings).items() if getattr(value, "__module__", "") == "readings"
+    known = {
+        METHODS[name].class_name
+        for name in [*INTERPRETATIONS, *OUTSIDE]
+        if METHODS[name].module == "interpretations"
     }
-    assert known == {name for name in classes if hasattr(getattr(readings, name), "fit")}  # none is forgotten
+    classes = {
+        name
+        for name, value in vars(interpretations).items()
+        if getattr(value, "__module__", "") == "interpretations"
+    }
+    assert known == {
+        name for name in classes if hasattr(getattr(interpretations, name), "fit")
+    }  # none is forgotten
 
 
 # ---------------------------------------------------------------------------- FSNet
@@ -92,12 +100,12 @@ def test_scores_of_a_code(name, score):
 
 def test_natural_queries():
     """They are cFSNet's, which test_fsnet.py looks at; their costs stay equal, and the score is -d_a."""
-    reading = make_detector("fsnet-natural")
-    for part, other in zip(batches_of(reading), batches_of(make_detector("cfsnet"))):
+    interpretation = make_detector("fsnet-natural")
+    for part, other in zip(batches_of(interpretation), batches_of(make_detector("cfsnet"))):
         np.testing.assert_array_equal(part, other)
-    assert reading.loss_constants(None, UNLABELED, ANOMALIES, None, None)[0].tolist() == [1, 1]
-    reading.unlabeled_prototype_, reading.anomaly_prototype_ = np.zeros(2), np.array([2.0, 0.0])
-    assert reading._score_codes(np.array([[3.0, 0.0]])).tolist() == [-1]
+    assert interpretation.loss_constants(None, UNLABELED, ANOMALIES, None, None)[0].tolist() == [1, 1]
+    interpretation.unlabeled_prototype_, interpretation.anomaly_prototype_ = np.zeros(2), np.array([2.0, 0.0])
+    assert interpretation._score_codes(np.array([[3.0, 0.0]])).tolist() == [-1]
 
 
 @pytest.mark.parametrize("n_anomalies, kept", [(20, 5), (3, 3)])
@@ -299,16 +307,19 @@ def test_same_batches(base):
 
 
 def test_unlabelled_rows_with_replacement():
-    usual, reading = (
+    usual, interpretation = (
         batches_of(make_detector(name), n_batches=20) for name in ("prenet", "prenet-replacement")
     )
     assert all(len(set(row[:512])) == 512 for row in usual.unlabeled)
     assert all(
-        300 < len(set(row[:512])) < 460 for row in reading.unlabeled
+        300 < len(set(row[:512])) < 460 for row in interpretation.unlabeled
     )  # of 900 rows, 512 draws hit about 390
-    assert np.isin(reading.unlabeled, UNLABELED).all() and reading.unlabeled.shape == usual.unlabeled.shape
+    assert (
+        np.isin(interpretation.unlabeled, UNLABELED).all()
+        and interpretation.unlabeled.shape == usual.unlabeled.shape
+    )
     for part in ("anomalies", "layout", "targets"):
-        np.testing.assert_array_equal(getattr(usual, part), getattr(reading, part))
+        np.testing.assert_array_equal(getattr(usual, part), getattr(interpretation, part))
 
 
 @pytest.mark.parametrize("name", ["devnet-natural", "dsad-natural"])
@@ -360,7 +371,7 @@ def test_orders_two_clusters(name):
 def test_dense_rows_only():
     assert (
         PReNet().takes_sparse
-        and not readings.PReNetLastEpoch().takes_sparse
+        and not interpretations.PReNetLastEpoch().takes_sparse
         and make_detector("prenet-large-l2").takes_sparse
     )
 
@@ -368,19 +379,19 @@ def test_dense_rows_only():
 # ---------------------------------------------------------------------------- the experiment
 
 
-def test_readings_are_a_group(capsys):
-    assert experiments.method_names("readings") == READINGS and experiments.method_names(
+def test_interpretations_are_a_group(capsys):
+    assert experiments.method_names("interpretations") == INTERPRETATIONS and experiments.method_names(
         "dsad-hinge,prenet"
     ) == ["dsad-hinge", "prenet"]
     with pytest.raises(SystemExit):
         experiments.main(["--help"])
     out = capsys.readouterr().out
-    assert "`readings`" in out and not any(name in out for name in READINGS)
+    assert "`interpretations`" in out and not any(name in out for name in INTERPRETATIONS)
     parser = experiments.make_parser()
-    (own,) = experiments.complete_all(parser.parse_args(["readings"]))
-    assert own.methods == READINGS
+    (own,) = experiments.complete_all(parser.parse_args(["interpretations"]))
+    assert own.methods == INTERPRETATIONS
     everything = experiments.complete_all(parser.parse_args(["all"]))
-    assert "readings" not in [args.experiment for args in everything]
+    assert "interpretations" not in [args.experiment for args in everything]
 
 
 def test_from_the_command_line(tmp_path, capsys):
@@ -388,7 +399,7 @@ def test_from_the_command_line(tmp_path, capsys):
     assert (
         experiments.main(
             [
-                "readings",
+                "interpretations",
                 "--demo",
                 "--methods",
                 "fsnet-natural,prenet-small-l2",
@@ -399,6 +410,6 @@ def test_from_the_command_line(tmp_path, capsys):
         )
         == 0
     )
-    table = pd.read_csv(tmp_path / "readings_redrawn_synthetic.csv")
+    table = pd.read_csv(tmp_path / "interpretations_redrawn_synthetic.csv")
     assert {"auc_pr_fsnet-natural", "auc_pr_prenet-small-l2"} <= set(table) and "auc_pr_prenet" not in table
     assert "FSNet, natural queries, -d_a" in capsys.readouterr().out
