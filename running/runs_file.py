@@ -171,14 +171,12 @@ def refuse_impossible_areas(runs):
 
 
 def describe_settings(detector):
-    """A detector's parameters, but for the seed and those that are None, in one line that can be compared.
+    """What a detector learns with, but for parameters that are None, in one line that can be compared.
 
     An option that is added to a detector, with None as its default, so leaves earlier results valid.
     """
-    parameters = sorted(detector.get_params().items())
-    return " ".join(
-        f"{name}={value}" for name, value in parameters if name != "random_state" and value is not None
-    )
+    parameters = sorted(detector.learning_parameters().items())
+    return " ".join(f"{name}={value}" for name, value in parameters if value is not None)
 
 
 def same_configuration(runs, identity):
