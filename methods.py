@@ -126,7 +126,7 @@ def method_group(*groups: str) -> list[str]:
 
 
 def make_detector(name: str, **settings):
-    """A new detector of this method; its module, and with it TensorFlow, is imported only now."""
+    """A new detector of this method; its module is imported only now, TensorFlow when it is fitted."""
     method = METHODS[name]
     detector_class = getattr(importlib.import_module(method.module), method.class_name)
     return detector_class(**dict(method.settings) | settings)
