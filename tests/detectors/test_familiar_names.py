@@ -20,19 +20,22 @@ from iforest_baseline import IForest
 from methods import make_detector
 from prenet import PReNet
 from running.runs_file import describe_settings
+from training import keras_detector
 from training.network import tf
 from training.scaling import UnscaledFeaturesWarning
 
 SMALL = {"epochs": 1, "batches_per_epoch": 1, "batch_size": 8}
 
 
-@pytest.fixture(autouse=True)
-def not_compiled(monkeypatch):
+@pytest.fixture(autouse=True, scope="module")
+def not_compiled():
     """The same steps, not compiled, which takes longer than the few there are here."""
-    monkeypatch.setattr("training.loop.product", lambda rows, kernel: rows @ kernel)
-    tf.config.run_functions_eagerly(True)
-    yield
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("training.loop.product", lambda rows, kernel: rows @ kernel)
+        tf.config.run_functions_eagerly(True)
+        yield
     tf.config.run_functions_eagerly(False)
+    keras_detector._compiled_trainer.cache_clear()  # nothing of this for the tests of other files
 
 
 # ---------------------------------------------------------------------------- scikit-learn

@@ -13,6 +13,7 @@ from methods import make_detector
 from own_data import event_model
 from own_data.event_model import SAVED_METHODS, EventModel
 from own_data.saved_models import load_model, save_model
+from training import keras_detector
 from training.network import tf
 
 ROOT = Path(__file__).resolve().parent.parent.parent
@@ -57,7 +58,8 @@ def saved(tmp_path_factory):
             model.detector.set_params(**{name: value for name, value in usual.items() if name in own})
             save_model(folder / method, model)
             in_memory[method] = model.score(table)[1]
-        tf.config.run_functions_eagerly(False)
+    tf.config.run_functions_eagerly(False)
+    keras_detector._compiled_trainer.cache_clear()  # nothing of this for the tests of other files
     paths = [str(folder / method) for method in SAVED_METHODS]
     environment = {"PYTHONPATH": f"{ROOT}:{ROOT / 'tests'}"}
     modules = json.loads(subprocess.check_output([sys.executable, "-c", SCRIPT, *paths], env=environment))
