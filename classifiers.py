@@ -25,11 +25,7 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from catboost import CatBoostClassifier
-from sklearn.ensemble import RandomForestClassifier
 from sklearn.exceptions import ConvergenceWarning
-from sklearn.linear_model import LogisticRegression
-from xgboost import XGBClassifier
 
 from training.detector import Detector, apply_in_chunks
 from training.trees import (
@@ -54,6 +50,7 @@ class Classifier(Detector):
     """A classifier of A against U: subclasses have the library's model, and what is kept of a fitted one."""
 
     def new_classifier(self, seed: int) -> Any:
+        """The library's model; the library is imported here, because scoring a saved model does without."""
         raise NotImplementedError
 
     def keep(self, classifier: Any, n_features: int) -> None:
@@ -79,11 +76,16 @@ class Logistic(Classifier):
     max_iter: int = 100
 
     def new_classifier(self, seed):
+        from sklearn.linear_model import LogisticRegression
+
         return LogisticRegression(tol=self.tol, max_iter=self.max_iter, random_state=seed)
 
     def keep(self, classifier, n_features):
         self.coefficients_ = classifier.coef_[0].astype(np.float64)
         self.intercept_ = float(classifier.intercept_[0])
+
+    def _gradients(self, X):
+        return np.broadcast_to(self.coefficients_, X.shape)
 
     def _score(self, X):
         return apply_in_chunks(
@@ -133,6 +135,8 @@ class XGBoost(TreeClassifier):
     """Gradient boosting; the score is the margin but for its constant."""
 
     def new_classifier(self, seed):
+        from xgboost import XGBClassifier
+
         return XGBClassifier(n_jobs=1, random_state=seed)
 
     def train(self, classifier, rows, labels):
@@ -149,6 +153,8 @@ class RandomForest(TreeClassifier):
     """A random forest; the score is the sum over its trees of the share of class 1 in the leaf."""
 
     def new_classifier(self, seed):
+        from sklearn.ensemble import RandomForestClassifier
+
         return RandomForestClassifier(random_state=seed)
 
     def trees_of(self, classifier):
@@ -163,6 +169,8 @@ class CatBoost(TreeClassifier):
     kind = SymmetricTrees
 
     def new_classifier(self, seed):
+        from catboost import CatBoostClassifier
+
         return CatBoostClassifier(thread_count=1, random_seed=seed, verbose=False, allow_writing_files=False)
 
     def trees_of(self, classifier):

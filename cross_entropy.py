@@ -16,9 +16,9 @@ Differences from PReNet
 
 import sys
 
-from devnet import build_devnet, sample_balanced, score_instances
+from devnet import build_devnet, instance_gradients, sample_balanced, score_instances
 from training.keras_detector import PsiDetector
-from training.network import tf
+from training.network import dense_shapes, layer_sizes, tf
 
 
 def cross_entropy(labels, logits):
@@ -42,8 +42,14 @@ class CrossEntropy(PsiDetector):
     def sample_batches(self, X, unlabeled, anomalies, n_batches, rng):
         return sample_balanced(unlabeled, len(anomalies), n_batches, self.batch_size, rng)
 
+    def weight_shapes(self, n_features):
+        return dense_shapes(n_features, *layer_sizes(self.hidden_units), 1)
+
     def _score(self, X):
-        return score_instances(self.model_, X)
+        return score_instances(self.weights_, X)
+
+    def _gradients(self, X):
+        return instance_gradients(self.weights_, X)
 
 
 if __name__ == "__main__":

@@ -12,14 +12,28 @@ Differences from the paper
      released code's: see training/loop.py.
 """
 
+from __future__ import annotations
+
 import sys
+from collections.abc import Sequence
 
 import numpy as np
 
+from training.batches import Batches
 from training.detector import Rows, apply_in_chunks
 from training.keras_detector import PsiDetector
-from training.loop import Batches
-from training.network import HiddenUnits, build_psi, code_size, encoder, keras, seed_generator, tf
+from training.network import (
+    HiddenUnits,
+    build_psi,
+    code_size,
+    dense_shapes,
+    encoder,
+    gradients_by_rows,
+    keras,
+    layer_sizes,
+    seed_generator,
+    tf,
+)
 
 CONFIDENCE_MARGIN = 5.0  # DevNet's a: anomalies should deviate by at least 5 sigma
 REFERENCE_SCORES = 5_000  # DevNet's l, draws of N(0, 1)
@@ -48,10 +62,17 @@ def deviation_loss(labels, scores, reference_mean, reference_std):
     )
 
 
-def score_instances(model: keras.Model, X: Rows) -> np.ndarray:
-    """eta(psi(x)) (n,) of the rows of X (n, D), dense or CSR."""
-    psi, (weights, bias) = encoder(model.get_layer("psi")), model.get_layer("eta").get_weights()
-    return apply_in_chunks(lambda rows: psi(rows) @ weights[:, 0] + bias, X).astype(np.float64)
+def score_instances(weights: Sequence[np.ndarray], X: Rows) -> np.ndarray:
+    """eta(psi(x)) (n,) of the rows of X (n, D), dense or CSR; weights are those of build_devnet."""
+    *hidden, kernel, bias = weights
+    psi = encoder(hidden)
+    return apply_in_chunks(lambda rows: psi(rows) @ kernel[:, 0] + bias, X).astype(np.float64)
+
+
+def instance_gradients(weights: Sequence[np.ndarray], X: np.ndarray) -> np.ndarray:
+    """Gradients (n, D) of score_instances by the rows of X."""
+    *hidden, kernel, _ = weights
+    return gradients_by_rows(hidden, kernel[:, 0].astype(np.float64), X)
 
 
 def sample_balanced(unlabeled: np.ndarray, n_anomalies: int, n_batches: int, batch_size: int, rng) -> Batches:
@@ -84,8 +105,14 @@ class DevNet(PsiDetector):
     def sample_batches(self, X, unlabeled, anomalies, n_batches, rng):
         return sample_balanced(unlabeled, len(anomalies), n_batches, self.batch_size, rng)
 
+    def weight_shapes(self, n_features):
+        return dense_shapes(n_features, *layer_sizes(self.hidden_units), 1)
+
     def _score(self, X):
-        return score_instances(self.model_, X)
+        return score_instances(self.weights_, X)
+
+    def _gradients(self, X):
+        return instance_gradients(self.weights_, X)
 
 
 if __name__ == "__main__":

@@ -28,6 +28,8 @@ Differences from the paper
      Deep SAD. They are there to see how far they explain the published numbers.
 """
 
+from __future__ import annotations
+
 import sys
 import warnings
 from dataclasses import dataclass
@@ -35,10 +37,20 @@ from dataclasses import dataclass
 import numpy as np
 
 from devnet import sample_balanced
+from training.batches import Batches
 from training.detector import apply_in_chunks
 from training.keras_detector import PsiDetector
-from training.loop import Batches
-from training.network import HiddenUnits, build_psi, codes_at, encoder, keras, seed_generator, tf
+from training.network import (
+    HiddenUnits,
+    build_psi,
+    codes_at,
+    dense_shapes,
+    encoder,
+    keras,
+    layer_sizes,
+    seed_generator,
+    tf,
+)
 
 DISTANCES = ("squared", "plain")
 ANOMALY_TERMS = ("inverse", "hinge")
@@ -161,9 +173,9 @@ class DSAD(PsiDetector):
         model = self.build(X.shape[1], seed)
         if self.pretrain:
             autoencoder = _Autoencoder(seed)
-            names = [name for name in autoencoder.get_params() if name != "random_state"]
+            names = autoencoder.learning_parameters()
             autoencoder.set_params(**{name: getattr(self, name) for name in names})
-            weights = autoencoder.fit_rows(X, unlabeled, anomalies).model_.get_weights()
+            weights = autoencoder.fit_rows(X, unlabeled, anomalies).weights_
             model.set_weights(weights[: len(model.get_weights())])  # without the decoder's
         return model
 
@@ -173,7 +185,7 @@ class DSAD(PsiDetector):
         )
 
     def loss_constants(self, X, unlabeled, anomalies, model, rng):
-        self.centre_ = centre_of(codes_at(model.get_layer("psi"), X, unlabeled))
+        self.centre_ = centre_of(codes_at(self._psi(model.get_weights()), X, unlabeled))
         return (self.centre_,)
 
     def sample_batches(self, X, unlabeled, anomalies, n_batches, rng):
@@ -192,14 +204,21 @@ class DSAD(PsiDetector):
         looked_at = [
             rng.choice(rows, min(len(rows), COLLAPSE_ROWS), replace=False) for rows in (unlabeled, anomalies)
         ]
-        if is_collapsed(codes_at(self.model_.get_layer("psi"), X, np.concatenate(looked_at)), self.centre_):
+        if is_collapsed(codes_at(self._psi(self.weights_), X, np.concatenate(looked_at)), self.centre_):
             # no error: a run of an experiment should still be recorded, with the scores that the method gave
             message = "all training rows have the same code, so its scores do not tell rows apart"
             warnings.warn(f"Deep SAD collapsed: {message}", RuntimeWarning, stacklevel=2)
 
+    def weight_shapes(self, n_features):
+        return dense_shapes(n_features, *layer_sizes(self.hidden_units), use_bias=False)
+
+    def _psi(self, weights):
+        """The encoder with these weights."""
+        return encoder(weights, use_bias=False, code_layer=self.code_layer)
+
     def _score(self, X):
         """The distance d, in float64: near the centre the square of a float32 difference loses digits."""
-        psi = encoder(self.model_.get_layer("psi"))
+        psi = self._psi(self.weights_)
 
         def distances(rows):
             difference = psi(rows) - self.centre_

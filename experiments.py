@@ -331,8 +331,7 @@ def lacking(method, args):
     wanted = [name for name, _ in args.set] + [name for name in varied if name not in SET_UP]
     if not wanted:
         return []
-    parameters = make_detector(method).get_params()  # imports TensorFlow
-    known = set(parameters) - {"random_state", *dict(METHODS[method].settings)}
+    known = set(make_detector(method).learning_parameters()) - {*dict(METHODS[method].settings)}
     return [name for name in wanted if name not in known]
 
 

@@ -34,21 +34,23 @@ Differences from FEAWAD's paper
      training/loop.py.
 """
 
+from __future__ import annotations
+
 import sys
 from dataclasses import dataclass
 
 import numpy as np
 
 from devnet import sample_balanced
+from training.batches import Batches
 from training.detector import apply_in_chunks
 from training.keras_detector import KerasDetector
-from training.loop import Batches, rmsprop
-from training.network import keras, seed_generator, tf
+from training.network import dense_shapes, keras, seed_generator, tf
 
 MARGIN = 5.0  # anomalies should have at least this score and this residual norm
 SQUARED_NORM_FLOOR = 1e-8  # keeps the gradient of a norm and the division by it finite at 0
 RESIDUAL_TERMS = ("paper", "released")
-OPTIMIZERS = {"rmsprop": rmsprop, "adam": keras.optimizers.Adam}
+OPTIMIZERS = ("rmsprop", "adam")
 
 
 def dense(units, seeds, name, activation="relu", l2=0.0):
@@ -105,6 +107,37 @@ def build_feawad(
     return keras.Model(instance, keras.ops.concatenate([score, loss_norm], axis=1), name="psi")
 
 
+def score_rows(rows, weights, encoder=(128, 64), input_layer=True):
+    """build_feawad's scores (n,) of rows (n, D), in numpy, from its weights."""
+    layers = list(zip(weights[::2], weights[1::2], strict=True))
+    n_encoding = input_layer + len(encoder)
+    code = rows
+    for layer in layers[:n_encoding]:
+        code = relu_layer(code, *layer)
+    reconstruction = code
+    for layer in layers[n_encoding : n_encoding + len(encoder)]:
+        reconstruction = relu_layer(reconstruction, *layer)
+    residual = rows - reconstruction
+    norm = np.sqrt(np.square(residual).sum(axis=1, keepdims=True) + SQUARED_NORM_FLOOR)
+    hidden = np.concatenate([residual / norm, code], axis=1)
+    *scorer, (kernel, bias) = layers[n_encoding + len(encoder) :]
+    for layer in scorer:
+        hidden = relu_layer(np.concatenate([hidden, norm], axis=1), *layer)
+    return np.concatenate([hidden, norm], axis=1) @ kernel[:, 0] + bias
+
+
+def relu_layer(rows, kernel, bias):
+    """The outputs (n, h) of a layer of ReLU units, in numpy."""
+    return np.maximum(rows @ kernel + bias, 0)
+
+
+def new_optimizer(name, learning_rate):
+    """One of OPTIMIZERS."""
+    from training.loop import rmsprop
+
+    return rmsprop(learning_rate) if name == "rmsprop" else keras.optimizers.Adam(learning_rate)
+
+
 def mean_squared_error(residuals):
     """Mean squared error of the autoencoder alone; residuals (b, D)."""
     return tf.reduce_mean(tf.square(residuals))
@@ -154,7 +187,7 @@ class _Pretraining(KerasDetector):
         return keras.Model(instance, residual)
 
     def optimizer(self):
-        return OPTIMIZERS[self.optimizer_name](self.learning_rate)
+        return new_optimizer(self.optimizer_name, self.learning_rate)
 
     def loss(self, targets, residuals):
         return mean_squared_error(residuals)
@@ -186,16 +219,16 @@ class FEAWAD(KerasDetector):
 
     def initial_model(self, X, unlabeled, anomalies, seed):
         """A new score network on the pre-trained autoencoder."""
-        own = ("random_state", "epochs")
-        first = _Pretraining(random_state=seed, epochs=self.pretraining_epochs)
-        first.set_params(**{name: getattr(self, name) for name in first.get_params() if name not in own})
+        first = _Pretraining(random_state=seed)
+        shared = {name: getattr(self, name) for name in first.learning_parameters()}
+        first.set_params(**shared | {"epochs": self.pretraining_epochs})
         first.fit_rows(X, unlabeled, anomalies)
         model = self.build(X.shape[1], seed)
-        model.get_layer("autoencoder").set_weights(first.model_.get_weights())
+        model.get_layer("autoencoder").set_weights(first.weights_)
         return model
 
     def optimizer(self):
-        return OPTIMIZERS[self.optimizer_name](self.learning_rate)
+        return new_optimizer(self.optimizer_name, self.learning_rate)
 
     def loss(self, labels, outputs):
         return encoding_loss(labels, outputs)
@@ -219,8 +252,16 @@ class FEAWAD(KerasDetector):
             )
         super()._fit(X, unlabeled, anomalies, rng)
 
+    def weight_shapes(self, n_features):
+        around_code = (*self.encoder, *self.encoder[-2::-1], n_features)
+        autoencoder = dense_shapes(*[n_features] * (1 + self.input_layer), *around_code)
+        n_inputs = (n_features + self.encoder[-1], *self.scorer)  # beside the residual norm
+        layers = [dense_shapes(n + 1, units) for n, units in zip(n_inputs, (*self.scorer, 1))]
+        return autoencoder + [shape for layer in layers for shape in layer]
+
     def _score(self, X):
-        return apply_in_chunks(self.model_, X)[:, 0].astype(np.float64)
+        settings = self.weights_, self.encoder, self.input_layer
+        return apply_in_chunks(lambda rows: score_rows(rows, *settings), X).astype(np.float64)
 
 
 if __name__ == "__main__":

@@ -29,14 +29,16 @@ Differences from the paper (where it is silent, the most literal interpretation 
      all detectors: see training/loop.py.
 """
 
+from __future__ import annotations
+
 import sys
 from dataclasses import dataclass
 
 import numpy as np
 
+from training.batches import Batches, numbered_groups
 from training.detector import apply_in_chunks, draw_batches
 from training.keras_detector import PsiDetector
-from training.loop import Batches, numbered_groups
 from training.network import HiddenUnits, build_psi, codes_at, encoder, keras, seed_generator, tf
 
 EPISODES = ("natural", "balanced")  # cFSNet's
@@ -158,12 +160,12 @@ class FSNet(PsiDetector):
             )
         super()._fit(X, unlabeled, anomalies, rng)
         self.unlabeled_prototype_, self.anomaly_prototype_ = (
-            codes_at(self.model_.get_layer("psi"), X, members).mean(axis=0, dtype=np.float64)
+            codes_at(encoder(self.weights_), X, members).mean(axis=0, dtype=np.float64)
             for members in (unlabeled, anomalies)
         )
 
     def _score(self, X):
-        psi = encoder(self.model_.get_layer("psi"))
+        psi = encoder(self.weights_)
         return apply_in_chunks(lambda rows: self._score_codes(psi(rows).astype(np.float64)), X)
 
     def _score_codes(self, codes):

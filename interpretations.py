@@ -19,9 +19,10 @@ from fsnet import FSNet, sample_natural_episodes
 from loading.splits import RELEASED_SEED
 from prenet import PReNet
 from repen import REPEN
+from training.batches import Batches
 from training.detector import apply_in_chunks, draw_different_pairs
 from training.keras_detector import PsiDetector
-from training.loop import Batches, RMSprop
+from training.loop import RMSprop
 from training.network import keras, seed_generator, torch_uniform
 
 FEW_ROWS = 5  # of each class, for FSNetFiveRows

@@ -134,7 +134,7 @@ def method_group(*groups: str) -> list[str]:
 
 
 def make_detector(name: str, **settings):
-    """A new detector of this method; imports its module, and with it TensorFlow, only now."""
+    """A new detector of this method; imports its module only now, and TensorFlow only to fit a network."""
     method = METHODS[name]
     detector_class = getattr(importlib.import_module(method.module), method.class_name)
     return detector_class(**dict(method.settings) | settings)

@@ -35,21 +35,25 @@ Differences from the paper
                 scoring takes 2E passes, over codes computed once.
 """
 
+from __future__ import annotations
+
 import sys
 from dataclasses import dataclass
 
 import numpy as np
 from scipy import sparse
 
-from devnet import build_devnet, sample_balanced, score_instances
+from devnet import build_devnet, instance_gradients, sample_balanced, score_instances
+from training.batches import Batches, numbered_groups
 from training.detector import Rows, apply_in_chunks, draw_batches, draw_different_pairs
 from training.keras_detector import PsiDetector
-from training.loop import Batches, numbered_groups
 from training.network import (
     HiddenUnits,
     build_psi,
     code_size,
+    dense_shapes,
     encoder,
+    gradients_by_rows,
     hidden_layer,
     keras,
     seed_generator,
@@ -207,20 +211,40 @@ class PReNet(PsiDetector):
     def _score(self, X):
         """Eq. 6, with psi computed once for each row; a single instance's score is phi(x) itself."""
         if self.variant == "iPReNet":
-            return score_instances(self.model_, X)
-        psi, eta = encoder(self.model_.get_layer("psi")), self.model_.get_layer("eta")
+            return score_instances(self.weights_, X)
+        psi = self._psi()
         before, after = map(psi, self._partners())
         if self.variant == "NPR":
+            eta = self.model_.get_layer("eta")
             return self._mean_relation(eta, apply_in_chunks(psi, X), before, after)
-        return self._score_linear(X, psi, eta.get_layer("relation"), before, after)
+        return self._score_linear(X, psi, before, after)
 
-    def _score_linear(self, X, psi, relation, before, after):
+    def _score_linear(self, X, psi, before, after):
         """Eq. 6 in one pass: s(x) = 1/2 (w_left + w_right) . psi(x) + a constant of the 2E partners."""
-        kernel, bias = relation.get_weights()
+        kernel, bias = self.weights_[-2:]
         w_left, w_right = np.split(kernel[:, 0].astype(np.float64), 2)
         constant = np.mean(before @ w_left) / 2 + np.mean(after @ w_right) / 2
         weights = ((w_left + w_right) / 2).astype(kernel.dtype)
         return apply_in_chunks(lambda rows: psi(rows) @ weights, X) + (constant + bias.astype(np.float64))
+
+    def _gradients(self, X):
+        """Those of the linear score of psi(x); NPR has a hidden layer behind psi, and gives none."""
+        if self.variant == "NPR":
+            return None
+        if self.variant == "iPReNet":
+            return instance_gradients(self.weights_, X)
+        *hidden, kernel, _ = self.weights_
+        w_left, w_right = np.split(kernel[:, 0].astype(np.float64), 2)
+        return gradients_by_rows(hidden, (w_left + w_right) / 2, X)
+
+    def _psi(self):
+        """The fitted psi; behind its weights are those of the relation, which has two layers in NPR."""
+        return encoder(self.weights_[: -4 if self.variant == "NPR" else -2])
+
+    def weight_shapes(self, n_features):
+        if self.variant not in (None, "TRM"):
+            raise NotImplementedError(f"{self.variant} cannot be restored from arrays")
+        return super().weight_shapes(n_features) + dense_shapes(2 * code_size(self.hidden_units), 1)
 
     def _partners(self):
         """Partners that stand to the left of x and to its right, each (E, D)."""
@@ -232,8 +256,8 @@ class PReNet(PsiDetector):
         """Eq. 6 as it is written, in 2E passes over X: the definition that `_score` must equal."""
         # sparse: pairs of codes instead, since pairs of rows would be dense
         if sparse.issparse(X) or sparse.issparse(self.anomaly_partners_):
-            psi, eta = encoder(self.model_.get_layer("psi")), self.model_.get_layer("eta")
-            return self._mean_relation(eta, *(apply_in_chunks(psi, rows) for rows in (X, *self._partners())))
+            codes = (apply_in_chunks(self._psi(), rows) for rows in (X, *self._partners()))
+            return self._mean_relation(self.model_.get_layer("eta"), *codes)
         return self._mean_relation(self.model_, X, *self._partners())
 
     def _mean_relation(self, relation, X, before, after):

@@ -35,9 +35,9 @@ from dataclasses import dataclass
 import numpy as np
 
 from repen import build_repen, triplet_loss
+from training.batches import Batches, numbered_groups
 from training.detector import apply_in_chunks, draw_batches, draw_different_pairs
 from training.keras_detector import PsiDetector
-from training.loop import Batches, numbered_groups
 from training.network import codes_at, encoder
 
 FILTERED_FROM = 0.5  # share of the hash tables in which a potential anomaly collides with a labelled one
@@ -137,14 +137,14 @@ class PUMAD(PsiDetector):
         normals = reliable_normals(unlabeled, shares, rng)
         super()._fit(X, normals, anomalies, rng)
         self.normal_mean_, self.anomaly_mean_ = (
-            codes_at(self.model_.get_layer("psi"), X, members).mean(axis=0, dtype=np.float64)
+            codes_at(encoder(self.weights_), X, members).mean(axis=0, dtype=np.float64)
             for members in (normals, anomalies)
         )
         self.reliable_share_ = len(normals) / len(unlabeled)
 
     def _score(self, X):
         """Squared distance to the normals' mean code minus that to the anomalies' (item 5 above)."""
-        psi = encoder(self.model_.get_layer("psi"))
+        psi = encoder(self.weights_)
 
         def scores(rows):
             codes = psi(rows).astype(np.float64)

@@ -33,14 +33,16 @@ Differences from the paper (1-3: the PReNet paper, 4-7: REPEN's own)
      same.
 """
 
+from __future__ import annotations
+
 import sys
 from dataclasses import dataclass
 
 import numpy as np
 
+from training.batches import Batches
 from training.detector import apply_in_chunks, draw_batches
 from training.keras_detector import PsiDetector
-from training.loop import Batches, rmsprop
 from training.network import HiddenUnits, build_psi, code_size, encoder, keras, seed_generator, tf
 
 SUBSAMPLES, SUBSAMPLE_ROWS = 50, 8  # LeSiNN's ensemble
@@ -167,6 +169,8 @@ class REPEN(PsiDetector):
         return triplet_loss(margins, *distances)
 
     def optimizer(self):
+        from training.loop import rmsprop
+
         rate = LEARNING_RATES[self.optimizer_name] if self.learning_rate is None else self.learning_rate
         if self.optimizer_name == "rmsprop":
             return rmsprop(rate)
@@ -204,12 +208,12 @@ class REPEN(PsiDetector):
             )
         super()._fit(X, unlabeled, anomalies, rng)
         positions = draw_references(unlabeled, rng)
-        codes = encoder(self.model_.get_layer("psi"))(X[positions.ravel()])
+        codes = encoder(self.weights_)(X[positions.ravel()])
         self.references_ = codes.reshape(*positions.shape, -1).astype(np.float64)  # (50, 8, hidden_units)
 
     def _score(self, X):
         """LeSiNN of the codes, in float64: distances between them are differences of large squares."""
-        psi = encoder(self.model_.get_layer("psi"))
+        psi = encoder(self.weights_)
         return apply_in_chunks(lambda rows: lesinn(psi(rows).astype(np.float64), self.references_), X)
 
 

@@ -25,23 +25,24 @@ Differences from the public script
   6. A validation AUC-PR is the average precision, not the trapezoidal area.
 """
 
+from __future__ import annotations
+
 import sys
 from dataclasses import dataclass
 
 import numpy as np
 from sklearn.metrics import average_precision_score, roc_auc_score
 
+from training.batches import Batches
 from training.detector import apply_in_chunks, draw_batches
 from training.keras_detector import KerasDetector
-from training.loop import Batches
-from training.network import keras, seed_generator, tf, torch_uniform
+from training.network import dense_shapes, keras, seed_generator, torch_uniform
 
 SLOPE = 0.01  # of the leaky ReLU below 0
 MARGIN = 1.0  # of the triplets
 DISTANCE_SHIFT = 1e-6  # added to differences before their norm, as torch's TripletMarginLoss does
 SMALLEST_SQUARE = 1e-24  # below which a norm counts as 0
 CODE_NORM_WEIGHT = 1e-2  # of |anchor + positive + negative| in the loss
-TEMPERATURE = 2.0  # of the two losses' weights
 WEIGHT_DECAY = 1e-4
 PATIENCE, SMALLEST_GAIN = 15, 1e-4  # of early stopping, in epochs and in 2 - AUC-ROC - AUC-PR
 
@@ -61,10 +62,15 @@ def dense(n_inputs, units, seeds, name, use_bias=False):
     )
 
 
+def halfway(n_features, code_units):
+    """The units of the first hidden layer."""
+    return n_features + int((code_units - n_features) * 0.5)
+
+
 def build_scorer(n_features: int, code_units: int, seeds) -> keras.Model:
     """Rows (b, D) to codes (b, code_units) and scores (b,) between -1 and 1."""
     instance = keras.Input((n_features,))
-    n_hidden = n_features + int((code_units - n_features) * 0.5)
+    n_hidden = halfway(n_features, code_units)
     hidden = keras.ops.leaky_relu(dense(n_features, n_hidden, seeds, "hidden")(instance), SLOPE)
     code = dense(n_hidden, code_units, seeds, "code")(hidden)
     n_last = code_units // 2
@@ -73,62 +79,12 @@ def build_scorer(n_features: int, code_units: int, seeds) -> keras.Model:
     return keras.Model(instance, [code, score], name="scorer")
 
 
-@keras.saving.register_keras_serializable("rosas")
-class Mixing(keras.layers.Layer):
-    """Mixes rows, targets and scores (b, ...) with themselves in another order; new weights in every call."""
-
-    def __init__(self, seed, **settings):  # a plain number, so that a fitted model can be pickled
-        super().__init__(**settings)
-        self.seeds = keras.random.SeedGenerator(seed, name="mixing_seeds")
-
-    def call(self, rows, targets):
-        n = keras.ops.shape(targets)[0]
-        order = keras.ops.argsort(keras.random.uniform((n,), seed=self.seeds))
-        weights = keras.ops.square(keras.ops.sin(np.pi / 2 * keras.random.uniform((n,), seed=self.seeds)))
-
-        def mixed(values):
-            own = weights if len(values.shape) == 1 else weights[:, None]
-            return own * values + (1 - own) * keras.ops.take(values, order, axis=0)
-
-        return mixed(rows), mixed(targets), order, weights
-
-
-@keras.saving.register_keras_serializable("rosas")
-class BalancedSum(keras.layers.Layer):
-    """k_1 l_1 + k_2 l_2: a loss counts the more, the less it has fallen since the epoch before.
-
-    k_i is proportional to exp(l_i / (T m_i)), where m_i is the mean of l_i over the epoch before, 1 in the
-    first.
-    """
-
-    def __init__(self, n_batches, **settings):
-        super().__init__(**settings)
-        self.n_batches = n_batches
-
-    def build(self, *shapes):
-        state = {"initializer": "zeros", "trainable": False}
-        self.means = self.add_weight(shape=(2,), initializer="ones", trainable=False, name="means")
-        self.sums = self.add_weight(shape=(2,), name="sums", **state)
-        self.count = self.add_weight(shape=(), name="count", **state)
-
-    def call(self, losses):
-        is_zero = self.means == 0  # then the loss has no say, as in the script
-        exponents = losses / tf.where(is_zero, 1.0, self.means) / TEMPERATURE
-        largest = tf.reduce_max(tf.where(is_zero, exponents.dtype.min, exponents))  # keeps exp finite
-        shares = tf.where(is_zero, 0.0, tf.exp(tf.minimum(exponents - largest, 0.0)))
-        total = tf.reduce_sum(tf.math.divide_no_nan(shares, tf.reduce_sum(shares)) * losses)
-        count, sums = self.count + 1, self.sums + tf.stop_gradient(losses)
-        is_last = count == self.n_batches
-        self.means.assign(tf.where(is_last, sums / count, self.means))
-        self.sums.assign(tf.where(is_last, 0.0, sums))
-        self.count.assign(tf.where(is_last, 0.0, count))
-        return total
-
-
 def build_rosas(
     n_features: int, code_units: int = 128, batches_per_epoch: int = 16, seed: int | None = None
 ) -> keras.Model:
     """Anchors, positives and negatives to the loss of the batch; its layer "scorer" gives scores of rows."""
+    from training.rosas_layers import BalancedSum, Mixing
+
     seeds = seed_generator(seed)
     scorer = build_scorer(n_features, code_units, seeds)
     triplet = [keras.Input((n_features,)) for _ in range(3)]
@@ -209,22 +165,25 @@ class RoSAS(KerasDetector):
             targets=np.zeros(self.batch_size),
         )
 
+    def weight_shapes(self, n_features):
+        sizes = (n_features, halfway(n_features, self.code_units), self.code_units, self.code_units // 2)
+        return [*dense_shapes(*sizes, use_bias=False), *dense_shapes(sizes[-1], 1), *BALANCE_SHAPES]
+
     def _score(self, X):
-        return score_rows(self.model_, X)
+        return score_rows(self.weights_, X)
 
 
-def score_rows(model, X):
-    """The scores (n,) of the rows of X (n, D)."""
-    kernels = [model.get_layer("scorer").get_layer(name).get_weights() for name in LAYERS]
-    return apply_in_chunks(lambda rows: scores_of(rows, kernels), X).astype(np.float64)
+BALANCE_SHAPES: list[tuple[int, ...]] = [(2,), (2,), ()]  # of BalancedSum's means, sums and count
 
 
-LAYERS = ("hidden", "code", "score_hidden", "score")
+def score_rows(weights, X):
+    """The scores (n,) of the rows of X (n, D), from the weights of build_rosas."""
+    kernels = weights[: -len(BALANCE_SHAPES)]
+    return apply_in_chunks(lambda rows: scores_of(rows, *kernels), X).astype(np.float64)
 
 
-def scores_of(rows, layers):
+def scores_of(rows, hidden, code, score_hidden, score, bias):
     """build_scorer's score, in numpy: handing rows to TensorFlow takes longer than the products."""
-    (hidden,), (code,), (score_hidden,), (score, bias) = layers
     values = rows @ hidden
     values = np.maximum(values, SLOPE * values) @ code @ score_hidden
     return np.tanh(np.maximum(values, SLOPE * values) @ score[:, 0] + bias[0])
@@ -244,18 +203,22 @@ class RoSASValidated(RoSAS):
     def fit(self, X, y):
         raise ValueError("RoSASValidated needs labelled validation rows: use RoSAS")
 
-    def chosen_weights(self, model, kept):
+    def chosen_weights(self, kept):
+        epoch = self._chosen_epoch(kept)
+        return [weights[epoch].copy() for weights in kept]  # a copy: a view would keep all epochs
+
+    def _chosen_epoch(self, kept):
+        """The best epoch so far when the validation rows stop gaining; the last one if they never do."""
         rows, labels = self._validation
         best, chosen = np.inf, -1
         for epoch in range(self.epochs):
-            model.set_weights([weights[epoch] for weights in kept])
-            scores = score_rows(model, rows)
+            scores = score_rows([weights[epoch] for weights in kept], rows)
             loss = 2 - roc_auc_score(labels, scores) - average_precision_score(labels, scores)
             if loss < best - SMALLEST_GAIN:
                 best, chosen = loss, epoch
             elif epoch - chosen >= PATIENCE:
-                return [weights[chosen] for weights in kept]
-        return [weights[-1] for weights in kept]
+                return chosen
+        return self.epochs - 1
 
 
 if __name__ == "__main__":

@@ -34,10 +34,7 @@ from dataclasses import dataclass
 
 import numpy as np
 import pandas as pd
-from sklearn.ensemble import IsolationForest
 from sklearn.metrics.pairwise import rbf_kernel
-from sklearn.svm import OneClassSVM
-from xgboost import XGBClassifier
 
 from training.detector import Detector, apply_in_chunks
 from training.trees import (
@@ -61,6 +58,8 @@ FAR = 16  # gamma |z|^2 above which float32 would lose digits of the kernel in t
 
 def fit_one_class_svms(kernel):
     """One SVM per nu on kernel (m, m): weights (m, 11) and intercepts (11,) of their decision functions."""
+    from sklearn.svm import OneClassSVM
+
     weights, intercepts = np.zeros((len(kernel), len(SVM_NUS))), np.zeros(len(SVM_NUS))
     for column, nu in enumerate(SVM_NUS):
         svm = OneClassSVM(kernel="precomputed", nu=nu).fit(kernel)
@@ -96,6 +95,10 @@ class XGBOD(Detector):
     takes_sparse = False
 
     def _fit(self, X, unlabeled, anomalies, rng):
+        # here, because scoring with a saved model does without
+        from sklearn.ensemble import IsolationForest
+        from xgboost import XGBClassifier
+
         for name in ("svm_rows", "n_estimators", "max_depth"):
             if getattr(self, name) < 1:
                 raise ValueError(f"{name} must be at least 1, not {getattr(self, name)}")

@@ -15,7 +15,7 @@ from loading.files import bounded_memory
 from methods import METHODS, make_detector, method_group
 from own_data.column_kinds import rare_below, typed_columns
 from own_data.drift import summarised
-from own_data.explaining import parts_of_scores, typical_row
+from own_data.explaining import typical_row
 from own_data.features import MOST_LEVELS, frequent_levels, new_encoder
 
 SAVED_METHODS = [name for name in method_group("table", "appendix", "today") if METHODS[name].can_be_saved]
@@ -118,4 +118,4 @@ class EventModel:
 
     def explain(self, X):
         """What each column adds to the scores of X (n, D), counted from its typical value: (n, columns)."""
-        return parts_of_scores(self.method, self.detector, X, self.typical, self.widths)
+        return self.detector.explain(X, self.typical, self.widths)

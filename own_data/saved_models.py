@@ -4,8 +4,9 @@
     X, scores = load_model("fraud.model").score(texts)
 
 A model file is a zip of format.json and plain .npy arrays. Loading it executes nothing: arrays are read
-without pickle, networks are built by this code and only filled with the weights, and trees are arrays too,
-checked before a library gets them. So it is safe to load a file that somebody sent you.
+without pickle, a network is its weights, whose shapes this code knows, and trees are arrays too, checked
+before a library gets them. So it is safe to load a file that somebody sent you. Networks score in numpy:
+TensorFlow is not imported.
 """
 
 import io
@@ -46,7 +47,7 @@ def save_model(path, model):
         "format": FORMAT,
         "version": VERSION,
         "method": model.method,
-        "parameters": model.detector.get_params(),
+        "parameters": {"random_state": model.detector.random_state} | model.detector.learning_parameters(),
     }
     contents |= {"rows": model.n_rows, "columns": described_encoder(model.encoder), "arrays": list(arrays)}
     contents["summary"] = model.summary
@@ -142,11 +143,11 @@ def _check_number_of_trees(arrays):
 
 
 def _new_detector(method, settings, path):
-    """The detector of a model file before its network is built; its settings must be the method's own."""
+    """The detector of a model file before it has learned; its settings must be the method's own."""
     if method not in SAVED_METHODS:
         raise DataError(f"{path} is a model of the unknown method {method!r}.")
     detector = make_detector(method, random_state=int(settings.pop("random_state")))
-    defaults = json.loads(json.dumps(detector.get_params()))  # tuples become lists, as in the file
+    defaults = json.loads(json.dumps(detector.learning_parameters()))  # tuples become lists, as in the file
     for name, value in settings.items():  # detect.py changes none; another value may be a network of any size
         if name not in defaults or defaults[name] != value:
             raise DataError(

@@ -169,14 +169,12 @@ def refuse_impossible_areas(runs):
 
 
 def describe_settings(detector):
-    """A detector's parameters, except the seed and those that are None, in one comparable line.
+    """The parameters that a detector learns with, except those that are None, in one comparable line.
 
     So a new option of a detector with the default None keeps earlier results valid.
     """
-    parameters = sorted(detector.get_params().items())
-    return " ".join(
-        f"{name}={value}" for name, value in parameters if name != "random_state" and value is not None
-    )
+    parameters = sorted(detector.learning_parameters().items())
+    return " ".join(f"{name}={value}" for name, value in parameters if value is not None)
 
 
 def same_configuration(runs, identity):

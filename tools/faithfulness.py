@@ -26,8 +26,8 @@ from common.writing import written_whole
 from own_data.column_kinds import choose_columns
 from own_data.evaluation import hide_labels
 from own_data.event_model import SAVED_METHODS, EventModel
-from own_data.explaining import gradients_of_scores, occluded_parts
 from own_data.user_tables import Table, read_labeled
+from training.explaining import first_features, occluded_parts
 
 NAMED = 3  # columns
 
@@ -46,11 +46,11 @@ def fall_without(model, X, parts):
 
 def falls(model, X):
     """The fall for each way to name columns."""
-    starts = np.cumsum([0, *model.widths[:-1]])
-    gradients = gradients_of_scores(model.method, model.detector, X)
+    starts = first_features(model.widths, X.shape[1])
+    gradients = model.detector._gradients(X)
     ways = {"from_minimum": None if gradients is None else np.add.reduceat(X * gradients, starts, axis=1)}
     ways["ours"] = model.explain(X)
-    ways["occlusion"] = occluded_parts(model.detector, X, model.typical, starts, model.widths)
+    ways["occlusion"] = occluded_parts(model.detector.decision_function, X, model.typical, model.widths)
     return {name: np.nan if parts is None else fall_without(model, X, parts) for name, parts in ways.items()}
 
 

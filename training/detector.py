@@ -5,15 +5,17 @@
     is_anomaly = detector.predict(X_new)             # 1 where the score is above offset_, else 0, as in PyOD
 
 X is an array, a DataFrame of numbers (names of columns are kept, and compared later) or, where takes_sparse,
-a CSR matrix. `fit` chooses offset_ so that it lies below the scores of a tenth of the unlabelled rows;
-set_offset chooses another one. A detector can stand in a Pipeline, behind a MinMaxScaler say, in a
-cross-validation (scoring="average_precision") and in a pickle. tests/detectors/test_sklearn.py names the
+a CSR matrix. `fit` chooses offset_ so that it lies below the scores of a tenth of the unlabelled rows (the
+parameter contamination); set_offset chooses another one. `explain` says which features raise a score. A
+detector can stand in a Pipeline, behind a MinMaxScaler say, in a cross-validation
+(scoring="average_precision"), in a CalibratedClassifierCV and in a pickle; familiar_names.py has the names
+that scikit-learn and PyOD give to what a detector has anyway. tests/detectors/test_sklearn.py names the
 checks of scikit-learn that detectors do not pass, and why.
 
 Nothing is printed. To follow the fits:    logging.basicConfig(); logging.getLogger("prenet").setLevel("INFO")
 This gives a line or two per fit. A fit on dense rows is one call of a compiled graph: only one on CSR rows
 tells its epochs. The one message that comes unasked is the warning of `fit` that all its rows have the same
-score.
+score. Features that need scaling and have none give an UnscaledFeaturesWarning (scaling.py).
 
 A fit whose loss overflows and rows whose scores do are refused with a ValueError: no score is ever NaN or
 infinite.
@@ -27,7 +29,8 @@ set.
 import logging
 import re
 import time
-from dataclasses import dataclass
+from collections.abc import Sequence
+from dataclasses import dataclass, field
 from typing import Any, TypeVar
 
 import numpy as np
@@ -38,10 +41,18 @@ from sklearn.exceptions import NotFittedError
 from sklearn.utils import ClassifierTags
 from sklearn.utils.validation import check_is_fitted, column_or_1d, validate_data
 
+from training.explaining import first_features, gradient_parts, medians, occluded_parts
+from training.familiar_names import FamiliarNames
+from training.scaling import warn_if_unscaled
+
 # How much is scored at a time: this bounds memory, and what is computed stays in the cache.
 CHUNK_ROWS, CHUNK_BYTES = 2_048, 2**26
 EQUAL_SCORES = 1e-6  # scores that differ by less than this part of their size differ by float32 rounding only
 CONTAMINATION = 0.1  # share of the unlabelled rows above the offset_ of `fit`: PyOD's default
+# parameters that do not belong to the method: no setting of a run, and not in a model file
+NOT_THE_METHODS = ("random_state", "contamination")
+# what `fit` keeps beside what it has learned: not in a model file
+NOT_SAVED = ("model_", "weights_", "typical_", "decision_scores_")
 
 # numbers in what a detector keeps beside its network or trees: REPEN has 8,000, PReNet 30 rows
 STATE_LIMIT, STATE_LIMIT_PER_FEATURE = 2**14, 32
@@ -54,20 +65,29 @@ logger = logging.getLogger("prenet")
 
 # scikit-learn compares and prints estimators in its own way
 @dataclass(repr=False, eq=False)
-class Detector(BaseEstimator):
-    """Base of every detector: input checks around `_fit` and `_score`."""
+class Detector(FamiliarNames, BaseEstimator):
+    """Base of every detector: input checks around `_fit` and `_score`.
+
+    contamination is the share of the unlabelled training rows that predict calls anomalies; it changes no
+    score.
+    """
 
     random_state: int | None = 0
+    contamination: float = field(default=CONTAMINATION, kw_only=True)
 
     takes_sparse = True  # whether a CSR matrix will do
     slow_on_sparse = False  # whether it then takes minutes, so that it is run on such data only if asked for
     needs_validation = False  # whether set_validation has to be called before fit_rows
+    needs_scaling = False  # whether features far from 0-1 spoil what it learns
 
     def fit(self: SomeDetector, X: Rows, y: ArrayLike) -> SomeDetector:
         """Learn from X (n, D) and y (n,): 1 or True for a labelled anomaly, 0 or False for unlabelled."""
         self._is_fitted = False  # until the end: a fit that fails leaves no detector behind
+        check_contamination(self.contamination)
         X = self._checked(X, reset=True, ensure_min_samples=2)
         y = self._checked_labels(y, X.shape[0])
+        if self.needs_scaling:
+            warn_if_unscaled(X, type(self).__name__)
         self.fit_rows(X, np.flatnonzero(y == 0), np.flatnonzero(y == 1))
         self._is_fitted = False  # again, until it is known that it can score
         scores = self._finite_scores(X)
@@ -78,7 +98,10 @@ class Detector(BaseEstimator):
                 type(self).__name__,
                 len(scores),
             )
-        return self._set_offset(scores[y == 0], CONTAMINATION)
+        self.decision_scores_ = scores
+        if not sparse.issparse(X):
+            self.typical_ = medians(X)
+        return self._set_offset(scores[y == 0], self.contamination)
 
     def fit_rows(self: SomeDetector, X: Rows, unlabeled: np.ndarray, anomalies: np.ndarray) -> SomeDetector:
         """Learn from the rows of X (float32, finite) at these two lists of positions: U and A of Sec. 3.1.1.
@@ -91,8 +114,8 @@ class Detector(BaseEstimator):
                 f"got {len(unlabeled)} and {len(anomalies)}"
             )
         self._is_fitted = False
-        if hasattr(self, "offset_"):  # of an earlier fit
-            del self.offset_
+        for name in ("offset_", "decision_scores_", "typical_"):  # of an earlier fit
+            self.__dict__.pop(name, None)
         start = time.perf_counter()
         rng = np.random.default_rng(self.random_state)
         # where features are too large, the loss or the scores show it
@@ -112,8 +135,8 @@ class Detector(BaseEstimator):
     def learned(self) -> dict[str, np.ndarray]:
         """What `fit` has learned, as plain arrays by name: all that a model file has to hold.
 
-        These are the attributes that are numbers and end in `_`; a detector with a network or trees, in
-        `model_`, adds those.
+        These are the attributes that are numbers and end in `_`; a detector with a network or trees adds
+        those.
         """
         arrays = {name: np.asarray(value) for name, value in vars(self).items() if is_learned(name)}
         return {name: array for name, array in arrays.items() if array.dtype.kind in "biuf"}
@@ -131,10 +154,13 @@ class Detector(BaseEstimator):
         self._is_fitted = True
         self.decision_function(np.zeros((1, n_features), np.float32))
 
+    def learning_parameters(self) -> dict[str, Any]:
+        """The parameters that decide what is learned, by name: all but the seed and the contamination."""
+        return {name: value for name, value in self.get_params().items() if name not in NOT_THE_METHODS}
+
     def set_offset(self: SomeDetector, X: Rows, contamination: float) -> SomeDetector:
         """Choose offset_ so that predict calls this share of X anomalies: of rows like those to come."""
-        if not 0 < contamination < 1:
-            raise ValueError(f"contamination must be a share between 0 and 1, not {contamination}")
+        check_contamination(contamination)
         return self._set_offset(self.decision_function(X), contamination)
 
     def decision_function(self, X: Rows) -> np.ndarray:
@@ -148,6 +174,34 @@ class Detector(BaseEstimator):
         if not hasattr(self, "offset_"):
             raise NotFittedError("fit_rows chooses no offset_: call set_offset before predict")
         return (scores > self.offset_).astype(int)
+
+    def explain(
+        self, X: Rows, typical: ArrayLike | None = None, widths: Sequence[int] | None = None
+    ) -> np.ndarray:
+        """What each feature adds to the scores of X (n, D), counted from a typical row: (n, D).
+
+        typical (D,): where to count from, the medians of the training rows if None. A feature that holds its
+        typical value adds nothing. widths: how many features belong to each of several groups, in order, as
+        those of a one-hot encoding do; the result is then (n, groups). See training/explaining.py.
+        """
+        check_is_fitted(self)
+        X = self._checked(X, reset=False)
+        if sparse.issparse(X):
+            raise TypeError("explain takes dense rows only: no feature of a sparse row is left out")
+        if typical is None and not hasattr(self, "typical_"):
+            raise NotFittedError("only fit keeps a typical row: pass one as `typical`")
+        typical = np.asarray(self.typical_ if typical is None else typical)
+        if typical.shape != (X.shape[1],):
+            raise ValueError(f"typical must have the shape ({X.shape[1]},), not {typical.shape}")
+        widths = [1] * X.shape[1] if widths is None else widths
+        starts, gradients = first_features(widths, X.shape[1]), self._gradients(X)
+        if gradients is None:
+            return occluded_parts(self._finite_scores, X, typical, widths)
+        return gradient_parts(X, typical, gradients, starts)
+
+    def _gradients(self, X):
+        """The gradients (n, D) of a score that is linear, or linear piece by piece; None of any other."""
+        return
 
     def _finite_scores(self, X):
         """Scores (n,) of checked rows, all of them finite."""
@@ -172,6 +226,7 @@ class Detector(BaseEstimator):
         Number and names of its features are kept (reset=True) or compared with those of the fit.
         """
         accepted = "csr" if self.takes_sparse else False
+        X = with_names(X)
         try:
             # a number too large for float32 is refused all the same
             with np.errstate(over="ignore", invalid="ignore"):
@@ -214,7 +269,26 @@ class Detector(BaseEstimator):
 
 def is_learned(name: str) -> bool:
     """Whether an attribute of this name is something learned, other than a library's object."""
-    return re.fullmatch(r"[a-z]\w*_", name) is not None and name != "model_"
+    return re.fullmatch(r"[a-z]\w*_", name) is not None and name not in NOT_SAVED
+
+
+def with_names(X: Rows) -> Rows:
+    """X, as pandas if it is another library's DataFrame whose names scikit-learn would not find.
+
+    It finds those of pandas, and of whatever has __dataframe__, as polars has in some versions.
+    """
+    names = getattr(X, "columns", None)
+    if not isinstance(names, list) or hasattr(X, "__dataframe__") or not hasattr(X, "__array__"):
+        return X
+    import pandas as pd  # here, because only such rows need it
+
+    return pd.DataFrame(np.asarray(X), columns=names)
+
+
+def check_contamination(share: float) -> None:
+    """ValueError for what is no share of anomalies."""
+    if not 0 < share < 1:
+        raise ValueError(f"contamination must be a share between 0 and 1, not {share}")
 
 
 # The default stands in the constructor alone, not in the class too: the detector behind a compiled graph has

@@ -6,7 +6,13 @@ its class:
     @dataclass(repr=False, eq=False)
     class MyDetector(PsiDetector):
         margin: float = 4.0
+
+Keras and TensorFlow train the network. What `fit` keeps of it is weights_, a list of arrays in the order of
+Keras, and scores are computed from these in numpy. So a saved or pickled detector scores without importing
+TensorFlow. model_ is the network with these weights, built when it is first asked for.
 """
+
+from __future__ import annotations
 
 import functools
 from dataclasses import dataclass
@@ -14,16 +20,16 @@ from dataclasses import dataclass
 import numpy as np
 from scipy import sparse
 
+from training.batches import Batches
 from training.detector import Detector, Rows, logger
-from training.loop import Batches, Trainer, rmsprop
-from training.network import HiddenUnits, keras, layer_sizes, state_of
-from training.sparse_loop import SparseTrainer
+from training.network import HiddenUnits, dense_shapes, keras, layer_sizes, state_of
 
 
 class KerasDetector(Detector):
     """A detector with a network. Subclasses have the parameters below, and build, loss and sample_batches.
 
     build, loss and optimizer may read every parameter but random_state: one compiled graph serves all seeds.
+    One that can be saved has weight_shapes too, and scores without model_.
     """
 
     learning_rate: float
@@ -33,6 +39,7 @@ class KerasDetector(Detector):
 
     keeps = "best"  # one of training.loop.KEEPS
     takes_sparse = False
+    needs_scaling = True
     slow_on_sparse = True  # every weight of a million columns changes in every step
 
     def build(self, n_features: int, seed: int | None) -> keras.Model:
@@ -56,9 +63,15 @@ class KerasDetector(Detector):
         return ()
 
     def optimizer(self) -> keras.optimizers.Optimizer:
+        from training.loop import rmsprop
+
         return rmsprop(self.learning_rate)
 
-    def chosen_weights(self, model: keras.Model, kept: list[np.ndarray]) -> list[np.ndarray]:
+    def weight_shapes(self, n_features: int) -> list[tuple[int, ...]]:
+        """The shapes of the weights of build(n_features), known without building it."""
+        raise NotImplementedError(f"{type(self).__name__} cannot be restored from arrays")
+
+    def chosen_weights(self, kept: list[np.ndarray]) -> list[np.ndarray]:
         """The weights to score with, out of what the trainer kept.
 
         With keeps = "every", the arrays of `kept` have the epochs as their first axis.
@@ -69,6 +82,8 @@ class KerasDetector(Detector):
         for name in ("epochs", "batches_per_epoch", "batch_size", "hidden_units"):
             if min(layer_sizes(getattr(self, name, 1)), default=0) < 1:
                 raise ValueError(f"{name} must be at least 1, not {getattr(self, name)}")
+        if not getattr(self, "margin", 1) > 0:  # below 0, anomalies would get the low scores
+            raise ValueError(f"margin must be above 0, not {getattr(self, 'margin', None)}")
         if sparse.issparse(X) and not self.takes_sparse:
             raise TypeError(f"{self!r} takes dense rows only, not a sparse matrix")
         model = self.initial_model(X, unlabeled, anomalies, seed=int(rng.integers(2**31)))
@@ -76,25 +91,33 @@ class KerasDetector(Detector):
         constants = self.loss_constants(X, unlabeled, anomalies, model, rng)
         trainer = self._trainer(X)
         kept, losses = trainer.fit(X, anomalies, batches, self.epochs, state_of(model), constants)
-        model.set_weights(self.chosen_weights(model, kept))
-        self.model_, self.losses_ = model, losses
+        self.__dict__.pop("model_", None)  # of an earlier fit
+        self.weights_, self.losses_ = [np.asarray(one) for one in self.chosen_weights(kept)], losses
         message = "%s: %d epochs, mean loss %.4g in the first, lowest %.4g in epoch %d"
         logger.info(message, type(self).__name__, self.epochs, losses[0], min(losses), np.argmin(losses) + 1)
 
+    @functools.cached_property
+    def model_(self) -> keras.Model:
+        """The network with the weights of the last fit; changing its weights changes no score."""
+        model = self.build(self.n_features_in_, seed=0)
+        model.set_weights(self.weights_)
+        return model
+
     def learned(self):
-        weights = {f"weights_{number}": array for number, array in enumerate(self.model_.get_weights())}
+        weights = {f"weights_{number}": array for number, array in enumerate(self.weights_)}
         return super().learned() | weights
 
     def restore(self, arrays, n_features):
-        # otherwise the network could be of any size
-        if arrays["weights_0"].shape[:1] != (n_features,):
-            raise ValueError("its network has other features")
-        self.model_ = self.build(n_features, seed=0)
-        weights = [arrays[f"weights_{number}"] for number in range(len(self.model_.get_weights()))]
-        if any(array.dtype != np.float32 for array in weights):  # they could become infinite
-            raise ValueError("its weights are of another precision")
-        self.model_.set_weights(weights)
-        super().restore({k: v for k, v in arrays.items() if not k.startswith("weights_")}, n_features)
+        shapes = self.weight_shapes(n_features)
+        names = [f"weights_{number}" for number in range(len(shapes))]
+        for name, shape in zip(names, shapes):
+            # of another precision, they could become infinite
+            if arrays[name].shape != shape or arrays[name].dtype != np.float32:
+                raise ValueError(f"{name} is not what this network has")
+        self.weights_ = [
+            np.ascontiguousarray(arrays[name]).reshape(shape) for name, shape in zip(names, shapes)
+        ]
+        super().restore({name: array for name, array in arrays.items() if name not in names}, n_features)
 
     def _trainer(self, X):
         """The compiled trainer for rows like X."""
@@ -102,10 +125,12 @@ class KerasDetector(Detector):
         return _compiled_trainer(type(self), self._settings(), n_features)  # type: ignore[arg-type]
 
     def _settings(self):
-        """All parameters but the seed, hashable: what decides which compiled graph can be used."""
-        return tuple(
-            (name, value) for name, value in sorted(self.get_params().items()) if name != "random_state"
-        )
+        """What decides which compiled graph can be used, hashable."""
+        return tuple(sorted(self.learning_parameters().items()))
+
+    def __getstate__(self):
+        """What a pickle holds: not the network, which weights_ can make again."""
+        return {name: value for name, value in super().__getstate__().items() if name != "model_"}
 
     def __getattr__(self, name):
         """Called for what is not there: of the detector behind a compiled graph, the seed."""
@@ -118,6 +143,9 @@ class KerasDetector(Detector):
 @functools.lru_cache(maxsize=8)
 def _compiled_trainer(detector_class, settings, n_features):
     """The trainer for this network (n_features None: for sparse rows), compiled once in a process."""
+    from training.loop import Trainer
+    from training.sparse_loop import SparseTrainer
+
     detector = detector_class(**dict(settings))
     del detector.random_state  # it would be that of no fit
     if n_features is None:
@@ -138,3 +166,7 @@ class PsiDetector(KerasDetector):
     epochs: int = 50
     batches_per_epoch: int = 20
     batch_size: int = 512
+
+    def weight_shapes(self, n_features):
+        """Those of psi alone; a detector with weights behind psi adds them."""
+        return dense_shapes(n_features, *layer_sizes(self.hidden_units))

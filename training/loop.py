@@ -8,22 +8,16 @@ What the paper leaves open, and decides the numbers:
   - R of Eq. 5 is the sum of squares of the hidden layers' kernels only, without biases and the output layer;
   - gradients are clipped to a *global* norm of 1 (over all variables together);
   - the weights that are kept are those at the end of the epoch with the lowest mean loss, l2 included.
+
+Importing this file imports TensorFlow. Detectors import it when they are fitted, since scoring does without.
 """
 
 import contextlib
 import os
-from typing import NamedTuple
 
 import numpy as np
 
-from training.network import (
-    finish_psi,
-    first_kernel,
-    is_chain,
-    keras,
-    parts_of,
-    tf,
-)  # before TensorFlow itself
+from training.network import finish_psi, first_kernel, is_chain, keras, parts_of, tf
 
 # isort: split
 from tensorflow.compiler.tf2xla.python.xla import optimization_barrier  # not in TensorFlow's public interface
@@ -31,50 +25,6 @@ from tensorflow.compiler.tf2xla.python.xla import optimization_barrier  # not in
 
 class TrainingDiverged(ValueError):
     """The loss of a fit is no longer a number."""
-
-
-class DistinctRows(NamedTuple):
-    """The rows that each batch has to encode, each of them once, and where they stand.
-
-    The rows of a batch are numbered: first those drawn for it, then those that all batches share.
-    """
-
-    shared: np.ndarray  # (s,) positions in the data
-    drawn: np.ndarray  # (n_batches, m) positions in the data
-    places: np.ndarray  # (n_batches, k, b): the number of the row at each of b places of each of k inputs
-
-
-class Batches(NamedTuple):
-    """All batches of a fit: which rows each one has, and how its rows are arranged, the same in every batch.
-
-    The drawn rows of a batch are numbered: first its m_u unlabelled ones, then its m_a anomalies. layout says
-    which of them stands at each of b places of each of the model's k inputs.
-    """
-
-    unlabeled: np.ndarray  # (n_batches, m_u) positions in the data
-    anomalies: np.ndarray  # (n_batches, m_a) positions in the list of labelled anomalies
-    layout: np.ndarray  # (k, b)
-    targets: np.ndarray  # (b,), or (n_batches, b) where each batch has its own
-
-    def distinct_rows(self, anomalies: np.ndarray) -> DistinctRows:
-        """Which rows have to be encoded, given the positions of A in the data.
-
-        If a batch draws more anomalies than there are, each batch encodes all of A, else those it has drawn.
-        """
-        n_batches, m_u = self.unlabeled.shape
-        m_a = self.anomalies.shape[1]
-        if len(anomalies) >= m_a:
-            drawn = np.hstack([self.unlabeled, anomalies[self.anomalies]])
-            places = np.broadcast_to(self.layout, (n_batches, *self.layout.shape))
-            return DistinctRows(anomalies[:0], drawn, places)
-        numbers = np.empty((n_batches, m_u + m_a), np.int32)
-        numbers[:, :m_u], numbers[:, m_u:] = np.arange(m_u), m_u + self.anomalies
-        return DistinctRows(anomalies, self.unlabeled, numbers.take(self.layout, axis=1))
-
-
-def numbered_groups(*sizes: int) -> list[np.ndarray]:
-    """The numbers of a batch's drawn rows (see Batches), from 0 on, in consecutive groups of these sizes."""
-    return np.split(np.arange(sum(sizes)), np.cumsum(sizes)[:-1])
 
 
 KEEPS = ("best", "last", "every")  # the weights of the epoch with the lowest mean loss, the last, or all

@@ -2,23 +2,47 @@
 
 psi is one function, computed in three ways, each where it is the fastest; tests/training/test_network.py
 compares them:
-  build_psi     the Keras model, which holds the weights;
+  build_psi     the Keras model, which training starts from;
   finish_psi    in training: TensorFlow, from products of rows (dense or CSR) and the first kernel;
-  encoder       in scoring: numpy, on dense or CSR rows.
+  encoder       in scoring: numpy, on dense or CSR rows, from the list of its weights.
+
+Import `keras` and `tf` from here, not directly: they are imported when something of them is first used, so
+that a model which only scores never waits the seconds that TensorFlow takes to start.
 """
 
+from __future__ import annotations
+
+import importlib
 import os
-from collections.abc import Callable
-from typing import Any, NamedTuple
+from collections.abc import Callable, Sequence
+from itertools import pairwise
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+
+from training.detector import Rows, apply_in_chunks
 
 os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "3")
 os.environ.setdefault("TF_ENABLE_ONEDNN_OPTS", "0")  # its kernels round differently from one CPU to the next
 
-import keras
-import numpy as np
-import tensorflow as tf  # noqa: F401 (for the others, who must import it after the lines above)
 
-from training.detector import Rows, apply_in_chunks
+class ImportedLater:
+    """Stands for a module, which is imported when one of its attributes is first asked for."""
+
+    def __init__(self, name: str):
+        self._name = name
+
+    def __getattr__(self, attribute):
+        if attribute.startswith("__"):  # asked for by inspection, which should import nothing
+            raise AttributeError(attribute)
+        return getattr(importlib.import_module(self._name), attribute)
+
+
+if TYPE_CHECKING:
+    import keras
+    import tensorflow as tf
+else:
+    keras, tf = ImportedLater("keras"), ImportedLater("tensorflow")
 
 
 def seed_generator(seed: int | None) -> keras.random.SeedGenerator:
@@ -96,38 +120,60 @@ def finish_psi(psi, products, training=False):
     return codes
 
 
-def encoder(psi) -> Callable[[Any], np.ndarray]:
-    """psi of rows (n, D), dense or CSR, in numpy: handing rows to TensorFlow takes longer than a product."""
-    # the identity has no layers
-    dense = [layer for layer in getattr(psi, "layers", ()) if isinstance(layer, keras.layers.Dense)]
-    weights = [
-        (
-            np.asarray(layer.kernel),
-            np.asarray(layer.bias) if layer.use_bias else None,
-            layer.activation is keras.activations.relu,
-        )
-        for layer in dense
-    ]
+Encoder = Callable[[Any], np.ndarray]  # rows (n, D), dense or CSR, to codes (n, h)
+
+
+def encoder(weights: Sequence[np.ndarray], use_bias: bool = True, code_layer: str = "relu") -> Encoder:
+    """psi in numpy: handing rows to TensorFlow takes longer than a product.
+
+    weights: psi.get_weights(), a kernel and, if use_bias, a bias for each hidden layer; outside training,
+    dropout between the layers does nothing. No weights are the identity.
+    """
+    step = 2 if use_bias else 1
+    layers = [weights[start : start + step] for start in range(0, len(weights), step)]
 
     def encode(rows):
         codes = rows
-        # of hidden_layers; outside training, dropout between them does nothing
-        for kernel, bias, has_relu in weights:
+        for number, (kernel, *biases) in enumerate(layers, start=1):
             codes = codes @ kernel
-            if bias is not None:
+            for bias in biases:
                 codes += bias
-            if has_relu:
+            if number < len(layers) or code_layer == "relu":
                 np.maximum(codes, 0, out=codes)
         return codes
 
     return encode
 
 
-def codes_at(psi, X: Rows, positions: np.ndarray) -> np.ndarray:
+def gradients_by_rows(weights: Sequence[np.ndarray], output: np.ndarray, X: np.ndarray) -> np.ndarray:
+    """Gradients (n, D) of output . psi(x) by the rows x of X (n, D): psi is linear piece by piece.
+
+    weights: psi.get_weights(), with biases; output (h,): the weights of a linear score of psi's codes.
+    """
+    kernels, biases, codes, active = weights[0::2], weights[1::2], X, []
+    for kernel, bias in zip(kernels, biases, strict=True):
+        products = codes @ kernel + bias
+        active.append(products > 0)
+        codes = np.maximum(products, 0)
+    gradients = np.broadcast_to(output, (len(X), len(output)))
+    for kernel, is_active in zip(reversed(kernels), reversed(active)):
+        gradients = (is_active * gradients) @ kernel.T.astype(np.float64)
+    return gradients
+
+
+def dense_shapes(*sizes: int, use_bias: bool = True) -> list[tuple[int, ...]]:
+    """The shapes of the weights of dense layers one behind the other, of so many inputs and units."""
+    shapes = [
+        ((inputs, units), (units,)) if use_bias else ((inputs, units),) for inputs, units in pairwise(sizes)
+    ]
+    return [shape for layer in shapes for shape in layer]
+
+
+def codes_at(psi: Encoder, X: Rows, positions: np.ndarray) -> np.ndarray:
     """psi(x) (n, h) of the rows of X at positions."""
     if len(positions) > X.shape[0] / 2:  # copying most rows takes longer than encoding all
-        return apply_in_chunks(encoder(psi), X)[positions]
-    return apply_in_chunks(encoder(psi), X, positions)
+        return apply_in_chunks(psi, X)[positions]
+    return apply_in_chunks(psi, X, positions)
 
 
 def is_chain(psi) -> bool:

@@ -22,8 +22,9 @@ import numpy as np
 from scipy import sparse
 from scipy.linalg.blas import daxpy, saxpy
 
+from training.batches import DistinctRows
 from training.detector import logger
-from training.loop import DistinctRows, check_loss, silent_stderr
+from training.loop import check_loss, silent_stderr
 from training.network import finish_psi, first_kernel, tf
 
 BLOCK_WEIGHTS = 65_536  # weights updated at a time: four arrays of this size stay in a cache of 2 MB

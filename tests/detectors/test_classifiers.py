@@ -117,7 +117,7 @@ def test_clone_and_params(detector_class, data):
     X, _, known = data
     detector = detector_class(random_state=7).fit(X, known)
     own = {"tol": 1e-4, "max_iter": 100} if detector_class is Logistic else {}
-    assert detector.get_params() == {"random_state": 7} | own
+    assert detector.get_params() == {"random_state": 7, "contamination": 0.1} | own
     copy = clone(detector)
     assert copy.get_params() == detector.get_params() and not hasattr(copy, "n_features_in_")
     np.testing.assert_array_equal(copy.fit(X, known).decision_function(X), detector.decision_function(X))

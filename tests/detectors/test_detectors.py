@@ -39,7 +39,7 @@ def quick(name, **settings):
 @pytest.fixture(autouse=True)
 def few_trees(monkeypatch):
     """CatBoost with 100 of its 1,000 trees."""
-    monkeypatch.setattr("classifiers.CatBoostClassifier", partial(CatBoostClassifier, iterations=100))
+    monkeypatch.setattr("catboost.CatBoostClassifier", partial(CatBoostClassifier, iterations=100))
 
 
 @EACH

@@ -200,7 +200,7 @@ def test_linear_codes_can_be_negative(pretrain):
     X, _, known = two_clusters()
     detector = DSAD(epochs=2, code_layer="linear", pretrain=pretrain).fit(X, known)
     psi = detector.model_.get_layer("psi")
-    codes = encoder(psi)(X)
+    codes = encoder(psi.get_weights(), use_bias=False, code_layer="linear")(X)
     np.testing.assert_allclose(codes, psi(X), atol=1e-5)
     np.testing.assert_allclose(codes, X @ psi.get_weights()[0], atol=1e-5)
     assert 0.1 < (codes < 0).mean() < 0.9 and (detector.centre_ <= -0.1).any()

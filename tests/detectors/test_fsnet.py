@@ -315,6 +315,7 @@ def test_clone_and_params(detector_class):
     own = {"anomaly_cost": 5.0, "episodes": "balanced"} if detector_class is CFSNet else {}
     settings = dict(
         random_state=7,
+        contamination=0.2,
         hidden_units=3,
         l2=0.1,
         learning_rate=0.2,

@@ -8,10 +8,7 @@ from sklearn.metrics import roc_auc_score
 from toys import two_clusters
 
 from rosas import (
-    LAYERS,
     PATIENCE,
-    BalancedSum,
-    Mixing,
     RoSAS,
     RoSASValidated,
     build_rosas,
@@ -22,6 +19,7 @@ from rosas import (
     triplet_loss,
 )
 from training.network import keras, seed_generator, tf
+from training.rosas_layers import BalancedSum, Mixing
 
 SMALL = {"epochs": 40, "batch_size": 16}
 
@@ -152,8 +150,7 @@ def test_scores_in_numpy_equal_those_of_keras():
     rows = np.random.default_rng(0).normal(0, 30, (200, 6)).astype(np.float32)
     wanted = scorer(rows)[1].numpy()
     assert wanted.min() < -0.1 and wanted.max() > 0.1
-    kernels = [scorer.get_layer(name).get_weights() for name in LAYERS]
-    np.testing.assert_allclose(scores_of(rows, kernels), wanted, atol=1e-5)
+    np.testing.assert_allclose(scores_of(rows, *scorer.get_weights()), wanted, atol=1e-5)
 
 
 def test_the_loss_of_a_batch_by_hand(monkeypatch):
@@ -241,19 +238,15 @@ def chosen_epoch(monkeypatch, auc_by_epoch):
     The only weight of a made-up model is the number of the epoch.
     """
 
-    class Model:
-        def set_weights(self, weights):
-            (self.epoch,) = weights
-
-    def scores(model, rows):
+    def scores(weights, rows):
         """10 normals with scores 0 to 9; the anomalies above so many of them that AUC-ROC is as asked for."""
-        share = auc_by_epoch[int(model.epoch)]
+        share = auc_by_epoch[int(weights[0])]
         return np.concatenate([np.arange(10.0), np.full(10, 10 * share - 0.5)])
 
     monkeypatch.setattr("rosas.score_rows", scores)
     detector = RoSASValidated(epochs=len(auc_by_epoch))
     detector.set_validation(np.zeros((20, 1)), TOY_LABELS)
-    (chosen,) = detector.chosen_weights(Model(), [np.arange(len(auc_by_epoch))])
+    (chosen,) = detector.chosen_weights([np.arange(len(auc_by_epoch))])
     return int(chosen)
 
 
@@ -293,7 +286,7 @@ def test_validated_trains_as_rosas_does_and_takes_the_chosen_epoch(monkeypatch, 
     detector = RoSASValidated(random_state=3, **SMALL)
     detector.set_validation(X, truth)
     detector.fit_rows(X, np.flatnonzero(known == 0), np.flatnonzero(known == 1))
-    usual, (_, kept) = fitted[0][0], seen
+    usual, (kept,) = fitted[0][0], seen
     assert detector.losses_ == usual.losses_
     for weights, every, last in zip(detector.model_.get_weights(), kept, usual.model_.get_weights()):
         np.testing.assert_array_equal(weights, every[0])

@@ -2,7 +2,6 @@
 
 import io
 import zipfile
-from types import SimpleNamespace
 
 import numpy as np
 import pandas as pd
@@ -10,9 +9,10 @@ import pytest
 from event_tables import KINDS, events
 
 from own_data.event_model import EventModel
-from own_data.explaining import gradients_of_scores, occluded_parts, parts_of_scores, typical_row
+from own_data.explaining import typical_row
 from own_data.saved_models import load_model, save_model
 from own_data.scoring import reasons_of
+from training.explaining import occluded_parts
 
 PIECEWISE = ("prenet", "devnet", "cross-entropy")
 
@@ -26,14 +26,6 @@ def test_the_typical_row_has_medians_and_the_most_frequent_level():
     #      a number, a truth value, a category of three levels, of which no one has a majority
     X = np.array([[1, 0, 1, 0, 0], [2, 1, 0, 1, 0], [9, 1, 0, 1, 0], [8, 1, 0, 0, 1]], np.float32)
     assert typical_row(X, [1, 1, 3]).tolist() == [5, 1, 0, 1, 0]
-
-
-def test_parts_of_a_linear_score_by_hand():
-    detector = SimpleNamespace(coefficients_=np.array([2.0, -1.0, 3.0]))
-    X, typical = np.array([[1, 1, 0], [0.5, 0, 1]]), np.array([0.5, 1, 0])
-    parts = parts_of_scores("logistic", detector, X, typical, [1, 2])
-    # first row: 2 (1 - 0.5), then nothing; second: nothing, then -1 (0 - 1) + 3 (1 - 0)
-    np.testing.assert_allclose(parts, [[1, 0], [0, 4]])
 
 
 @pytest.mark.parametrize("method", PIECEWISE)
@@ -50,7 +42,7 @@ def test_gradients_are_those_of_the_network(method):
         partner = tf.zeros_like(code)
         output = eta(code) if method != "prenet" else (eta([code, partner]) + eta([partner, code])) / 2
     expected = tape.gradient(output, rows).numpy()
-    np.testing.assert_allclose(gradients_of_scores(method, model.detector, X), expected, atol=1e-5)
+    np.testing.assert_allclose(model.detector._gradients(X), expected, atol=1e-5)
 
 
 @pytest.mark.parametrize("method", ["prenet", "xgboost", "dsad", "logistic"])
@@ -101,8 +93,8 @@ def test_reasons_are_as_faithful_as_occlusion_and_more_than_parts_counted_from_z
     X, scores = model.score(table)
     X = X[np.argsort(-scores)[:30]]
     starts = np.cumsum([0, *model.widths[:-1]])
-    from_zero = np.add.reduceat(X * gradients_of_scores(method, model.detector, X), starts, axis=1)
-    occluded = occluded_parts(model.detector, X, model.typical, starts, model.widths)
+    from_zero = np.add.reduceat(X * model.detector._gradients(X), starts, axis=1)
+    occluded = occluded_parts(model.detector.decision_function, X, model.typical, model.widths)
     drops = [drop_of_named(model, X, parts) for parts in (model.explain(X), occluded, from_zero)]
     assert drops[0] >= 0.95 * drops[1] and drops[0] >= drops[2] - 1e-6
 

@@ -8,12 +8,19 @@ from devnet import DevNet
 from dsad import DSAD, build_residual
 from feawad import FEAWAD
 from interpretations import PReNetSmallLayers
-from methods import make_detector
+from methods import METHODS, make_detector, method_group
 from prenet import PReNet
-from training.loop import Batches, numbered_groups, product
-from training.network import encoder, finish_psi, first_kernel, keras, parts_of, tf
+from training.batches import Batches, numbered_groups
+from training.keras_detector import KerasDetector
+from training.loop import product
+from training.network import encoder, finish_psi, first_kernel, gradients_by_rows, keras, parts_of, tf
 from training.sparse_loop import distinct_pairs, without_empty_columns
 
+SAVED_NETWORKS = [
+    name
+    for name in method_group("table", "appendix", "today")
+    if METHODS[name].can_be_saved and isinstance(make_detector(name), KerasDetector)
+]
 NETWORKS = {
     "hidden layer": PReNet(),
     "two layers": PReNet(hidden_units=(12, 8)),
@@ -28,21 +35,61 @@ NETWORKS = {
 def test_psi_is_one_function(kind):
     """As a Keras model, on products of either loop, and in numpy on dense and on CSR rows."""
     rng = np.random.default_rng(0)
-    psi = NETWORKS[kind].build(9, seed=0).get_layer("psi")
+    detector = NETWORKS[kind]
+    psi = detector.build(9, seed=0).get_layer("psi")
     psi.set_weights([weights + rng.normal(0, 0.3, weights.shape) for weights in psi.get_weights()])
     rows = rng.normal(0, 1, (40, 9)).astype(np.float32)
     rows[:, [2, 5]] = 0
     expected = psi(rows).numpy()
     columns, narrow_rows = without_empty_columns(sparse.csr_matrix(rows))
+    is_dsad = isinstance(detector, DSAD)
+    encode = detector._psi(psi.get_weights()) if is_dsad else encoder(psi.get_weights())
     others = {
         "dense loop": finish_psi(psi, tf.function(product, jit_compile=True)(rows, first_kernel(psi))),
         "sparse loop": finish_psi(psi, tf.constant(narrow_rows @ first_kernel(psi).numpy()[columns])),
-        "numpy": encoder(psi)(rows),
-        "numpy, CSR": encoder(psi)(sparse.csr_matrix(rows)),
+        "numpy": encode(rows),
+        "numpy, CSR": encode(sparse.csr_matrix(rows)),
     }
     assert 0.2 < (expected > 0).mean() < 0.9 and (expected < 0).any() == ("linear" in kind)
     for codes in others.values():
         np.testing.assert_allclose(codes, expected, atol=1e-5)
+
+
+@pytest.mark.parametrize("name", SAVED_NETWORKS)
+@pytest.mark.parametrize("n_features", [1, 7])
+def test_the_shapes_of_weights_are_those_of_the_network(name, n_features):
+    """A model file is checked against them without building the network."""
+    detector = make_detector(name)
+    model = detector.build(n_features, seed=0)
+    assert detector.weight_shapes(n_features) == [weights.shape for weights in model.get_weights()]
+
+
+def test_the_shapes_of_weights_follow_the_settings():
+    for detector in (
+        PReNet(hidden_units=(5, 4)),
+        DSAD(hidden_units=(5, 4)),
+        DevNet(hidden_units=(5, 4, 3)),
+        FEAWAD(encoder=(6, 4, 3), scorer=(5,), input_layer=False),
+        make_detector("rosas", code_units=10),
+    ):
+        model = detector.build(7, seed=0)
+        assert detector.weight_shapes(7) == [weights.shape for weights in model.get_weights()]
+
+
+@pytest.mark.parametrize("kind", ["hidden layer", "two layers", "dropout"])
+def test_gradients_by_rows_are_those_of_the_network(kind):
+    rng = np.random.default_rng(0)
+    psi = NETWORKS[kind].build(9, seed=0).get_layer("psi")
+    psi.set_weights([weights + rng.normal(0, 0.3, weights.shape) for weights in psi.get_weights()])
+    rows = tf.constant(rng.normal(0, 1, (40, 9)).astype(np.float32))
+    output = rng.normal(0, 1, psi.output.shape[1])
+    with tf.GradientTape() as tape:
+        tape.watch(rows)
+        score = tf.linalg.matvec(psi(rows), tf.constant(output, tf.float32))
+    expected = tape.gradient(score, rows).numpy()
+    np.testing.assert_allclose(
+        gradients_by_rows(psi.get_weights(), output, rows.numpy()), expected, atol=1e-4
+    )
 
 
 def test_parts_of_a_network():

@@ -8,7 +8,8 @@ from devnet import DevNet
 from interpretations import PReNetSmallLayers
 from prenet import PReNet
 from training import keras_detector, loop
-from training.loop import Batches, Trainer, TrainingDiverged, rmsprop
+from training.batches import Batches
+from training.loop import Trainer, TrainingDiverged, rmsprop
 from training.network import keras, state_of, tf
 
 

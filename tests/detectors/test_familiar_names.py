@@ -1,0 +1,244 @@
+"""The names of scikit-learn's classifiers and of PyOD, reasons of a score, scaling, what is refused."""
+
+import pickle
+import warnings
+
+import numpy as np
+import pandas as pd
+import pytest
+from scipy import sparse
+from sklearn.calibration import CalibratedClassifierCV
+from sklearn.exceptions import NotFittedError
+from sklearn.metrics import average_precision_score
+from sklearn.model_selection import StratifiedKFold, cross_val_predict
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import MinMaxScaler, StandardScaler
+from toys import two_clusters
+
+from classifiers import Logistic, XGBoost
+from iforest_baseline import IForest
+from methods import make_detector
+from prenet import PReNet
+from running.runs_file import describe_settings
+from training import keras_detector
+from training.network import tf
+from training.scaling import UnscaledFeaturesWarning
+
+SMALL = {"epochs": 1, "batches_per_epoch": 1, "batch_size": 8}
+
+
+@pytest.fixture(autouse=True, scope="module")
+def not_compiled():
+    """The same steps, not compiled, which takes longer than the few there are here."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("training.loop.product", lambda rows, kernel: rows @ kernel)
+        tf.config.run_functions_eagerly(True)
+        yield
+    tf.config.run_functions_eagerly(False)
+    keras_detector._compiled_trainer.cache_clear()  # nothing of this for the tests of other files
+
+
+# ---------------------------------------------------------------------------- scikit-learn
+
+
+@pytest.mark.parametrize("detector", [Logistic(), PReNet(**SMALL)], ids=["logistic", "prenet"])
+def test_cross_val_predict_and_calibration(detector):
+    X, truth, _ = two_clusters()
+    pipeline = make_pipeline(MinMaxScaler(), detector)
+    scores = cross_val_predict(pipeline, X, truth, cv=StratifiedKFold(3), method="decision_function")
+    assert scores.shape == truth.shape and average_precision_score(truth, scores) > 0.5
+    for ensemble in (True, False):
+        calibrated = CalibratedClassifierCV(pipeline, cv=StratifiedKFold(3), ensemble=ensemble).fit(X, truth)
+        chances = calibrated.predict_proba(X)
+        assert chances.shape == (len(X), 2) and calibrated.classes_.tolist() == [0, 1]
+        np.testing.assert_allclose(chances.sum(axis=1), 1)
+        assert chances[:, 1].mean() == pytest.approx(truth.mean(), abs=0.05)
+
+
+def test_classes_are_there_once_it_is_fitted():
+    X, _, known = two_clusters()
+    for detector in (Logistic(), PReNet(**SMALL)):
+        assert not hasattr(detector, "classes_")
+        assert detector.fit(X, known).classes_.tolist() == [0, 1]
+
+
+# ---------------------------------------------------------------------------- PyOD
+
+
+def test_names_of_pyod():
+    X, _, known = two_clusters()
+    detector = Logistic(contamination=0.25).fit(X, known)
+    np.testing.assert_array_equal(detector.decision_scores_, detector.decision_function(X))
+    assert detector.threshold_ == detector.offset_
+    np.testing.assert_array_equal(detector.labels_, detector.predict(X))
+    assert detector.labels_[known == 0].mean() == pytest.approx(0.25, abs=0.01)
+    assert Logistic().contamination == 0.1
+    with pytest.raises(ValueError, match="share between 0 and 1, not 2"):
+        Logistic(contamination=2).fit(X, known)
+
+
+def test_predict_proba_by_hand():
+    detector = Logistic().fit(*toy())
+    detector.coefficients_, detector.intercept_ = np.array([1.0]), 0.0
+    detector.decision_scores_ = np.array([1.0, 3.0, 5.0])
+    # below the lowest, a quarter of the way up, above the highest
+    expected = [[1, 0], [0.75, 0.25], [0, 1]]
+    np.testing.assert_allclose(detector.predict_proba([[0.0], [2.0], [9.0]]), expected)
+    detector.decision_scores_ = np.array([1.0, 1.0])  # all equal
+    np.testing.assert_allclose(detector.predict_proba([[1.0], [1.5]]), [[1, 0], [0.5, 0.5]])
+
+
+def toy():
+    """One feature, four rows, of which one is a labelled anomaly."""
+    return np.array([[0.0], [0.1], [0.2], [1.0]]), [0, 0, 0, 1]
+
+
+def test_names_of_another_fit_are_gone():
+    X, _, known = two_clusters()
+    detector = Logistic().fit(X, known).fit_rows(X, np.flatnonzero(known == 0), np.flatnonzero(known == 1))
+    assert not any(hasattr(detector, name) for name in ("decision_scores_", "labels_", "threshold_"))
+    with pytest.raises(NotFittedError, match="only fit keeps the scores"):
+        detector.predict_proba(X)
+
+
+def test_contamination_and_training_scores_are_no_setting_and_in_no_model():
+    X, _, known = two_clusters()
+    detector = Logistic(contamination=0.3).fit(X, known)
+    assert describe_settings(detector) == describe_settings(Logistic()) == "max_iter=100 tol=0.0001"
+    assert sorted(detector.learned()) == ["coefficients_", "intercept_", "n_features_in_", "offset_"]
+    prenet = PReNet(**SMALL).fit(X, known)
+    saved = {name.rstrip("0123456789") for name in prenet.learned()}
+    partners = {"anomaly_partners_", "unlabeled_partners_"}
+    assert saved == {"losses_", "n_features_in_", "offset_", "weights_"} | partners
+    assert "contamination" not in dict(prenet._settings())  # one compiled graph for all of them
+
+
+# ---------------------------------------------------------------------------- networks as arrays
+
+
+def test_a_pickle_holds_no_keras_model():
+    X, _, known = two_clusters()
+    detector = PReNet(**SMALL).fit(X, known)
+    assert detector.model_ is detector.model_
+    copy = pickle.loads(pickle.dumps(detector))  # noqa: S301 (our own)
+    assert "model_" not in vars(copy)
+    np.testing.assert_array_equal(copy.decision_function(X), detector.decision_function(X))
+    for one, other in zip(copy.model_.get_weights(), detector.weights_, strict=True):
+        np.testing.assert_array_equal(one, other)
+    first = detector.model_
+    assert detector.fit(X, known).model_ is not first
+
+
+# ---------------------------------------------------------------------------- explain
+
+
+def test_parts_of_a_linear_score_by_hand():
+    detector = Logistic().fit([[0, 0, 0], [1, 1, 1]], [0, 1])
+    detector.coefficients_ = np.array([2.0, -1.0, 3.0])
+    X, typical = np.array([[1, 1, 0], [0.5, 0, 1]]), np.array([0.5, 1, 0])
+    # first row: 2 (1 - 0.5), then nothing; second: nothing, then -1 (0 - 1) + 3 (1 - 0)
+    np.testing.assert_allclose(detector.explain(X, typical, widths=[1, 2]), [[1, 0], [0, 4]])
+    np.testing.assert_allclose(detector.explain(X, typical), [[1, 0, 0], [0, 1, 3]])
+
+
+@pytest.mark.parametrize("name", ["logistic", "prenet", "iprenet", "ldm", "xgboost", "dsad", "npr"])
+def test_parts_are_counted_from_the_medians_of_the_training_rows(name):
+    X, _, known = two_clusters()
+    detector = make_detector(name)
+    small = {key: value for key, value in SMALL.items() if key in detector.get_params()}
+    detector.set_params(**small).fit(X, known)
+    np.testing.assert_array_equal(detector.typical_, np.median(X, axis=0))
+    assert detector.explain(X).shape == X.shape
+    np.testing.assert_array_equal(detector.explain(detector.typical_[None]), np.zeros((1, 6)))
+    rows = np.tile(detector.typical_, (2, 1))
+    rows[0, 2] += 1e-3 if name != "xgboost" else 1.0
+    score, usual = detector.decision_function(rows)
+    expected = [0, 0, score - usual, 0, 0, 0]
+    np.testing.assert_allclose(detector.explain(rows)[0], expected, rtol=0.01, atol=1e-6)
+
+
+def test_what_explain_refuses():
+    X, _, known = two_clusters()
+    detector = Logistic().fit(sparse.csr_matrix(X), known)
+    with pytest.raises(TypeError, match="dense rows only"):
+        detector.explain(sparse.csr_matrix(X))
+    with pytest.raises(NotFittedError, match="pass one as `typical`"):  # sparse rows have no medians
+        detector.explain(X)
+    with pytest.raises(ValueError, match=r"typical must have the shape \(6,\), not \(5,\)"):
+        detector.explain(X, np.zeros(5))
+    with pytest.raises(ValueError, match="add up to the 6 features"):
+        detector.explain(X, np.zeros(6), widths=[1, 2])
+
+
+# ---------------------------------------------------------------------------- scaling
+
+
+@pytest.mark.parametrize("change, found", [
+    (lambda X: X * [1, 100, 1, 1, 1, 1], "feature 1 .counted from 0. has values of about 37"),
+    (lambda X: X + 10, "has values of about 10"),
+    (lambda X: X / 100, "no value is above 0.00"),
+])  # fmt: skip
+def test_unscaled_features_give_a_warning_that_says_what_to_do(change, found):
+    X, _, known = two_clusters()
+    for rows in (change(X), sparse.csr_matrix(change(X))):
+        with pytest.warns(UnscaledFeaturesWarning, match=found) as caught:
+            PReNet(**SMALL).fit(rows, known)
+        assert "make_pipeline(MinMaxScaler(), PReNet())" in str(caught[0].message)
+        assert caught[0].filename == __file__
+
+
+def test_scaled_features_trees_and_runs_give_no_warning():
+    X, _, known = two_clusters()
+    positions = np.flatnonzero(known == 0), np.flatnonzero(known == 1)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        PReNet(**SMALL).fit(X, known)
+        make_pipeline(MinMaxScaler(), PReNet(**SMALL)).fit(1000 * X, known)
+        make_pipeline(StandardScaler(), PReNet(**SMALL)).fit(1000 * X, known)
+        PReNet(**SMALL).fit_rows(50 * X, *positions)
+        for detector in (XGBoost(), IForest(n_trees=5), Logistic()):
+            detector.fit(1000 * X, known)
+
+
+# ---------------------------------------------------------------------------- what is refused
+
+
+@pytest.mark.parametrize("name", ["prenet", "trm", "iprenet", "repen", "pumad"])
+@pytest.mark.parametrize("margin", [-1, 0, np.nan])
+def test_margins_that_turn_the_scores_round_are_refused(name, margin):
+    X, _, known = two_clusters()
+    with pytest.raises(ValueError, match="margin"):
+        make_detector(name, margin=margin, **SMALL).fit(X, known)
+
+
+class Frame:
+    """A DataFrame as polars has them: columns are a list, and numpy can read it."""
+
+    def __init__(self, frame):
+        self.columns, self._frame = list(frame), frame
+
+    def __array__(self, dtype=None, copy=None):
+        return self._frame.to_numpy(dtype)
+
+
+class FrameToExchange(Frame):
+    """The same with the exchange protocol, of which scikit-learn asks for the names."""
+
+    def __dataframe__(self, *given, **named):
+        return self._frame.__dataframe__(*given, **named)
+
+    @property
+    def shape(self):
+        return self._frame.shape
+
+
+@pytest.mark.parametrize("kind", [Frame, FrameToExchange])
+def test_names_of_other_data_frames_are_compared(kind):
+    X, _, known = two_clusters()
+    frame = pd.DataFrame(X, columns=list("abcdef"))
+    detector = Logistic().fit(kind(frame), known)
+    assert list(detector.feature_names_in_) == list("abcdef")
+    wanted = detector.decision_function(frame)
+    np.testing.assert_array_equal(detector.decision_function(kind(frame)), wanted)
+    with pytest.raises(ValueError, match="feature names should match"):
+        detector.decision_function(kind(frame[list("bacdef")]))

@@ -1,0 +1,97 @@
+"""A saved model scores without TensorFlow, and to the last bit as the detector in memory."""
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+from event_tables import KINDS, events
+
+from methods import make_detector
+from own_data import event_model
+from own_data.event_model import SAVED_METHODS, EventModel
+from own_data.saved_models import load_model, save_model
+from training import keras_detector
+from training.network import tf
+
+ROOT = Path(__file__).resolve().parent.parent.parent
+LITTLE_TRAINING = {"epochs": 1, "batches_per_epoch": 1, "batch_size": 8, "pretraining_epochs": 1}
+
+SCRIPT = """
+import json, sys, numpy as np
+from event_tables import events
+from own_data.saved_models import load_model
+modules, texts = {}, events()
+for path in sys.argv[1:]:
+    model = load_model(path)
+    X, scores = model.score(texts)
+    model.explain(X[:3])
+    np.save(path + ".npy", scores)
+    modules[model.method] = [name for name in ("tensorflow", "keras", "matplotlib") if name in sys.modules]
+print(json.dumps(modules))
+"""
+
+
+def little_trained(method, **settings):
+    """A detector that is fitted in a moment; what it has learned plays no part here."""
+    detector = make_detector(method, **settings)
+    known = detector.get_params()
+    return detector.set_params(**{name: n for name, n in LITTLE_TRAINING.items() if name in known})
+
+
+@pytest.fixture(scope="module")
+def saved(tmp_path_factory):
+    """Models of all methods, saved with the usual settings, and their scores: in memory, in a new process."""
+    folder, table = tmp_path_factory.mktemp("models"), events()
+    y, in_memory = (table["fraud"] == "1").astype(int), {}
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(event_model, "make_detector", little_trained)
+        patch.setattr("xgbod.FOREST_TREES", (2, 3))
+        patch.setattr("training.loop.product", lambda rows, kernel: rows @ kernel)  # for steps not compiled
+        tf.config.run_functions_eagerly(True)
+        for method in SAVED_METHODS:
+            model = EventModel.fit(method, table[list(KINDS)], KINDS, y)
+            usual = {name: getattr(make_detector(method), name, None) for name in LITTLE_TRAINING}
+            own = model.detector.get_params()
+            model.detector.set_params(**{name: value for name, value in usual.items() if name in own})
+            save_model(folder / method, model)
+            in_memory[method] = model.score(table)[1]
+    tf.config.run_functions_eagerly(False)
+    keras_detector._compiled_trainer.cache_clear()  # nothing of this for the tests of other files
+    paths = [str(folder / method) for method in SAVED_METHODS]
+    environment = {"PYTHONPATH": f"{ROOT}:{ROOT / 'tests'}"}
+    modules = json.loads(subprocess.check_output([sys.executable, "-c", SCRIPT, *paths], env=environment))
+    return folder, in_memory, modules
+
+
+@pytest.mark.parametrize("method", SAVED_METHODS)
+def test_a_saved_model_scores_without_tensorflow_and_to_the_last_bit(saved, method):
+    folder, in_memory, modules = saved
+    assert modules[method] == []
+    np.testing.assert_array_equal(np.load(folder / f"{method}.npy"), in_memory[method])
+    assert np.ptp(in_memory[method]) > 0
+
+
+def test_a_loaded_network_can_still_be_had_as_a_keras_model(saved):
+    folder, _, _ = saved
+    model = load_model(folder / "devnet")
+    X, scores = model.score(events())
+    np.testing.assert_allclose(model.detector.model_(X).numpy(), scores, atol=1e-5)
+
+
+def test_weights_of_other_shapes_are_refused(saved):
+    folder, _, _ = saved
+    model = load_model(folder / "prenet")
+    arrays = model.detector.learned()
+    n_features = sum(model.widths)
+    for name, change in (
+        ("weights_0", lambda array: array[1:]),
+        ("weights_1", lambda array: array[:, None]),
+        ("weights_2", lambda array: array.astype(np.float64)),
+    ):
+        with pytest.raises(ValueError, match=f"{name} is not what this network has"):
+            make_detector("prenet").restore(arrays | {name: change(arrays[name])}, n_features)
+    with pytest.raises(ValueError, match="unexpected array 'weights_4'"):
+        make_detector("prenet").restore(arrays | {"weights_4": arrays["weights_3"]}, n_features)
