@@ -9,18 +9,23 @@ import pandas as pd
 from sklearn.compose import ColumnTransformer
 from sklearn.impute import SimpleImputer
 from sklearn.pipeline import make_pipeline
-from sklearn.preprocessing import MinMaxScaler, OneHotEncoder
+from sklearn.preprocessing import OneHotEncoder
 
 from common.errors import printable
+from own_data.number_features import NumberFeatures
 
 MISSING_LEVEL, RARE_LEVEL = "(missing)", "\0"  # the second is in no file
+SCALING = {"tail": 0.01, "reach": 3.0, "beyond": 0.0}
 MOST_FLOAT = np.finfo(np.float64).max
 MOST_COLUMNS = 10_000  # of a table
 MOST_LEVELS = 50  # of a category; the rarest beyond them share one feature
 
 
-def new_encoder(kinds, min_frequency, max_categories=None):
-    """Numbers to 0-1, truth values to 0 and 1, levels of categories to one-hot features; all gaps filled."""
+def new_encoder(kinds, min_frequency, max_categories=None, numbers=None):
+    """Numbers to about 0-1, truth values to 0 and 1, categories to one-hot features; all gaps filled.
+
+    numbers: another transformer of the numbers than the usual one.
+    """
     missing_level = SimpleImputer(missing_values="", strategy="constant", fill_value=MISSING_LEVEL)
     levels = OneHotEncoder(
         handle_unknown="infrequent_if_exist",
@@ -29,8 +34,8 @@ def new_encoder(kinds, min_frequency, max_categories=None):
         sparse_output=False,
     )
     steps = {
-        "number": make_pipeline(SimpleImputer(strategy="median"), MinMaxScaler()),
-        "boolean": make_pipeline(SimpleImputer(strategy="most_frequent")),
+        "number": numbers or NumberFeatures(**SCALING, fewest=min_frequency),
+        "boolean": NumberFeatures(truth=True, fewest=min_frequency),
         "category": make_pipeline(missing_level, levels),
     }
     members = {kind: [name for name in kinds if kinds[name] == kind] for kind in steps}
