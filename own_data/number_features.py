@@ -22,7 +22,8 @@ class NumberFeatures(TransformerMixin, BaseEstimator):
     fewest     how many missing cells, and how many others, a column must have for an indicator
     truth      whether all columns are truth values, which are filled with the mode and not scaled
 
-    After fit, each column has median_, low_, high_ (the values of the features 0 and 1) and indicated_.
+    After fit, each column has median_, low_, high_ (the values of the features 0 and 1), beyond_ and
+    indicated_.
     """
 
     def __init__(self, tail=None, reach=0.0, beyond=None, fewest=1, truth=False):
@@ -40,7 +41,8 @@ class NumberFeatures(TransformerMixin, BaseEstimator):
         else:
             medians = [np.median(column) for column in columns]
             limits = [self._limits(column) for column in columns]
-        return self.set_learned(medians, *zip(*limits), enough)
+        beyond = np.full(len(columns), np.inf if self.beyond is None else self.beyond)
+        return self.set_learned(medians, *zip(*limits), beyond, enough)
 
     def _limits(self, column):
         """The values that become 0 and 1."""
@@ -55,9 +57,10 @@ class NumberFeatures(TransformerMixin, BaseEstimator):
         margin = self.reach * (high - low) if self.reach else 0.0  # 0 times inf is no number
         return max(smallest, low - margin), min(largest, high + margin)
 
-    def set_learned(self, medians, lows, highs, indicated):
-        """What fit learns, from elsewhere: a sequence of a value per column each."""
-        self.median_, self.low_, self.high_ = (np.array(v, np.float64) for v in (medians, lows, highs))
+    def set_learned(self, medians, lows, highs, beyond, indicated):
+        """What fit learns, from elsewhere: of each a value per column; beyond inf: nothing is cut off."""
+        learned = (np.array(values, np.float64) for values in (medians, lows, highs, beyond))
+        self.median_, self.low_, self.high_, self.beyond_ = learned
         self.indicated_ = np.array(indicated, bool)
         self.widths_ = 1 + self.indicated_.astype(int)
         self._scaler = MinMaxScaler().fit(np.stack([self.low_, self.high_]))
@@ -67,9 +70,8 @@ class NumberFeatures(TransformerMixin, BaseEstimator):
         numbers = np.asarray(numbers, np.float64)
         missing = np.isnan(numbers)
         scaled = self._scaler.transform(np.where(missing, self.median_, numbers))
-        if self.beyond is not None:
-            scaled = np.clip(scaled, -self.beyond, 1 + self.beyond)
-        features = np.stack([scaled, missing], axis=2).reshape(len(numbers), -1)
+        cut_off = np.clip(scaled, -self.beyond_, 1 + self.beyond_)
+        features = np.stack([cut_off, missing], axis=2).reshape(len(numbers), -1)
         return features[:, np.stack([np.ones_like(self.indicated_), self.indicated_], axis=1).ravel()]
 
 
