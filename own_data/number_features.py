@@ -42,7 +42,8 @@ class NumberFeatures(TransformerMixin, BaseEstimator):
             medians = [np.median(column) for column in columns]
             limits = [self._limits(column) for column in columns]
         beyond = np.full(len(columns), np.inf if self.beyond is None else self.beyond)
-        return self.set_learned(medians, *zip(*limits), beyond, enough)
+        lows, highs = np.array(limits).T
+        return self.set_learned(medians, lows, highs, beyond, enough)
 
     def _limits(self, column):
         """The values that become 0 and 1."""

@@ -237,7 +237,8 @@ def test_parquet_without_pyarrow_says_what_to_install(folder, model_path, capsys
         ("n", [str(i) for i in range(60)], None, "an id"),
         ("code", [f"TX-{i}" for i in range(60)], None, "an id"),
         ("age", ["30", "NA", " 41 ", "?", ""] * 12, "number", None),
-        ("five", ["5", "5.0", ""] * 20, None, "constant"),
+        ("five", ["5", "5.0"] * 30, None, "constant"),
+        ("five", ["5", "5.0", ""] * 20, "number", None),  # its gaps have a feature
         ("new", ["True", "false", ""] * 20, "boolean", None),
         ("mark", ["true", ""] * 30, "category", None),  # a gap says something here
         ("day", [f"2024-01-{i % 28 + 1:02}" for i in range(60)], None, "a date or time"),
@@ -355,7 +356,6 @@ def test_a_bad_table_gives_one_sentence_and_code_2(folder, case, capsys):
             "",
             "Row 10: column 'member' holds 'maybe'",
         ),
-        (changed(amount="1e300"), "", "too large"),
         (events()[:0], "", "has no rows"),
         (changed(score="1"), "--keep", "a column 'score' itself"),
         (events(), "--keep nothing", "lacks the column nothing of --keep"),

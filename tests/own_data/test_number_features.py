@@ -12,6 +12,7 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import MinMaxScaler
 
 import detect
+from common.errors import DataError
 from own_data.column_kinds import column_kind, typed_columns
 from own_data.event_model import EventModel
 from own_data.features import check_description, described_encoder, new_encoder, rebuilt_encoder, widths_of
@@ -139,10 +140,8 @@ def test_where_most_cells_are_missing_that_is_typical_and_no_reason(method):
     assert reasons_of(model, table.iloc[:3], X[:3], scores[:3]).shape[0] == 3
 
 
-def test_a_column_with_one_number_and_gaps_is_used():
-    cells = pd.Series(["5"] * 50 + [""] * 50)
-    assert column_kind("x", cells) == ("number", None)
-    assert column_kind("x", pd.Series(["5"] * 100)) == (None, "constant")
+def test_a_column_of_one_number_needs_more_than_a_gap_or_two():
+    assert column_kind("x", pd.Series(["5"] * 90 + [""] * 10)) == ("number", None)
     assert column_kind("x", pd.Series(["5"] * 999 + [""])) == (None, "constant")
 
 
@@ -163,6 +162,12 @@ def test_a_description_of_before_gives_the_encoder_of_before():
     table = pd.DataFrame({"x": values, "t": np.nan, "c": "a"})
     np.testing.assert_array_equal(encoder.transform(table)[:, 0], before.transform(column(*values)).ravel())
     assert (encoder.transform(table)[:, 1] == 1).all()
+
+
+def test_a_number_too_large_for_a_model_of_before_is_refused_by_its_row():
+    model = EventModel("logistic", None, rebuilt_encoder(OLD), np.zeros(0), 1, np.zeros(0))
+    with pytest.raises(DataError, match="Row 2: column 'x' holds a number too large to be scaled"):
+        model.encode(pd.DataFrame({"x": [1.0, 1e300], "t": 1.0, "c": "a"}))
 
 
 def test_a_model_file_has_the_missing_cells_too(tmp_path):
