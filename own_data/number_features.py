@@ -1,11 +1,12 @@
 """Features of numbers and truth values: gaps filled, scaled so that one absurd cell does no harm.
 
-    features = NumberFeatures(tail=0.01, reach=3.0).fit(numbers)     # numbers (n, columns), NaN: missing
+    features = NumberFeatures(tail=0.25, reach=3).fit(numbers)       # numbers (n, columns), NaN: missing
     X = features.transform(numbers)                                  # (n, sum of features.widths_)
 
 Plain min-max scaling takes a column's smallest and largest value as 0 and 1, so a single cell of 1e9 presses
 all others together. Here 0 and 1 lie at the smallest and largest value too, but at most `reach` times the
-range between two outer quantiles away from these. What lies farther out is cut off.
+range between two quantiles away from these, with quartiles and 3 the usual fence against far outliers. What
+lies farther out is cut off.
 """
 
 import numpy as np
