@@ -35,7 +35,7 @@ def to_numbers(texts, decimal="."):
 
 
 def rare_below(n_rows):
-    """In how many of the training rows a level must occur for a feature of its own."""
+    """In how many of the training rows a level, or a missing cell, must occur for a feature of its own."""
     return min(10, max(2, n_rows // 100))
 
 
@@ -58,7 +58,8 @@ def column_kind(name, texts, decimal="."):
             and (counts or re.search(ID_NAME, name))
         ):
             return None, "an id"
-        return (None, "constant") if numbers.nunique() == 1 else ("number", None)
+        told_by_gaps = min(len(filled), len(texts) - len(filled)) >= rare_below(len(texts))
+        return ("number", None) if numbers.nunique() > 1 or told_by_gaps else (None, "constant")
     if levels.str.fullmatch(DATE).all():
         return None, "a date or time"
     refuse_unclear(name, levels, numbers, decimal, mostly_different)

@@ -16,7 +16,7 @@ from methods import METHODS, make_detector, method_group
 from own_data.column_kinds import rare_below, typed_columns
 from own_data.drift import summarised
 from own_data.explaining import typical_row
-from own_data.features import MOST_LEVELS, frequent_levels, new_encoder
+from own_data.features import MOST_LEVELS, frequent_levels, new_encoder, widths_of
 
 SAVED_METHODS = [name for name in method_group("table", "appendix", "today") if METHODS[name].can_be_saved]
 QUANTILES = 10_001  # of the training scores, kept for thresholds
@@ -45,7 +45,8 @@ class EventModel:
             detector, empty = make_detector(method, random_state=seed), np.zeros(0)
             model = cls(method, detector, encoder, empty, len(table), empty, decimal=decimal)
             X = model.encode(table)
-            model.typical = typical_row(X, model.widths)
+            levels = widths_of(encoder).get("category", [])  # these columns are the last
+            model.typical = typical_row(X, [1] * (X.shape[1] - sum(levels)) + levels)
             model.summary = summarised(table, model.kinds, model.levels)
         try:
             model.detector.fit(X, y)
@@ -67,13 +68,7 @@ class EventModel:
     @property
     def widths(self):
         """How many features each of these columns has."""
-        widths = [1] * sum(kind != "category" for kind in self.kinds.values())
-        if "category" in self.encoder.named_transformers_:
-            widths += [
-                len(levels) + rare
-                for levels, rare in frequent_levels(self.encoder.named_transformers_["category"][-1])
-            ]
-        return widths
+        return [width for widths in widths_of(self.encoder).values() for width in widths]
 
     @property
     def levels(self):

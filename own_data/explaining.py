@@ -11,7 +11,7 @@ import numpy as np
 def typical_row(X, widths):
     """The typical row (D,) of features X (n, D): medians, and of each category its most frequent level.
 
-    widths: how many features each column has; more than one are the levels of a category.
+    widths: how many features belong together; more than one are the levels of a category.
     """
     typical, start = np.median(X, axis=0).astype(np.float32), 0
     for width in widths:

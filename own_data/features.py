@@ -1,7 +1,7 @@
 """From typed columns to features: the encoder, what it learned as plain values for a file, and back.
 
-Of the scikit-learn transformers a description has what they learned: smallest, median and largest value of a
-column, its frequent levels.
+A description has what the transformers learned: the values of a column that become 0 and 1, its median,
+whether its missing cells have a feature of their own, its frequent levels.
 """
 
 import numpy as np
@@ -9,18 +9,25 @@ import pandas as pd
 from sklearn.compose import ColumnTransformer
 from sklearn.impute import SimpleImputer
 from sklearn.pipeline import make_pipeline
-from sklearn.preprocessing import MinMaxScaler, OneHotEncoder
+from sklearn.preprocessing import OneHotEncoder
 
 from common.errors import printable
+from own_data.number_features import NumberFeatures
 
 MISSING_LEVEL, RARE_LEVEL = "(missing)", "\0"  # the second is in no file
+# Chosen by its AUC-PR on the tables of tools/scalings.py, which has the rule; results/reference/scalings.csv
+SCALING = {"tail": 0.25, "reach": 3, "beyond": 0.0}
 MOST_FLOAT = np.finfo(np.float64).max
+MOST_BEYOND = 1e6  # ranges of a column, from which on its values are cut off
 MOST_COLUMNS = 10_000  # of a table
 MOST_LEVELS = 50  # of a category; the rarest beyond them share one feature
 
 
-def new_encoder(kinds, min_frequency, max_categories=None):
-    """Numbers to 0-1, truth values to 0 and 1, levels of categories to one-hot features; all gaps filled."""
+def new_encoder(kinds, min_frequency, max_categories=None, numbers=None):
+    """Numbers to about 0-1, truth values to 0 and 1, categories to one-hot features; all gaps filled.
+
+    numbers: another transformer of the numbers than the usual one.
+    """
     missing_level = SimpleImputer(missing_values="", strategy="constant", fill_value=MISSING_LEVEL)
     levels = OneHotEncoder(
         handle_unknown="infrequent_if_exist",
@@ -29,8 +36,8 @@ def new_encoder(kinds, min_frequency, max_categories=None):
         sparse_output=False,
     )
     steps = {
-        "number": make_pipeline(SimpleImputer(strategy="median"), MinMaxScaler()),
-        "boolean": make_pipeline(SimpleImputer(strategy="most_frequent")),
+        "number": numbers or NumberFeatures(**SCALING, fewest=min_frequency),
+        "boolean": NumberFeatures(truth=True, fewest=min_frequency),
         "category": make_pipeline(missing_level, levels),
     }
     members = {kind: [name for name in kinds if kinds[name] == kind] for kind in steps}
@@ -48,53 +55,88 @@ def frequent_levels(one_hot):
         yield levels[~np.isin(levels, [] if rare is None else rare)].tolist(), rare is not None
 
 
+def widths_of(encoder):
+    """{kind: how many features each of its columns has} of a fitted encoder.
+
+    A number or truth value has one, or two if the second tells whether the cell is missing.
+    """
+    widths = {}
+    for kind, steps, _ in encoder.transformers_:
+        if kind == "category":
+            widths[kind] = [len(levels) + rare for levels, rare in frequent_levels(steps[-1])]
+        elif kind != "remainder":
+            widths[kind] = steps.widths_.tolist()
+    return widths
+
+
 def described_encoder(encoder):
     """What a fitted encoder learned, for JSON: {column: kind and values}, in the order of the features."""
     columns = {}
     for kind, steps, names in encoder.transformers_:
-        if kind == "number":
-            imputer, scaler = steps
-            arrays = (scaler.data_min_, imputer.statistics_, scaler.data_max_)
-            learned = [{"min_median_max": values} for values in zip(*(array.tolist() for array in arrays))]
-        elif kind == "boolean":
-            learned = [{"mode": mode} for mode in steps[0].statistics_.tolist()]
-        elif kind == "category":
+        if kind == "category":
             learned = [{"levels": levels, "rare": rare} for levels, rare in frequent_levels(steps[1])]
+        elif kind in ("number", "boolean"):
+            arrays = (steps.low_, steps.median_, steps.high_, steps.beyond_, steps.indicated_)
+            described = described_number if kind == "number" else described_truth
+            learned = [described(*values) for values in zip(*(array.tolist() for array in arrays))]
         else:  # `remainder`: columns that are not used
             continue
         columns |= {name: {"kind": kind, **values} for name, values in zip(names, learned)}
     return columns
 
 
-def rebuilt_encoder(columns):
-    """The encoder of such a description, fitted on a few rows from which it learns the same.
+def described_number(low, median, high, beyond, indicated):
+    """Files written until November 2026 have min_median_max: smallest and largest value, nothing cut off."""
+    if np.isinf(beyond):
+        values = {"min_median_max": [low, median, high]}
+    else:
+        values = {"low_median_high": [low, median, high], "beyond": beyond}
+    return values | ({"missing": True} if indicated else {})
 
-    They have the same smallest, median and largest values. Frequent levels occur twice in them, a placeholder
-    for the rare ones once: a level that was never seen counts as rare.
+
+def described_truth(low, mode, high, beyond, indicated):
+    return {"mode": mode} | ({"missing": True} if indicated else {})
+
+
+def limits_of(column):
+    """What NumberFeatures has learned of a column that is described so: low, median, high, beyond."""
+    if column["kind"] == "boolean":
+        return 0.0, column["mode"], 1.0, np.inf
+    if "min_median_max" in column:
+        return *column["min_median_max"], np.inf
+    return *column["low_median_high"], column["beyond"]
+
+
+def rebuilt_encoder(columns):
+    """The encoder of such a description, fitted on a few rows from which it learns the same levels.
+
+    Frequent levels occur twice in them, a placeholder for the rare ones once: a level that was never seen
+    counts as rare. What was learned of numbers and truth values is then put in.
     """
     categories = [column for column in columns.values() if column["kind"] == "category"]
     n_rows = max([3, *(2 * len(column["levels"]) + column["rare"] for column in categories)])
     rows = {}
     for name, column in columns.items():
-        if column["kind"] == "number":
-            smallest, median, largest = column["min_median_max"]
-            rows[name] = [smallest, largest] + [median] * (n_rows - 2)
-        elif column["kind"] == "boolean":
-            rows[name] = [0.0, 1.0] + [column["mode"]] * (n_rows - 2)
-        else:
+        if column["kind"] == "category":
             values = 2 * column["levels"] + [RARE_LEVEL] * bool(column["rare"])
             rows[name] = values + column["levels"][:1] * (n_rows - len(values))
+        else:
+            rows[name] = [0.0] * n_rows
     kinds = {name: column["kind"] for name, column in columns.items()}
-    return new_encoder(kinds, min_frequency=2).fit(pd.DataFrame(rows))
+    encoder = new_encoder(kinds, min_frequency=2).fit(pd.DataFrame(rows))
+    for kind, steps, names in encoder.transformers_:
+        if kind in ("number", "boolean"):
+            lows, medians, highs, beyond = zip(*(limits_of(columns[name]) for name in names))
+            indicated = [columns[name].get("missing", False) for name in names]
+            steps.set_learned(medians, lows, highs, beyond, indicated)
+    return encoder
 
 
 def typical_cells(columns):
     """A row of medians and modes of such a description; of a category, whose mode it lacks, a rare level."""
     cells = {}
     for name, column in columns.items():
-        kind = column["kind"]
-        value = column["min_median_max"][1] if kind == "number" else column.get("mode", RARE_LEVEL)
-        cells[name] = [value]
+        cells[name] = [RARE_LEVEL if column["kind"] == "category" else limits_of(column)[1]]
     return pd.DataFrame(cells)
 
 
@@ -111,13 +153,17 @@ def check_description(columns):
         kind, values = column["kind"], dict(column)
         values.pop("kind")
         if kind == "number":
-            low, median, high = values.pop("min_median_max")
+            is_old = "min_median_max" in values
+            low, median, high = values.pop("min_median_max" if is_old else "low_median_high")
+            beyond = 0 if is_old else values.pop("beyond")
             valid = (
-                all(type(value) in (int, float) for value in (low, median, high))
+                all(type(value) in (int, float) for value in (low, median, high, beyond))
                 and -MOST_FLOAT <= low <= median <= high <= MOST_FLOAT
+                and 0 <= beyond <= MOST_BEYOND
+                and values.pop("missing", True) is True
             )
         elif kind == "boolean":
-            valid = values.pop("mode") in (0, 1)
+            valid = values.pop("mode") in (0, 1) and values.pop("missing", True) is True
         else:
             levels, rare = values.pop("levels"), values.pop("rare")
             valid = kind == "category" and are_levels(levels, rare)

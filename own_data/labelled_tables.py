@@ -1,13 +1,16 @@
 """The table of fit or evaluate: its rows, its labels and the columns to learn from."""
 
-from common.errors import DataError
+from common.errors import DataError, printable
 from common.writing import is_one_of, name_of
 from loading.files import bounded_memory
 from own_data.arguments import anomaly_values
 from own_data.column_kinds import choose_columns, typed_columns
+from own_data.drift import is_missing
 from own_data.leakage import suspicious_columns
 from own_data.table_files import table_path
 from own_data.user_tables import Table, read_labeled
+
+MOST_TOLD = 10  # columns with missing cells
 
 
 def labeled_rows(args, target, all_known=False):
@@ -31,6 +34,20 @@ def columns_to_use(table, texts, y):
     """{column: kind} of what is learned from; warns of columns that a model should not see."""
     with bounded_memory(table.path):
         kinds = choose_columns(texts, table.path, table.decimal)
-        for warning in suspicious_columns(typed_columns(texts, kinds, table.decimal), kinds, y):
+        typed = typed_columns(texts, kinds, table.decimal)
+        if missing := missing_in_words(typed, kinds):
+            print(missing)
+        for warning in suspicious_columns(typed, kinds, y):
             print(warning)
     return kinds
+
+
+def missing_in_words(table, kinds):
+    """How many cells of which typed columns are missing, the most first; empty if none is."""
+    counts = {name: int(is_missing(table[name], kind).sum()) for name, kind in kinds.items()}
+    order = sorted((name for name in counts if counts[name]), key=lambda name: -counts[name])
+    if not order:
+        return ""
+    told = [f"{printable(name)} {counts[name]:,} ({counts[name] / len(table):.1%})" for name in order]
+    others = f" and {len(told) - MOST_TOLD:,} further columns" if len(told) > MOST_TOLD else ""
+    return f"Missing cells: {', '.join(told[:MOST_TOLD])}{others}."

@@ -37,10 +37,16 @@ def warning(name, what, condition):
 
 
 def single_column_auc(cells, kind, y):
-    """How well one typed column ranks the anomalies first, in either direction (AUC-ROC, 0.5 to 1)."""
-    values = share_of_anomalies(cells, y) if kind == "category" else cells.fillna(cells.median())
-    area = roc_auc_score(y, values)
-    return max(area, 1 - area)
+    """How well one typed column ranks the anomalies first, in either direction (AUC-ROC, 0.5 to 1).
+
+    A number or truth value may do so by its missing cells too, which have a feature of their own.
+    """
+    if kind == "category":
+        rankings = [share_of_anomalies(cells, y)]
+    else:
+        rankings = [cells.fillna(cells.median()), cells.isna()]
+    areas = [roc_auc_score(y, ranking) for ranking in rankings]
+    return max(max(area, 1 - area) for area in areas)
 
 
 def share_of_anomalies(cells, y):

@@ -237,7 +237,8 @@ def test_parquet_without_pyarrow_says_what_to_install(folder, model_path, capsys
         ("n", [str(i) for i in range(60)], None, "an id"),
         ("code", [f"TX-{i}" for i in range(60)], None, "an id"),
         ("age", ["30", "NA", " 41 ", "?", ""] * 12, "number", None),
-        ("five", ["5", "5.0", ""] * 20, None, "constant"),
+        ("five", ["5", "5.0"] * 30, None, "constant"),
+        ("five", ["5", "5.0", ""] * 20, "number", None),  # its gaps have a feature
         ("new", ["True", "false", ""] * 20, "boolean", None),
         ("mark", ["true", ""] * 30, "category", None),  # a gap says something here
         ("day", [f"2024-01-{i % 28 + 1:02}" for i in range(60)], None, "a date or time"),
@@ -292,7 +293,7 @@ def test_missing_unseen_and_rare_values_are_encoded():
     encoder = new_encoder(kinds, min_frequency=2).fit(typed_columns(table, kinds))
     new = pd.DataFrame({"x": ["8", ""], "c": ["b", "unseen"], "d": ["a", "unseen"], "t": ["false", "NA"]})
     encoded = encoder.transform(typed_columns(new, kinds))  # x, t, c=a, c=b, d=a, d rare
-    np.testing.assert_array_equal(encoded, [[2, 0, 0, 1, 1, 0], [0.25, 1, 0, 0, 0, 1]])
+    np.testing.assert_array_equal(encoded, [[1, 0, 0, 1, 1, 0], [0.25, 1, 0, 0, 0, 1]])  # 8 counts as 4
 
 
 # ---------------------------------------------------------------------------- bad input
@@ -355,7 +356,6 @@ def test_a_bad_table_gives_one_sentence_and_code_2(folder, case, capsys):
             "",
             "Row 10: column 'member' holds 'maybe'",
         ),
-        (changed(amount="1e300"), "", "too large"),
         (events()[:0], "", "has no rows"),
         (changed(score="1"), "--keep", "a column 'score' itself"),
         (events(), "--keep nothing", "lacks the column nothing of --keep"),
@@ -455,8 +455,8 @@ def edited(**values):
     "change, message",
     [
         (lambda source, target: target.write_bytes(source.read_bytes()[:-200]), "damaged"),
-        (lambda source, target: target.write_bytes(source.read_bytes().replace(b"min_median_max",
-            b"min_median_mox", 1)), "damaged"),
+        (lambda source, target: target.write_bytes(source.read_bytes().replace(b"low_median_high",
+            b"low_median_hogh", 1)), "damaged"),
         (lambda source, target: target.write_text("a,b\n1,2\n"), "damaged"),
         (lambda source, target: target.unlink(missing_ok=True), "cannot be read"),
         (lambda source, target: rewritten(source, target, weights_0=pickled), "damaged"),
@@ -529,9 +529,9 @@ HOSTILE_TREES = {
     "forests without a root": ("xgbod", "forests_left", filled(-1), "no parent, or two"),
     "a node with two parents": ("random-forest", "trees_left", with_two_parents, "no parent, or two"),
     "a negative child": ("xgboost", "trees_left", first_inner_node(-5), "a child is out"),
-    "a feature out of range": ("xgboost", "trees_feature", filled(9), "a feature is out"),
+    "a feature out of range": ("xgboost", "trees_feature", filled(11), "a feature is out"),
     "a feature far out of range": ("xgboost", "trees_feature", filled(2**31 - 1), "a feature is out"),
-    "a column out of range": ("xgbod", "boosted_feature", filled(9 + 11 + 2), "a feature is out"),
+    "a column out of range": ("xgbod", "boosted_feature", filled(11 + 11 + 2), "a feature is out"),
     "a negative feature": ("random-forest", "trees_feature", filled(-1), "a feature is out"),
     "NaN": ("xgboost", "trees_threshold", filled(np.nan), "not finite"),
     "long floats": ("xgboost", "trees_threshold", np.float64, "threshold is no list"),
@@ -541,7 +541,7 @@ HOSTILE_TREES = {
     "a negative group": ("xgboost", "trees_groups", filled(-1), "a group is out"),
     "many sums": ("xgboost", "trees_groups", filled(99), "too many sums"),
     "many trees": ("xgboost", "trees_sizes", many_trees, "too many trees"),
-    "symmetric: a feature out of range": ("catboost", "trees_feature", filled(9), "a feature is out"),
+    "symmetric: a feature out of range": ("catboost", "trees_feature", filled(11), "a feature is out"),
     "symmetric: a negative feature": ("catboost", "trees_feature", filled(-1), "a feature is out"),
     "symmetric: short leaves": ("catboost", "trees_leaf", np.float32, "another kind"),
     "symmetric: features as floats": ("catboost", "trees_feature", np.float32, "another kind"),

@@ -23,8 +23,9 @@ def rows(n=2000, seed=0, shift=0.0, unknown=0.0, missing=0.0):
     return pd.DataFrame({"amount": amount, "flag": (rng.random(n) < 0.3).astype(float), "country": country})
 
 
-def compared(table, chunks=1):
-    summary = json.loads(json.dumps(summarised(rows(), KINDS, LEVELS)))
+def compared(table, chunks=1, training=None):
+    training = rows() if training is None else training
+    summary = json.loads(json.dumps(summarised(training, KINDS, LEVELS)))
     check_summary(summary, KINDS)
     comparison = Comparison(summary, KINDS)
     for part in np.array_split(np.arange(len(table)), chunks):
@@ -59,6 +60,13 @@ def test_a_shift_has_the_distance_that_the_normal_distribution_gives():
 )
 def test_changes_are_told_in_words(change, words):
     assert words in compared(rows(5000, seed=1, **change)).in_words()
+
+
+def test_an_absurd_cell_among_the_training_rows_hides_no_shift():
+    training = rows()
+    training.loc[5, "amount"] = 1e12
+    assert "amount (distance 0.3" in compared(rows(5000, seed=1, shift=1.0), training=training).in_words()
+    assert compared(rows(seed=1), training=training).in_words() == ""
 
 
 def test_few_rows_say_nothing():

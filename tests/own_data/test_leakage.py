@@ -41,6 +41,12 @@ def test_a_number_separates_in_either_direction(sign):
     assert single_column_auc(cells, "number", np.tile([0, 1], 10)) == pytest.approx(0.55)
 
 
+def test_missing_cells_separate_too():
+    y = np.repeat([0, 1], [15, 5])
+    assert single_column_auc(pd.Series([*range(15), *[np.nan] * 5]), "number", y) == 1
+    assert single_column_auc(pd.Series([*[np.nan] * 15, 0, 1, 0, 1, 0]), "boolean", y) == 1
+
+
 def test_rare_levels_do_not_separate_by_being_rare():
     """Every row has a level of its own: that is no knowledge about the label."""
     cells, y = pd.Series([f"level {number}" for number in range(300)]), np.repeat([0, 1], [290, 10])
