@@ -94,6 +94,7 @@ class XGBOD(Detector):
     learning_rate: float = 0.1
 
     takes_sparse = False
+    balances = False
 
     def _fit(self, X, unlabeled, anomalies, rng):
         for name in ("svm_rows", "n_estimators", "max_depth"):
