@@ -104,7 +104,7 @@ def checked_labels(given, cells, values, normal_value, path, decimal):
     truth = values is None
     used = set(canonical(pd.unique(cells), decimal, truth)) - {""}
     anomalous = set() if truth else set(same_labels(values, decimal))
-    normal = used - anomalous if normal_value is None else set(same_labels([normal_value], decimal))
+    normal = used - anomalous if normal_value is None else set(canonical([normal_value], decimal, truth))
     others = set() if truth else used
     anomalous |= TRUE - others
     normal = (normal | (FALSE - others)) - anomalous

@@ -49,7 +49,7 @@ def known_labels(cells, anomaly_values, normal_value, path, decimal="."):
     labels = canonical(levels, decimal, truth=anomaly_values is None)
     has_empty, normal, meaning = (labels == "").any(), frozenset(), ""
     if normal_value is not None:
-        normal = frozenset(same_labels([normal_value], decimal))
+        normal = frozenset(canonical([normal_value], decimal, truth=anomaly_values is None))
     elif anomaly_values is None and labels.isin(FALSE).any():
         if has_empty:
             normal = FALSE
@@ -87,7 +87,7 @@ def anomaly_labels(cells, anomaly_values, normal_value, all_known, path, decimal
         anomalous, normal = set(same_labels(anomaly_values, decimal)), None  # None: all other labels
         refuse_absent(anomaly_values, labels, counts, decimal, path)
     if normal_value is not None:
-        normal = set(same_labels([normal_value], decimal))
+        normal = set(canonical([normal_value], decimal, truth=anomaly_values is None))
     is_anomaly, is_missing = labels.isin(anomalous), labels.str.casefold().isin(MISSING)
     unclear = ~is_anomaly & (~labels.isin(normal) if normal else is_missing)
     if not all_known:

@@ -8,7 +8,7 @@ import pandas as pd
 
 from common.command_line import positive
 from common.errors import DataError
-from common.writing import name_of, written_whole
+from common.writing import is_standard_output, name_of, written_whole
 from own_data.arguments import (
     add_checked_argument,
     add_label_arguments,
@@ -71,7 +71,7 @@ def run(args):
     model = load_model(args.model) if args.model else None
     table = open_table(args, model.header, model.decimal) if model else open_table(args)
     refuse_source(args.output, table.status, *statuses_of(args.checked))
-    if os.path.isfile(args.output):
+    if os.path.isfile(args.output) and not is_standard_output(args.output):
         raise DataError(
             f"{args.output} is there already, and may hold labels: name a new file with --output, "
             "or delete it."

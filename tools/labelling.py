@@ -163,7 +163,9 @@ def main(argv=None):
     default = "(default: %(default)s)"
     methods = lambda text: parse_names(text, SAVED_METHODS, "method")  # noqa: E731
     tables = lambda text: parse_names(text, TABLES, "table")  # noqa: E731
-    parser.add_argument("--methods", type=methods, default=["prenet", "logistic"], metavar="A,B", help=default)
+    parser.add_argument(
+        "--methods", type=methods, default=["prenet", "logistic"], metavar="A,B", help=default
+    )
     parser.add_argument("--tables", type=tables, default=list(TABLES), metavar="A,B", help=default)
     parser.add_argument("--seeds", type=positive, default=5, metavar="N", help=f"how many {default}")
     parser.add_argument("--results-dir", default="results", help=f"where labelling.csv is {default}")

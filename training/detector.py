@@ -265,7 +265,7 @@ def with_known_normals(unlabeled, anomalies, normal, balances):
     | PReNet and its variants     | drawn as an unlabelled row of {u,u} and {a,u} pairs, and as a partner |
     | DevNet, cross-entropy       | drawn as a row with label 0                                           |
     | Deep SAD, FEAWAD            | the same, also for centre and autoencoder                             |
-    | FSNet, cFSNet, RoSAS        | the same; part of the unlabelled prototype, anchor or positive        |
+    | FSNet, cFSNet, RoSAS        | the same; part of the unlabelled prototype; cFSNet's costs count it   |
     | REPEN                       | always an inlier, never an outlier candidate; a reference of scores   |
     | PUMAD                       | always a reliable normal, however much it resembles an anomaly        |
     | iForest                     | part of the rows that the forest takes for dense                      |
@@ -276,7 +276,7 @@ def with_known_normals(unlabeled, anomalies, normal, balances):
     normal is as heavy as one labelled anomaly: n of them beside m anomalies get n/m of the unlabelled draws,
     but KNOWN_SHARE at most, because the unlabelled rows must still show what is usual. In the others, where a
     labelled anomaly is one row among thousands, it counts as KNOWN_COPIES rows, up to the same share: with
-    one copy it would be what an unlabelled row is. Both numbers were chosen on thyroid and w7a.
+    one copy it would be what an unlabelled row is. Share and copies were chosen on thyroid and w7a.
     """
     others = unlabeled[~np.isin(unlabeled, normal)]
     most = KNOWN_SHARE / (1 - KNOWN_SHARE) * len(others)

@@ -52,6 +52,7 @@ def filled_in(path, answers, column="fraud", **options):
         (["TRUE", "false", " "], None, None, [0, 1, 0]),
         (["1", "0", "0"], None, None, [0, 0, 0]),  # else it means unlabelled
         (["1", "0", "0"], None, "0", [0, 1, 1]),
+        (["True", "False", "false"], None, "False", [0, 1, 1]),
         (["1", "0", ""], ["1"], None, [0, 0, 0]),
         (["yes", "no", ""], ["yes"], None, [0, 0, 0]),
         (["yes", "no", ""], ["yes"], "no", [0, 1, 0]),
