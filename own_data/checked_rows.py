@@ -89,10 +89,10 @@ def refuse_other_rows(given, expected, places, path, table):
 def are_same(given, expected, decimal):
     """Whether cells (m,) have the same value as others, however a spreadsheet wrote them."""
     given, expected = (pd.Series(cells.to_numpy(), dtype=object).str.strip() for cells in (given, expected))
-    numbers = [to_numbers(cells, decimal).to_numpy(np.float64) for cells in (given, expected)]
+    found, right = (to_numbers(cells, decimal).to_numpy(np.float64) for cells in (given, expected))
     is_date = given.str.fullmatch(DATE) & expected.str.fullmatch(DATE)
     same_text = given.str.casefold() == expected.str.casefold()
-    return (same_text | is_date).to_numpy(bool) | np.isclose(*numbers, rtol=SAME_NUMBER, atol=0)
+    return (same_text | is_date).to_numpy(bool) | np.isclose(found, right, rtol=SAME_NUMBER, atol=0)
 
 
 def checked_labels(given, cells, values, normal_value, path, decimal):

@@ -37,9 +37,9 @@ class Labels(NamedTuple):
         return (self.y == 0) & ~self.normal
 
     def in_words(self):
-        counts = (self.y.sum(), "labelled anomalies"), (self.normal.sum(), "known normal")
-        counts += ((self.unlabeled.sum(), "unlabelled"),)
-        return ", ".join(f"{count:,} {what}" for count, what in counts) + "."
+        """The three counts."""
+        masks = {"labelled anomalies": self.y, "known normal": self.normal, "unlabelled": self.unlabeled}
+        return ", ".join(f"{mask.sum():,} {what}" for what, mask in masks.items()) + "."
 
 
 def known_labels(cells, anomaly_values, normal_value, path, decimal="."):
