@@ -49,6 +49,8 @@ SCORING_ROWS = 16_384  # at a time: a call of a library costs more than a few ro
 class Classifier(Detector):
     """A classifier of A against U: subclasses have the library's model, and what is kept of a fitted one."""
 
+    balances = False
+
     def new_classifier(self, seed: int) -> Any:
         """The library's model; the library is imported here, because scoring a saved model does without."""
         raise NotImplementedError

@@ -1,6 +1,8 @@
 """Find anomalies in your own table, of which a few dozen rows are marked and the rest is unlabelled.
 
     python detect.py fit events.csv --label fraud --method prenet --model fraud.model
+    python detect.py next events.csv --label fraud --model fraud.model --output to_check.csv
+    python detect.py fit events.csv --label fraud --checked to_check.csv --model fraud.model
     python detect.py score new.csv --model fraud.model --output scores.csv --contamination 0.01 --explain
     python detect.py evaluate events.csv --label y --anomaly-value yes --n-labeled 60
     zcat new.gz | python detect.py score - --model fraud.model --output - | head   # - as in other programs
@@ -25,6 +27,7 @@ from common.writing import is_standard_output, is_written_through
 # each in its own_data/*_command.py, of which only the one that is asked for is imported
 COMMANDS = {
     "fit": "learn from a table with some labelled anomalies",
+    "next": "propose the rows that a person should check next",
     "score": "score the rows of a table with a model of fit",
     "evaluate": "how well it works, for a table whose labels are all known",
 }

@@ -134,6 +134,7 @@ class PUMAD(PsiDetector):
                 f"not {self.hash_tables} and {self.hash_bits}"
             )
         shares = collision_shares(X, unlabeled, anomalies, self.hash_tables, self.hash_bits, rng)
+        shares[np.isin(unlabeled, self._known_normal)] = 0  # which keeps them
         normals = reliable_normals(unlabeled, shares, rng)
         super()._fit(X, normals, anomalies, rng)
         self.normal_mean_, self.anomaly_mean_ = (

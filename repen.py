@@ -120,12 +120,18 @@ def sample_triplets(
     rng: np.random.Generator,
     known_share: float = 0.5,
     n_fallback: int = 1,
+    is_normal: np.ndarray | None = None,
 ) -> Batches:
     """Batches of (anchor, positive, negative): the negatives are first candidates out of U, then anomalies.
 
-    scores: initial outlier scores of the unlabelled rows, not negative; known_share: that of the anomalies.
+    scores: initial outlier scores of the unlabelled rows, not negative; known_share: that of the anomalies;
+    is_normal: which of these rows are known to be normal, and so never candidates.
     """
     inliers, candidates = split_candidates(scores, n_fallback)
+    if is_normal is not None and is_normal.any():
+        others = np.flatnonzero(~is_normal)
+        inliers, candidates = (others[places] for places in split_candidates(scores[others], n_fallback))
+        inliers = np.concatenate([inliers, np.flatnonzero(is_normal)])
     n_known = int(batch_size * known_share)
     chances = _probabilities(scores[inliers].sum() - scores[inliers])
     anchors = rng.choice(len(inliers), (n_batches, batch_size), p=chances)
@@ -194,9 +200,12 @@ class REPEN(PsiDetector):
             rng,
             self.known_share,
             self.n_fallback,
+            np.isin(unlabeled, self._known_normal),
         )
 
     def _fit(self, X, unlabeled, anomalies, rng):
+        if np.isin(unlabeled, self._known_normal).all():
+            raise ValueError("REPEN needs unlabelled rows that are not known to be normal")
         if self.optimizer_name not in LEARNING_RATES:
             raise ValueError(
                 f"optimizer_name must be one of {', '.join(LEARNING_RATES)}, not {self.optimizer_name!r}"

@@ -93,6 +93,7 @@ class XGBOD(Detector):
     learning_rate: float = 0.1
 
     takes_sparse = False
+    balances = False
 
     def _fit(self, X, unlabeled, anomalies, rng):
         # here, because scoring with a saved model does without

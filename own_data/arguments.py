@@ -45,17 +45,22 @@ def add_table_arguments(command):
 
 def add_label_arguments(command):
     """What is a label, and which columns are used."""
-    label = "1/0 or true/false; empty means unlabelled"
+    label = "1/0 or true/false; empty means unlabelled; 0 beside empty cells means checked and normal"
     anomaly = (
         "what marks an anomaly instead, or several such values; all other labels then mean 0. "
         "Repeat the option for values with a comma in them"
     )
-    normal = "what marks known normal rows, which join the unlabelled ones"
+    normal = "what marks rows that were checked and found normal; other labels are then refused"
     drop = "columns to leave out"
     command.add_argument("--label", required=True, metavar="COLUMN", help=label)
     command.add_argument("--anomaly-value", action="append", metavar="A,B", help=anomaly)
     command.add_argument("--normal-value", metavar="VALUE", help=normal)
     command.add_argument("--drop", type=comma_list, default=[], metavar="A,B", help=drop)
+
+
+def add_checked_argument(command):
+    checked = "a file of `next` whose label column you have filled in; repeat the option for several files"
+    command.add_argument("--checked", action="append", default=[], metavar="FILE", help=checked)
 
 
 def add_method_argument(command):

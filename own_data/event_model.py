@@ -37,8 +37,11 @@ class EventModel:
     header: bool = True  # whether the training table had names of columns
 
     @classmethod
-    def fit(cls, method, texts, kinds, y, seed=0, decimal="."):
-        """Learn from a table of strings and y (n,): 1 labelled anomaly, 0 unlabelled."""
+    def fit(cls, method, texts, kinds, y, seed=0, decimal=".", normal=None):
+        """Learn from a table of strings and y (n,): 1 labelled anomaly, 0 unlabelled.
+
+        normal: which of the latter are known to be normal, as a mask (n,) or as positions.
+        """
         with bounded_memory("Encoding the table"), np.errstate(over="ignore", invalid="ignore"):
             table = typed_columns(texts, kinds, decimal)
             encoder = new_encoder(kinds, rare_below(len(table)), MOST_LEVELS).fit(table)
@@ -49,7 +52,7 @@ class EventModel:
             model.typical = typical_row(X, [1] * (X.shape[1] - sum(levels)) + levels)
             model.summary = summarised(table, model.kinds, model.levels)
         try:
-            model.detector.fit(X, y)
+            model.detector.fit(X, y, normal)
         except ValueError as error:  # too few rows for this method, or its training diverged
             raise DataError(f"{method} cannot be fitted: {error}.") from None
         model.quantiles = np.quantile(model.detector.decision_function(X), np.linspace(0, 1, QUANTILES))

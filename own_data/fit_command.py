@@ -4,6 +4,7 @@ import time
 
 from common.writing import name_of
 from own_data.arguments import (
+    add_checked_argument,
     add_label_arguments,
     add_method_argument,
     add_seed_argument,
@@ -11,7 +12,14 @@ from own_data.arguments import (
     add_top_argument,
 )
 from own_data.event_model import EventModel
-from own_data.labelled_tables import columns_to_use, labeled_rows
+from own_data.labelled_tables import (
+    columns_to_use,
+    open_table,
+    partly_labeled_rows,
+    print_labels,
+    refuse_source,
+    statuses_of,
+)
 from own_data.saved_models import save_model
 from own_data.scoring import score_rows
 
@@ -19,6 +27,7 @@ from own_data.scoring import score_rows
 def add_arguments(command):
     add_table_arguments(command)
     add_label_arguments(command)
+    add_checked_argument(command)
     add_method_argument(command)
     add_seed_argument(command)
     command.add_argument("--model", required=True, help="file to write the model to, or -")
@@ -27,21 +36,31 @@ def add_arguments(command):
 
 
 def run(args):
-    table, texts, y = labeled_rows(args, args.model)
-    n_anomalies = y.sum()
-    print(
-        f"{len(y):,} rows of {table.path}: "
-        f"{n_anomalies:,} labelled anomalies, {len(y) - n_anomalies:,} unlabelled."
-    )
-    kinds = columns_to_use(table, texts, y)
+    table = open_table(args)
+    refuse_source(args.model, table.status, *statuses_of(args.checked))
+    texts, labels = partly_labeled_rows(args, table)
+    print_labels(table, labels)
     start = time.perf_counter()
-    model = EventModel.fit(args.method, texts, kinds, y, args.seed, table.decimal)
-    model.header = table.header
+    model = fitted_model(args, table, texts, labels)
     save_model(args.model, model)
     seconds = time.perf_counter() - start
     features = f"{sum(model.widths)} features"
     print(f"Fitted {args.method} on {features} in {seconds:.1f} s; wrote {name_of(args.model)}.")
-    best = score_rows(model, texts[y == 0], args.top, explain=True)
+    if labels.unlabeled.any():
+        print_most_suspicious(model, texts[labels.unlabeled], args.top)
+
+
+def fitted_model(args, table, texts, labels):
+    """A model of the table's rows but for the columns of --drop."""
+    used = texts.drop(columns=args.drop, errors="ignore")
+    kinds = columns_to_use(table, used, labels.y)
+    model = EventModel.fit(args.method, used, kinds, labels.y, args.seed, table.decimal, labels.normal)
+    model.header = table.header
+    return model
+
+
+def print_most_suspicious(model, texts, top):
+    best = score_rows(model, texts, top, explain=True)
     print(f"\nThe {len(best)} most suspicious of the unlabelled rows:")
     shown = [name for name in best if name not in ("why_4", "why_5", "why_rest")]
     print(best[shown].round(3).to_string(index=False))

@@ -1,27 +1,69 @@
-"""The table of fit or evaluate: its rows, its labels and the columns to learn from."""
+"""The table of fit, next or evaluate: its rows, its labels and the columns to learn from."""
+
+import os
 
 from common.errors import DataError, printable
 from common.writing import is_one_of, name_of
 from loading.files import bounded_memory
 from own_data.arguments import anomaly_values
+from own_data.checked_rows import add_checked
 from own_data.column_kinds import choose_columns, typed_columns
 from own_data.drift import is_missing
+from own_data.labels import known_labels
 from own_data.leakage import suspicious_columns
 from own_data.table_files import table_path
-from own_data.user_tables import Table, read_labeled
+from own_data.user_tables import Table, read_labeled, read_whole, refuse_one_class
 
 MOST_TOLD = 10  # columns with missing cells
 
 
 def labeled_rows(args, target, all_known=False):
     """The table of fit or evaluate, its rows as strings without the label column, and y (n,)."""
-    with bounded_memory(table_path(args.table)):
-        table = Table(args.table, args.header, args.encoding, args.decimal or ".")
-        refuse_source(target, table.status)
+    table = open_table(args)
+    refuse_source(target, table.status)
+    with bounded_memory(table.path):
         texts, y = read_labeled(
             table, args.label, args.drop, anomaly_values(args.anomaly_value), args.normal_value, all_known
         )
     return table, texts, y
+
+
+def open_table(args, header=None, decimal="."):
+    """The table that the arguments name, with this header and decimal mark unless they say otherwise."""
+    header = header if args.header is None else args.header
+    with bounded_memory(table_path(args.table)):
+        return Table(args.table, header, args.encoding, args.decimal or decimal)
+
+
+def partly_labeled_rows(args, table, dropped_too=False):
+    """The rows of a table of fit or next as strings without the label column, and their Labels.
+
+    The Labels contain those of the files of --checked.
+    """
+    values = anomaly_values(args.anomaly_value)
+    with bounded_memory(table.path):
+        table.must_have([args.label], "of --label")
+        table.must_have(args.drop, "of --drop")
+        left_out = set() if dropped_too else set(args.drop) - {args.label}
+        texts = read_whole(table, [name for name in table.columns if name not in left_out])
+        cells = texts.pop(args.label)
+        labels = known_labels(cells, values, args.normal_value, table.path, table.decimal)
+        for path in args.checked:
+            labels = add_checked(labels, path, table, texts, cells, args)
+        refuse_one_class(labels.y, table, args.label)
+    return texts, labels
+
+
+def print_labels(table, labels):
+    """Say how many rows have which label, and what 0 was taken for."""
+    print(f"{len(labels.y):,} rows of {table.path}: {labels.in_words()}")
+    if labels.meaning:
+        print(f"Labels: {labels.meaning}")
+
+
+def statuses_of(paths):
+    """The statuses (os.stat) of those paths that are there."""
+    return [os.stat(path) for path in paths if os.path.exists(path)]
 
 
 def refuse_source(target, *statuses):

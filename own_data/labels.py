@@ -1,4 +1,18 @@
-"""What the cells of a label column mean."""
+"""What the cells of a label column mean.
+
+    labels = known_labels(cells, anomaly_values=None, normal_value=None, path="events.csv")
+    labels.y, labels.normal      # (n,) 1 for an anomaly; whether a person has checked it and found it normal
+
+| cell      | without options                                  | --anomaly-value | --normal-value |
+|-----------|--------------------------------------------------|-----------------|----------------|
+| 1, true   | anomaly                                          | as any other    | anomaly        |
+| 0, false  | normal beside empty cells, unlabelled otherwise  | as any other    | as any other   |
+| the value |                                                  | anomaly         | normal         |
+| empty     | unlabelled                                       | unlabelled      | unlabelled     |
+| any other | refused                                          | unlabelled      | refused        |
+"""
+
+from typing import NamedTuple
 
 import numpy as np
 import pandas as pd
@@ -7,6 +21,56 @@ from common.errors import DataError
 from own_data.column_kinds import MISSING, to_numbers
 
 LISTED = 10  # labels in a message, at most
+TRUE, FALSE = frozenset({"1.0", "true"}), frozenset({"0.0", "false"})  # in the form of same_labels
+
+
+class Labels(NamedTuple):
+    """The labels of a table's rows, both (n,), and what the cells with 0 were taken for."""
+
+    y: np.ndarray  # 1 for a labelled anomaly, else 0
+    normal: np.ndarray  # bool: checked by a person and found normal
+    meaning: str = ""
+
+    @property
+    def unlabeled(self):
+        """Which rows nobody has checked (n,)."""
+        return (self.y == 0) & ~self.normal
+
+    def in_words(self):
+        """The three counts."""
+        masks = {"labelled anomalies": self.y, "known normal": self.normal, "unlabelled": self.unlabeled}
+        return ", ".join(f"{mask.sum():,} {what}" for what, mask in masks.items()) + "."
+
+
+def known_labels(cells, anomaly_values, normal_value, path, decimal="."):
+    """The Labels of a column in which cells may be empty."""
+    y = anomaly_labels(cells, anomaly_values, normal_value, False, path, decimal)
+    levels = pd.Series(cells.unique(), dtype=object)
+    labels = canonical(levels, decimal, truth=anomaly_values is None)
+    has_empty, normal, meaning = (labels == "").any(), frozenset(), ""
+    if normal_value is not None:
+        normal = frozenset(canonical([normal_value], decimal, truth=anomaly_values is None))
+    elif anomaly_values is None and labels.isin(FALSE).any():
+        if has_empty:
+            normal = FALSE
+            meaning = (
+                "0 means checked and normal, because other cells are empty; "
+                "if it means unlabelled here, add --anomaly-value 1."
+            )
+        else:
+            meaning = (
+                "0 means unlabelled, because no cell is empty; "
+                "if these rows were checked and found normal, add --normal-value 0."
+            )
+    is_normal = cells.map(dict(zip(levels, labels.isin(normal)))).to_numpy(bool)
+    return Labels(y, is_normal & (y == 0), meaning)
+
+
+def canonical(values, decimal, truth):
+    """Texts in the form of same_labels, with truth values, where they count as such, in lower case."""
+    labels = same_labels(values, decimal)
+    lower = labels.str.casefold()
+    return labels.mask(lower.isin(["true", "false"]), lower) if truth else labels
 
 
 def anomaly_labels(cells, anomaly_values, normal_value, all_known, path, decimal="."):
@@ -16,16 +80,14 @@ def anomaly_labels(cells, anomaly_values, normal_value, all_known, path, decimal
     none, or only normal_value does.
     """
     counts = cells.value_counts()
-    labels = same_labels(counts.index, decimal)
+    labels = canonical(counts.index, decimal, truth=anomaly_values is None)
     if anomaly_values is None:
-        truth = labels.str.casefold()
-        labels = labels.mask(truth.isin(["true", "false"]), truth)
-        anomalous, normal = {"1.0", "true"}, {"0.0", "false"}
+        anomalous, normal = set(TRUE), set(FALSE)
     else:
         anomalous, normal = set(same_labels(anomaly_values, decimal)), None  # None: all other labels
         refuse_absent(anomaly_values, labels, counts, decimal, path)
     if normal_value is not None:
-        normal = set(same_labels([normal_value], decimal))
+        normal = set(canonical([normal_value], decimal, truth=anomaly_values is None))
     is_anomaly, is_missing = labels.isin(anomalous), labels.str.casefold().isin(MISSING)
     unclear = ~is_anomaly & (~labels.isin(normal) if normal else is_missing)
     if not all_known:

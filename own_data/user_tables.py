@@ -209,16 +209,26 @@ def read_labeled(table, label, drop=(), anomaly_values=None, normal_value=None, 
     """
     table.must_have([label], "of --label")
     table.must_have(drop, "of --drop")
+    texts = read_whole(table, [name for name in table.columns if name == label or name not in drop])
+    cells = texts.pop(label)
+    y = anomaly_labels(cells, anomaly_values, normal_value, all_known, table.path, table.decimal)
+    refuse_one_class(y, table, label)
+    return texts, y
+
+
+def read_whole(table, columns):
+    """These columns of a Table as strings, all rows at once."""
     chunks, held = [], 0
-    for chunk in table.chunks([name for name in table.columns if name == label or name not in drop]):
+    for chunk in table.chunks(columns):
         chunks.append(chunk)
         held += chunk.memory_usage(deep=True).sum()
         check_held(held)
-    texts = pd.concat(chunks)
-    cells = texts.pop(label)
-    y = anomaly_labels(cells, anomaly_values, normal_value, all_known, table.path, table.decimal)
+    return pd.concat(chunks)
+
+
+def refuse_one_class(y, table, label):
+    """Refuse labels y (n,) that are all anomalies, or none."""
     if y.all() or not y.any():
         found = "only anomalies" if y.all() else "no labelled anomaly"
         needed = "labelled anomalies and other rows are needed"
         raise DataError(f"{table.path} has {found} in column {label!r}, but {needed}.")
-    return texts, y

@@ -53,6 +53,7 @@ CONTAMINATION = 0.1  # share of the unlabelled rows above the offset_ of `fit`: 
 NOT_THE_METHODS = ("random_state", "contamination")
 # what `fit` keeps beside what it has learned: not in a model file
 NOT_SAVED = ("model_", "weights_", "typical_", "decision_scores_")
+KNOWN_SHARE, KNOWN_COPIES = 0.25, 10  # what a known normal weighs: see with_known_normals
 
 # numbers in what a detector keeps beside its network or trees: REPEN has 8,000, PReNet 30 rows
 STATE_LIMIT, STATE_LIMIT_PER_FEATURE = 2**14, 32
@@ -79,16 +80,22 @@ class Detector(FamiliarNames, BaseEstimator):
     slow_on_sparse = False  # whether it then takes minutes, so that it is run on such data only if asked for
     needs_validation = False  # whether set_validation has to be called before fit_rows
     needs_scaling = False  # whether features far from 0-1 spoil what it learns
+    balances = True  # whether anomalies weigh as much as all unlabelled rows; else one weighs as much as one
+    _known_normal = np.empty(0, int)  # positions of the rows known to be normal, during a fit
 
-    def fit(self: SomeDetector, X: Rows, y: ArrayLike) -> SomeDetector:
-        """Learn from X (n, D) and y (n,): 1 or True for a labelled anomaly, 0 or False for unlabelled."""
+    def fit(self: SomeDetector, X: Rows, y: ArrayLike, normal: ArrayLike | None = None) -> SomeDetector:
+        """Learn from X (n, D) and y (n,): 1 or True for a labelled anomaly, 0 or False for unlabelled.
+
+        normal: which of the latter a person has checked and found normal, as a mask (n,) or as positions.
+        """
         self._is_fitted = False  # until the end: a fit that fails leaves no detector behind
         check_contamination(self.contamination)
         X = self._checked(X, reset=True, ensure_min_samples=2)
         y = self._checked_labels(y, X.shape[0])
         if self.needs_scaling:
             warn_if_unscaled(X, type(self).__name__)
-        self.fit_rows(X, np.flatnonzero(y == 0), np.flatnonzero(y == 1))
+        known = known_positions(normal, X.shape[0])
+        self.fit_rows(X, np.flatnonzero(y == 0), np.flatnonzero(y == 1), known)
         self._is_fitted = False  # again, until it is known that it can score
         scores = self._finite_scores(X)
         self._is_fitted = True
@@ -103,11 +110,22 @@ class Detector(FamiliarNames, BaseEstimator):
             self.typical_ = medians(X)
         return self._set_offset(scores[y == 0], self.contamination)
 
-    def fit_rows(self: SomeDetector, X: Rows, unlabeled: np.ndarray, anomalies: np.ndarray) -> SomeDetector:
+    def fit_rows(
+        self: SomeDetector,
+        X: Rows,
+        unlabeled: np.ndarray,
+        anomalies: np.ndarray,
+        normal: np.ndarray | None = None,
+    ) -> SomeDetector:
         """Learn from the rows of X (float32, finite) at these two lists of positions: U and A of Sec. 3.1.1.
 
-        Sets no offset_.
+        normal: positions of rows known to be normal, whether or not they are in U. Sets no offset_.
         """
+        self._known_normal = np.unique(np.asarray([] if normal is None else normal, int))
+        if len(self._known_normal):
+            if np.isin(self._known_normal, anomalies).any():
+                raise ValueError("a row cannot be a labelled anomaly and known to be normal")
+            unlabeled = with_known_normals(unlabeled, anomalies, self._known_normal, self.balances)
         if len(unlabeled) == 0 or len(anomalies) == 0:
             raise ValueError(
                 f"{type(self).__name__} needs unlabelled rows and labelled anomalies, "
@@ -121,6 +139,7 @@ class Detector(FamiliarNames, BaseEstimator):
         # where features are too large, the loss or the scores show it
         with np.errstate(over="ignore", invalid="ignore"):
             self._fit(X, np.asarray(unlabeled), np.asarray(anomalies), rng)
+        del self._known_normal  # back to that of the class: none
         self.n_features_in_ = X.shape[1]
         self._is_fitted = True
         seconds = time.perf_counter() - start
@@ -294,6 +313,50 @@ def check_contamination(share: float) -> None:
 # The default stands in the constructor alone, not in the class too: the detector behind a compiled graph has
 # no seed (see keras_detector), and must not find this one.
 del Detector.random_state
+
+
+def known_positions(normal: ArrayLike | None, n_rows: int) -> np.ndarray:
+    """Positions of the rows known to be normal, given as a mask (n_rows,) or as positions already."""
+    if normal is None:
+        return np.empty(0, int)
+    given = column_or_1d(normal)
+    if given.dtype == bool:
+        if len(given) != n_rows:
+            raise ValueError(f"X has {n_rows} rows, but the mask of known normals has {len(given)}")
+        return np.flatnonzero(given)
+    if len(given) and (given.dtype.kind not in "iu" or given.min() < 0 or given.max() >= n_rows):
+        raise ValueError(f"known normals must be a mask or positions of rows, from 0 to {n_rows - 1}")
+    return given.astype(int)
+
+
+def with_known_normals(unlabeled, anomalies, normal, balances):
+    """The unlabelled positions with those of known normals among them, repeated: a copy more is more weight.
+
+    Samplers draw from a list of positions and classifiers are fitted on its rows, so this serves all methods.
+
+    | method                      | what a known normal is there                                          |
+    |-----------------------------|-----------------------------------------------------------------------|
+    | PReNet and its variants     | drawn as an unlabelled row of {u,u} and {a,u} pairs, and as a partner |
+    | DevNet, cross-entropy       | drawn as a row with label 0                                           |
+    | Deep SAD, FEAWAD            | the same, also for centre and autoencoder                             |
+    | FSNet, cFSNet, RoSAS        | the same; part of the unlabelled prototype; cFSNet's costs count it   |
+    | REPEN                       | always an inlier, never an outlier candidate; a reference of scores   |
+    | PUMAD                       | always a reliable normal, however much it resembles an anomaly        |
+    | iForest                     | part of the rows that the forest takes for dense                      |
+    | logistic, XGBoost, CatBoost,| KNOWN_COPIES rows of class 0                                          |
+    | random forest, XGBOD        |                                                                       |
+
+    In a method that `balances`, all anomalies get as many draws as all unlabelled rows. There each known
+    normal is as heavy as one labelled anomaly: n of them beside m anomalies get n/m of the unlabelled draws,
+    but KNOWN_SHARE at most, because the unlabelled rows must still show what is usual. In the others, where a
+    labelled anomaly is one row among thousands, it counts as KNOWN_COPIES rows, up to the same share: with
+    one copy it would be what an unlabelled row is. Share and copies were chosen on thyroid and w7a.
+    """
+    others = unlabeled[~np.isin(unlabeled, normal)]
+    most = KNOWN_SHARE / (1 - KNOWN_SHARE) * len(others)
+    share = min(KNOWN_SHARE, len(normal) / len(anomalies))
+    wanted = share / (1 - share) * len(others) if balances else min(KNOWN_COPIES * len(normal), most)
+    return np.concatenate([others, np.resize(normal, max(len(normal), round(wanted)))])
 
 
 def apply_in_chunks(function, X: Rows, positions=None, n_rows: int = CHUNK_ROWS) -> np.ndarray:

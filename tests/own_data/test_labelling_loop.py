@@ -1,0 +1,275 @@
+"""The labelling loop of detect.py: what 0 means, what `next` proposes, and how its file comes back."""
+
+import shlex
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pytest
+from event_tables import events
+
+import detect
+from own_data.labels import known_labels
+from own_data.proposals import least_alike, rows_to_check
+
+FIT = "fit events.csv --label fraud --method logistic --model fraud.model --top 1"
+NEXT = "next events.csv --label fraud --model fraud.model --n 8"
+
+
+def run(command):
+    """The exit code of `python detect.py command`."""
+    try:
+        return detect.main(shlex.split(command))
+    except SystemExit as stop:
+        return stop.code
+
+
+@pytest.fixture
+def few_labels(folder):
+    """events.csv with the first five frauds labelled and all else unlabelled; the true labels."""
+    table = events()
+    truth = table["fraud"].to_numpy()
+    table["fraud"] = np.where(table.index < 100, truth, "")
+    table.to_csv("events.csv", index=False)
+    return truth
+
+
+def filled_in(path, answers, column="fraud", **options):
+    """Fill in the label column of a file of `next` as a person would: answers by row number."""
+    rows = pd.read_csv(path, dtype=str, keep_default_na=False)
+    rows[column] = [answers(int(row)) for row in rows["row"]]
+    rows.to_csv(path, index=False, **options)
+    return rows
+
+
+# ---------------------------------------------------------------------------- what a label means
+
+
+@pytest.mark.parametrize(
+    "cells, anomaly, normal, known",
+    [
+        (["1", "0", "", "0.0"], None, None, [0, 1, 0, 1]),  # beside empty cells, 0 was checked
+        (["TRUE", "false", " "], None, None, [0, 1, 0]),
+        (["1", "0", "0"], None, None, [0, 0, 0]),  # else it means unlabelled
+        (["1", "0", "0"], None, "0", [0, 1, 1]),
+        (["True", "False", "false"], None, "False", [0, 1, 1]),
+        (["1", "0", ""], ["1"], None, [0, 0, 0]),
+        (["yes", "no", ""], ["yes"], None, [0, 0, 0]),
+        (["yes", "no", ""], ["yes"], "no", [0, 1, 0]),
+    ],
+)
+def test_which_labels_mean_known_normal(cells, anomaly, normal, known):
+    labels = known_labels(pd.Series(cells), anomaly, normal, "t.csv")
+    assert labels.normal.astype(int).tolist() == known
+
+
+@pytest.mark.parametrize(
+    "zeros, options, counts, meaning",
+    [
+        (300, "", "30 labelled anomalies, 285 known normal, 285 unlabelled.", "add --anomaly-value 1"),
+        (300, "--anomaly-value 1", "30 labelled anomalies, 0 known normal, 570 unlabelled.", None),
+        (600, "", "30 labelled anomalies, 0 known normal, 570 unlabelled.", "add --normal-value 0"),
+        (600, "--normal-value 0", "30 labelled anomalies, 570 known normal, 0 unlabelled.", None),
+    ],
+)
+def test_fit_says_what_zero_meant_and_how_to_change_it(folder, zeros, options, counts, meaning, capsys):
+    table = events()
+    is_zero = (table["fraud"] == "") & (table.index < zeros)
+    table.assign(fraud=table["fraud"].mask(is_zero, "0")).to_csv("events.csv", index=False)
+    assert run(f"{FIT} {options}") == 0
+    shown = capsys.readouterr().out
+    assert f"600 rows of events.csv: {counts}" in shown
+    assert (meaning in shown) if meaning else ("Labels:" not in shown)
+
+
+# ---------------------------------------------------------------------------- which rows are proposed
+
+
+def test_the_most_suspicious_rows_come_first_and_then_the_least_alike():
+    X = np.array([[0.0], [0.1], [0.2], [5.0], [9.0], [0.3], [7.0]])
+    scores = np.array([9.0, 8.0, 7.0, 6.0, 5.0, 4.0, -1.0])
+    is_open = np.array([True, True, False, True, True, True, True])
+    rows, n_suspicious = rows_to_check(X, scores, is_open, n=4, informative_share=0.5)
+    assert n_suspicious == 2 and rows.tolist() == [0, 1, 4, 3]  # 5 is near 0 and 1; of 3 and 6, 3 is first
+    assert rows_to_check(X, scores, is_open, n=4, informative_share=0)[0].tolist() == [0, 1, 3, 4]
+    assert sorted(rows_to_check(X, scores, is_open, n=99)[0]) == [0, 1, 3, 4, 5, 6]
+
+
+def test_rows_far_down_the_list_are_not_proposed_for_being_different():
+    scores = np.arange(1_000.0)[::-1]
+    X = scores[:, np.newaxis].copy()
+    rows, _ = rows_to_check(X, scores, np.ones(1_000, bool), n=4)
+    assert rows.tolist() == [0, 1, 2, 39]
+
+
+def test_equal_rows_are_proposed_once_each():
+    assert sorted(least_alike(np.zeros((3, 2)), np.zeros((1, 2)), 5)) == [0, 1, 2]
+
+
+# ---------------------------------------------------------------------------- the loop
+
+
+def test_three_rounds_without_copying_a_label(few_labels, capsys):
+    """Frauds are found, no row is proposed twice, and known normals come back as such."""
+    truth, seen, checked = few_labels, [], ""
+    for number in range(3):
+        assert run(f"{FIT} {checked}") == 0
+        assert run(f"{NEXT} {checked} --output {number}.csv") == 0
+        rows = filled_in(f"{number}.csv", lambda row: truth[row - 1] or "0")
+        assert len(rows) == 8 and list(rows)[:6] == ["row", "score", "why_1", "why_2", "why_3", "fraud"]
+        seen += rows["row"].astype(int).tolist()
+        checked += f" --checked {number}.csv"
+    assert len(set(seen)) == 24 and min(seen) > 7 and not set(seen) & {8, 28, 48, 68, 88}
+    found = sum(truth[row - 1] == "1" for row in seen)
+    assert found >= 15
+    capsys.readouterr()
+    assert run(f"{FIT} {checked}") == 0
+    counts = f"{5 + found} labelled anomalies, {24 - found} known normal, 571 unlabelled."
+    assert counts in capsys.readouterr().out
+
+
+def test_next_without_a_model_proposes_what_it_proposes_with_one(few_labels):
+    assert run(FIT) == 0 and run(f"{NEXT} --output with.csv") == 0
+    assert run("next events.csv --label fraud --method logistic --n 8 --output without.csv") == 0
+    assert Path("with.csv").read_bytes() == Path("without.csv").read_bytes()
+
+
+def test_cells_are_those_of_the_table_dropped_columns_too(few_labels):
+    assert run("next events.csv --label fraud --method logistic --drop age --n 3 --output new.csv") == 0
+    rows = pd.read_csv("new.csv", dtype=str, keep_default_na=False).set_index("row")
+    table = pd.read_csv("events.csv", dtype=str, keep_default_na=False)
+    for row in rows.index:
+        assert rows.loc[row, list(table)].equals(table.iloc[int(row) - 1].rename(row))
+
+
+def test_a_file_that_a_spreadsheet_wrote_anew_is_taken(few_labels, capsys):
+    assert run(FIT) == 0 and run(f"{NEXT} --output new.csv") == 0
+    rows = filled_in("new.csv", lambda row: "TRUE")
+    rows["time"] = pd.to_datetime(rows["time"]).dt.strftime("%d/%m/%Y %H:%M")
+    rows["amount"], rows["member"] = rows["amount"] + "0", rows["member"].str.upper()
+    rows.drop(columns=["id", "score"]).to_csv("new.csv", index=False, sep=";")
+    capsys.readouterr()
+    assert run(f"{FIT} --checked new.csv") == 0
+    assert "13 labelled anomalies, 0 known normal, 587 unlabelled." in capsys.readouterr().out
+
+
+def test_a_table_with_columns_named_as_ours(few_labels):
+    table = pd.read_csv("events.csv", dtype=str, keep_default_na=False)
+    table.assign(row="x", score=table["age"]).to_csv("events.csv", index=False)
+    assert run(FIT) == 0 and run(f"{NEXT} --output new.csv") == 0
+    rows = pd.read_csv("new.csv", dtype=str, keep_default_na=False)
+    assert list(rows)[:2] == ["row_", "score_"]
+    rows.assign(fraud="1").to_csv("new.csv", index=False)
+    assert run(f"{FIT} --checked new.csv") == 0
+
+
+@pytest.mark.parametrize(
+    "options, answer, counts",
+    [
+        ("--anomaly-value DoS", "DoS", "13 labelled anomalies, 0 known normal"),
+        ("--anomaly-value DoS", "ok", "5 labelled anomalies, 8 known normal"),
+        ("--anomaly-value DoS", "0", "5 labelled anomalies, 8 known normal"),
+        ("--anomaly-value DoS --normal-value ok", "1", "13 labelled anomalies, 95 known normal"),
+        ("--anomaly-value 2", "1", "5 labelled anomalies, 8 known normal"),  # 1 is the table's other label
+    ],
+)
+def test_checked_files_may_use_the_labels_of_the_table(few_labels, options, answer, counts, capsys):
+    table, names = pd.read_csv("events.csv", dtype=str, keep_default_na=False), ["DoS", "ok"]
+    if "2" in options:
+        names = ["2", "1"]
+    known = np.where(few_labels == "1", *names)
+    table.assign(fraud=np.where(table.index < 100, known, "")).to_csv("events.csv", index=False)
+    assert run(f"{FIT} {options}") == 0 and run(f"{NEXT} {options} --output new.csv") == 0
+    filled_in("new.csv", lambda row: answer)
+    capsys.readouterr()
+    assert run(f"{FIT} {options} --checked new.csv") == 0
+    assert counts in capsys.readouterr().out
+
+
+# ---------------------------------------------------------------------------- what is refused
+
+
+def other_cells(rows):
+    rows.loc[3, "amount"] = "1234.5"
+
+
+def other_rows(rows):
+    rows["row"] = rows["row"].astype(int) + 1
+
+
+def beyond_the_table(rows):
+    rows.loc[0, "row"] = "601"
+
+
+def half_a_row(rows):
+    rows.loc[0, "row"] = "1.5"
+
+
+def unknown_label(rows):
+    rows.loc[0, "fraud"] = "maybe"
+
+
+def a_labelled_row(rows):
+    table = pd.read_csv("events.csv", dtype=str, keep_default_na=False)
+    rows.loc[0] = table.loc[7].to_dict() | {"row": "8", "fraud": "0"}
+
+
+def twice(rows):
+    rows.loc[len(rows)] = rows.loc[0].to_dict() | {"fraud": "0"}
+
+
+def nothing_but_labels(rows):
+    rows.drop(columns=[name for name in rows if name not in ("row", "fraud")], inplace=True)
+
+
+def no_row_numbers(rows):
+    rows.drop(columns="row", inplace=True)
+
+
+@pytest.mark.parametrize(
+    "change, message",
+    [
+        (other_cells, "is not of events.csv as it is now: row"),
+        (other_rows, "is not of events.csv as it is now: row"),
+        (beyond_the_table, "names the row '601', but the table has 600 rows"),
+        (half_a_row, "names the row '1.5'"),
+        (unknown_label, "the label 'maybe' instead of one of 0, 1, false, true"),
+        (a_labelled_row, "Row 8 of events.csv is labelled an anomaly already"),
+        (twice, "labelled an anomaly already, but new.csv says normal"),
+        (nothing_but_labels, "no column of events.csv by which"),
+        (no_row_numbers, "lacks the column row of a file that `next` wrote"),
+    ],
+)
+def test_a_checked_file_that_does_not_belong_is_refused(few_labels, change, message, capsys):
+    assert run(FIT) == 0 and run(f"{NEXT} --output new.csv") == 0
+    rows = filled_in("new.csv", lambda row: "1")
+    change(rows)
+    rows.to_csv("new.csv", index=False)
+    before = Path("fraud.model").read_bytes()
+    capsys.readouterr()
+    assert run(f"{FIT} --checked new.csv") == 2
+    error = capsys.readouterr().err
+    assert message in error and error.count("\n") == 1
+    assert Path("fraud.model").read_bytes() == before
+
+
+def test_a_missing_checked_file_is_refused(few_labels, capsys):
+    assert run(f"{FIT} --checked nothing.csv") == 2
+    error = capsys.readouterr().err
+    assert "nothing.csv" in error and error.count("\n") == 1
+
+
+@pytest.mark.parametrize("command", [f"{NEXT} --output new.csv", f"{FIT} --model new.csv --checked new.csv"])
+def test_labels_that_a_person_filled_in_are_never_written_over(few_labels, command, capsys):
+    assert run(FIT) == 0 and run(f"{NEXT} --output new.csv") == 0
+    filled_in("new.csv", lambda row: "1")
+    before = Path("new.csv").read_bytes()
+    assert run(command) == 2
+    assert Path("new.csv").read_bytes() == before
+
+
+def test_a_table_with_all_labels_has_nothing_to_check(folder, capsys):
+    table = events()
+    table.assign(fraud=np.where(table["fraud"] == "1", "1", "0")).to_csv("events.csv", index=False)
+    assert run("next events.csv --label fraud --normal-value 0 --method logistic") == 2
+    assert "nothing left to check" in capsys.readouterr().err
