@@ -26,6 +26,7 @@ from common.writing import is_standard_output, is_written_through
 COMMANDS = {
     "fit": "learn from a table with some labelled anomalies",
     "score": "score the rows of a table with a model of fit",
+    "info": "what a model of fit was made of",
     "evaluate": "how well it works, for a table whose labels are all known",
 }
 

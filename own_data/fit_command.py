@@ -12,6 +12,7 @@ from own_data.arguments import (
 )
 from own_data.event_model import EventModel
 from own_data.labelled_tables import columns_to_use, labeled_rows
+from own_data.origin import origin_of
 from own_data.saved_models import save_model
 from own_data.scoring import score_rows
 
@@ -36,7 +37,7 @@ def run(args):
     kinds = columns_to_use(table, texts, y)
     start = time.perf_counter()
     model = EventModel.fit(args.method, texts, kinds, y, args.seed, table.decimal)
-    model.header = table.header
+    model.header, model.origin = table.header, origin_of(args, table, y)
     save_model(args.model, model)
     seconds = time.perf_counter() - start
     features = f"{sum(model.widths)} features"
