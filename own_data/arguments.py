@@ -45,17 +45,20 @@ def add_table_arguments(command):
 
 def add_label_arguments(command):
     """What is a label, and which columns are used."""
-    label = "1/0 or true/false; empty means unlabelled"
+    add_label_column(command, "1/0 or true/false; empty means unlabelled", required=True)
+    command.add_argument("--drop", type=comma_list, default=[], metavar="A,B", help="columns to leave out")
+
+
+def add_label_column(command, help_text, required):
+    """The column of labels, and what they mean."""
     anomaly = (
         "what marks an anomaly instead, or several such values; all other labels then mean 0. "
         "Repeat the option for values with a comma in them"
     )
     normal = "what marks known normal rows, which join the unlabelled ones"
-    drop = "columns to leave out"
-    command.add_argument("--label", required=True, metavar="COLUMN", help=label)
+    command.add_argument("--label", required=required, metavar="COLUMN", help=help_text)
     command.add_argument("--anomaly-value", action="append", metavar="A,B", help=anomaly)
     command.add_argument("--normal-value", metavar="VALUE", help=normal)
-    command.add_argument("--drop", type=comma_list, default=[], metavar="A,B", help=drop)
 
 
 def add_method_argument(command):

@@ -85,7 +85,7 @@ def table_in_words(table):
 def evaluation_in_words(found):
     """The metrics that evaluate --record wrote, and what they were measured on."""
     if not found:
-        return f"{NOT_RECORDED}; `detect.py evaluate ... --record MODEL` does"
+        return f"{NOT_RECORDED} (detect.py evaluate --record MODEL adds it)"
     metrics = ", ".join(f"{name} {value:.4f}" for name, value in found.get("metrics", {}).items())
     runs = "1 run" if found.get("runs") == 1 else f"mean of {found.get('runs')} runs"
     labelled = f"{found.get('labelled_anomalies')} labelled anomalies"
