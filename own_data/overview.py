@@ -63,7 +63,7 @@ def overview_of(model, table, top, keep=(), label=None, anomaly_values=None, nor
             best = best.join(texts[list(keep)].add_prefix(KEPT))
             found.best = (best if found.best.empty else pd.concat([found.best, best])).nlargest(top, "score")
             if label:
-                cells.append(texts[label])
+                cells.append(texts[label].copy())  # a view would hold the whole chunk
             bar.update(table.position - bar.n)
     found.scores = np.concatenate(found.parts)
     if label:

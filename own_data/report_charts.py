@@ -61,7 +61,8 @@ def scores_plot(scores, training_quantiles, threshold):
     xs, ys = steps(edges, np.maximum(now, lowest))
     panel.band(xs, np.full(len(xs), lowest), ys, "released")
     panel.line(xs, ys, "released")
-    panel.line(*steps(edges, np.maximum(before, lowest)), "published dashed")
+    xs, ys = steps(edges, np.maximum(before, lowest))
+    panel.line(xs, ys, "published dashed")
     threshold_line(panel, threshold)
     return panel.svg(f"Distribution of the scores, here and in training; threshold {number(threshold)}")
 
@@ -96,7 +97,8 @@ def precision_recall_plot(scores, y, confusion):
     panel = Panel((0, 1), (0, 1), x_name="recall", y_name="precision")
     panel.line((0, 1), (y.mean(), y.mean()), "diagonal-line")
     # the last point, recall 0 and precision 1, is a convention and no threshold's
-    panel.line(*thinned(recall[:-1], precision[:-1]), "released main")
+    xs, ys = thinned(recall[:-1], precision[:-1])
+    panel.line(xs, ys, "released main")
     hits, alarms, missed, _ = confusion
     if hits + alarms:
         dot(panel, hits / (hits + missed), hits / (hits + alarms))
@@ -109,7 +111,8 @@ def roc_plot(scores, y, confusion):
     area = roc_auc_score(y, scores)
     panel = Panel((0, 1), (0, 1), x_name="false positive rate", y_name="recall")
     panel.line((0, 1), (0, 1), "diagonal-line")
-    panel.line(*thinned(false_rate, true_rate), "released main")
+    xs, ys = thinned(false_rate, true_rate)
+    panel.line(xs, ys, "released main")
     hits, alarms, missed, others = confusion
     dot(panel, alarms / (alarms + others), hits / (hits + missed))
     return panel.svg(f"ROC curve, AUC-ROC {number(area)}"), area
@@ -122,8 +125,9 @@ def dot(panel, x, y):
 # ---------------------------------------------------------------------------- columns that changed
 
 
-def change_plot(name, kind, before, now, quantiles):
-    """One column in training and now: shares of bins or of levels."""
+def change_plot(name, kind, shares, quantiles):
+    """One column in training and now, by the shares of its bins or of its levels."""
+    before, now = shares
     if kind == "number":
         return number_change(name, before, now, quantiles)
     return level_changes(name, before, now, kind)
@@ -144,7 +148,8 @@ def number_change(name, before, now, quantiles):
     xs, ys = steps(edges, now)
     panel.band(xs, 0 * ys, ys, "released")
     panel.line(xs, ys, "released")
-    panel.line(*steps(edges, before), "published dashed")
+    xs, ys = steps(edges, before)
+    panel.line(xs, ys, "published dashed")
     return panel.svg(printable(f"{name}: shares of the rows in training and now"))
 
 

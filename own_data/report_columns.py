@@ -41,7 +41,7 @@ def columns_section(model, found):
     plots = [
         figure(
             printable(name)[:CELL_LETTERS],
-            change_plot(name, model.kinds[name], *found.comparison.shares(name), quantiles_of(model, name)),
+            change_plot(name, model.kinds[name], found.comparison.shares(name), quantiles_of(model, name)),
         )
         for name in changes.index[:MOST_CHANGES]
     ]
