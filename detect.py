@@ -4,6 +4,8 @@
     python detect.py next events.csv --label fraud --model fraud.model --output to_check.csv
     python detect.py fit events.csv --label fraud --checked to_check.csv --model fraud.model
     python detect.py score new.csv --model fraud.model --output scores.csv --contamination 0.01 --explain
+    python detect.py report new.csv --model fraud.model --output report.html      # opens in any browser
+    python detect.py info fraud.model
     python detect.py evaluate events.csv --label y --anomaly-value yes --n-labeled 60
     zcat new.gz | python detect.py score - --model fraud.model --output - | head   # - as in other programs
 
@@ -29,6 +31,8 @@ COMMANDS = {
     "fit": "learn from a table with some labelled anomalies",
     "next": "propose the rows that a person should check next",
     "score": "score the rows of a table with a model of fit",
+    "info": "what a model of fit was made of",
+    "report": "a page on the scored rows of a table",
     "evaluate": "how well it works, for a table whose labels are all known",
 }
 

@@ -5,6 +5,8 @@ import argparse
 from common.command_line import positive
 from own_data.event_model import SAVED_METHODS
 
+LABEL_HELP = "1/0 or true/false; empty means unlabelled; 0 next to empty cells means checked and normal"
+
 
 def comma_list(text):
     return [name.strip() for name in text.split(",") if name.strip()]
@@ -45,17 +47,20 @@ def add_table_arguments(command):
 
 def add_label_arguments(command):
     """What is a label, and which columns are used."""
-    label = "1/0 or true/false; empty means unlabelled; 0 beside empty cells means checked and normal"
+    add_label_column(command, LABEL_HELP, required=True)
+    command.add_argument("--drop", type=comma_list, default=[], metavar="A,B", help="columns to leave out")
+
+
+def add_label_column(command, help_text, required):
+    """The column of labels, and what they mean."""
     anomaly = (
         "what marks an anomaly instead, or several such values; all other labels then mean 0. "
         "Repeat the option for values with a comma in them"
     )
     normal = "what marks rows that were checked and found normal; other labels are then refused"
-    drop = "columns to leave out"
-    command.add_argument("--label", required=True, metavar="COLUMN", help=label)
+    command.add_argument("--label", required=required, metavar="COLUMN", help=help_text)
     command.add_argument("--anomaly-value", action="append", metavar="A,B", help=anomaly)
     command.add_argument("--normal-value", metavar="VALUE", help=normal)
-    command.add_argument("--drop", type=comma_list, default=[], metavar="A,B", help=drop)
 
 
 def add_checked_argument(command):

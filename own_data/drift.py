@@ -100,17 +100,23 @@ class Comparison:
                 counts = level_names(values, kind, summary["shares"]).value_counts()
                 self._counts[name] = self._counts[name].add(counts, fill_value=0)
 
+    def shares(self, name):
+        """The shares of the bins or levels of a column, in training and now, without what is missing."""
+        summary, n_filled = self._summary[name], max(self.n_rows - self._missing[name], 1)
+        if self._kinds[name] == "number":
+            before = np.array([0.0, *training_shares(summary["quantiles"]), 0.0])
+        else:
+            before = pd.Series(summary["shares"], dtype=float)
+        return before, self._counts[name] / n_filled
+
     def changes(self):
         """A row per column: distance, share missing now and in training, share that is out of range."""
         rows = {}
         for name, kind in self._kinds.items():
-            summary, n_filled = self._summary[name], max(self.n_rows - self._missing[name], 1)
-            shares = self._counts[name] / n_filled
+            summary, (before, shares) = self._summary[name], self.shares(name)
             if kind == "number":
-                before = np.array([0.0, *training_shares(summary["quantiles"]), 0.0])
                 beyond, distance = shares[0] + shares[-1], 0.5 * np.abs(shares - before).sum()
             else:
-                before = pd.Series(summary["shares"], dtype=float)
                 beyond = shares.get(OTHER_LEVELS, 0.0) - before.get(OTHER_LEVELS, 0.0)
                 distance = 0.5 * shares.sub(before, fill_value=0).abs().sum()
             missing = {
@@ -121,19 +127,21 @@ class Comparison:
             rows[name] = {"distance": filled, "beyond": max(beyond, 0.0), **missing}
         return pd.DataFrame.from_dict(rows, orient="index")
 
-    def in_words(self):
-        """What has changed since training, the most first, as a line or two; empty if nothing much has."""
-        if self.n_rows < FEWEST_ROWS:
-            return ""
+    def changed(self):
+        """The rows of `changes` of the columns that changed much, the most first; few rows tell nothing."""
         changes = self.changes()
         more_missing = changes["missing"] - changes["missing before"]
-        told = changes[
-            (changes["distance"] > FAR) | (changes["beyond"] > MUCH_MORE) | (more_missing > MUCH_MORE)
-        ]
+        much = (changes["distance"] > FAR) | (changes["beyond"] > MUCH_MORE) | (more_missing > MUCH_MORE)
+        told = changes[much & (self.n_rows >= FEWEST_ROWS)]
+        most = told[["distance", "beyond"]].max(axis=1)
+        return told.loc[most.sort_values(ascending=False, kind="stable").index]
+
+    def in_words(self):
+        """What has changed since training, the most first, as a line or two; empty if nothing much has."""
+        told = self.changed()
         if told.empty:
             return ""
-        order = told.assign(most=told[["distance", "beyond"]].max(axis=1)).nlargest(MOST_TOLD, "most").index
-        texts = [self._told(name, changes.loc[name]) for name in order]
+        texts = [self._told(name, told.loc[name]) for name in told.index[:MOST_TOLD]]
         others = f"; {len(told) - len(texts)} further columns" if len(told) > len(texts) else ""
         return (
             f"DRIFT: unlike the training rows: {'; '.join(texts)}{others}. Scores may mean less than before."

@@ -11,6 +11,7 @@ from own_data.arguments import (
 )
 from own_data.evaluation import HIDDEN_SHARE, draw_curves, hidden_label_tests, quality_table
 from own_data.labelled_tables import columns_to_use, labeled_rows
+from own_data.model_info import check_recordable, record_evaluation
 
 DESCRIPTION = (
     "Holds 20% of the rows out, hides all but --n-labeled of the training anomalies, fits and scores. "
@@ -31,10 +32,14 @@ def add_arguments(command):
     command.add_argument("--runs", type=positive, default=1, help=runs)
     curves = "PNG of the curves, or - (default: %(default)s)"
     command.add_argument("--output", default="curves.png", help=curves)
+    record = "file of fit to write the metrics into, for info and report"
+    command.add_argument("--record", metavar="MODEL", help=record)
     command.set_defaults(target="output")
 
 
 def run(args):
+    if args.record:
+        check_recordable(args.record, args.method)
     table, texts, y = labeled_rows(args, args.output, all_known=True)
     n_anomalies = y.sum()
     if min(n_anomalies, len(y) - n_anomalies) < 5:
@@ -46,6 +51,11 @@ def run(args):
     kinds = columns_to_use(table, texts, y)
     seeds = range(args.seed, args.seed + args.runs)
     tests = hidden_label_tests(texts, y, kinds, args.method, args.n_labeled, seeds, table.decimal)
-    print(quality_table(tests, seeds).to_string(index=False, float_format="%.4f"))
+    qualities = quality_table(tests, seeds)
+    print(qualities.to_string(index=False, float_format="%.4f"))
     draw_curves(tests, args.output)
     print(f"Wrote {name_of(args.output)}.")
+    if args.record:
+        means = qualities.set_index("seed").loc["mean" if args.runs > 1 else args.seed]
+        record_evaluation(args.record, table, args, means)
+        print(f"Recorded in {args.record}.")

@@ -35,6 +35,7 @@ class EventModel:
     summary: dict | None = None  # of the training rows (drift.py); an older file has none
     decimal: str = "."  # the mark in the numbers of the texts
     header: bool = True  # whether the training table had names of columns
+    origin: dict | None = None  # its table, labels and code (origin.py); an older file has none
 
     @classmethod
     def fit(cls, method, texts, kinds, y, seed=0, decimal=".", normal=None):

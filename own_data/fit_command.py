@@ -20,6 +20,7 @@ from own_data.labelled_tables import (
     refuse_source,
     statuses_of,
 )
+from own_data.origin import origin_of
 from own_data.saved_models import save_model
 from own_data.scoring import score_rows
 
@@ -42,6 +43,7 @@ def run(args):
     print_labels(table, labels)
     start = time.perf_counter()
     model = fitted_model(args, table, texts, labels)
+    model.origin = origin_of(args, table, labels.y)
     save_model(args.model, model)
     seconds = time.perf_counter() - start
     features = f"{sum(model.widths)} features"

@@ -29,6 +29,7 @@ from own_data.features import (
     require,
     typical_cells,
 )
+from own_data.origin import check_origin
 
 FORMAT, VERSION = "prenet-events", 1
 # bytes of all that a model file expands to; one of 21 columns has 0.2 MB, one of 1,000 features with FEAWAD 1
@@ -51,6 +52,7 @@ def save_model(path, model):
     }
     contents |= {"rows": model.n_rows, "columns": described_encoder(model.encoder), "arrays": list(arrays)}
     contents["summary"] = model.summary
+    contents["origin"] = model.origin
     contents["table"] = {"decimal": model.decimal, "header": model.header}
     members = {"format.json": json.dumps(contents, indent=1).encode()}
     for name, array in arrays.items():
@@ -122,6 +124,9 @@ def _built_model(contents, arrays, path):
     if contents.get("summary") is not None:  # files of before have none
         check_summary(contents["summary"], model.kinds)
         model.summary = contents["summary"]
+    if contents.get("origin") is not None:
+        check_origin(contents["origin"], n_rows)
+        model.origin = contents["origin"]
     detector.restore(arrays, n_features)
     return model
 

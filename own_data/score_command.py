@@ -9,6 +9,7 @@ from common.writing import name_of
 from own_data.arguments import add_table_arguments, add_top_argument, comma_list
 from own_data.labelled_tables import refuse_source
 from own_data.saved_models import load_model
+from own_data.score_files import FORMATS, format_of
 from own_data.scoring import REASONS, write_scores
 from own_data.user_tables import Table
 
@@ -21,7 +22,12 @@ def add_arguments(command):
     )
     reasons = f"the (up to) {REASONS} columns that raise each score most, counted from their typical values"
     command.add_argument("--model", required=True, help="file that fit wrote")
-    command.add_argument("--output", default="scores.csv", help="CSV to write, or - (default: %(default)s)")
+    output = (
+        "file to write: .csv, .jsonl (also with .gz) or .parquet; - is standard output (default: %(default)s)"
+    )
+    written_as = "format of the output, if its name does not say (default: csv)"
+    command.add_argument("--output", default="scores.csv", metavar="FILE", help=output)
+    command.add_argument("--format", choices=FORMATS, help=written_as)
     command.add_argument("--keep", type=comma_list, nargs="?", const=[], metavar="A,B", help=keep)
     add_top_argument(command, None, "only the N rows with the highest scores, in that order")
     command.add_argument("--contamination", type=rate, metavar="RATE", help=expected)
@@ -39,6 +45,7 @@ def open_for_model(args, model):
 
 
 def run(args):
+    format_name = format_of(args.output, args.format)
     model = load_model(args.model)
     table = open_for_model(args, model)
     refuse_source(args.output, table.status, os.stat(args.model))
@@ -52,7 +59,7 @@ def run(args):
             )
     threshold = None if args.contamination is None else model.threshold(args.contamination)
     n_rows, n_written, watch = write_scores(
-        model, table, args.output, keep, args.top, threshold, args.explain
+        model, table, args.output, format_name, keep, args.top, threshold, args.explain
     )
     written = f"the {n_written:,} highest" if args.top else "all"
     print(f"Scored {n_rows:,} rows of {table.path}; wrote {written} to {name_of(args.output)}.")

@@ -5,9 +5,9 @@ import pandas as pd
 from tqdm import tqdm
 
 from common.errors import printable
-from common.writing import written_whole
 from own_data.drift import Comparison
 from own_data.features import MISSING_LEVEL
+from own_data.score_files import score_file
 from own_data.user_tables import ROWS_AT_ONCE
 
 REASONS = 5  # columns shown for a score
@@ -65,14 +65,17 @@ def score_rows(model, texts, top=None, explain=False, watch=None):
     return result if top is None else result.nlargest(top, "score")
 
 
-def write_scores(model, table, output, keep=(), top=None, threshold=None, explain=False):
-    """Score a Table into a CSV file, all rows or the `top`; how many were read and written, and a Watch."""
+def progress_bar(table):
+    """A bar on standard error, if that is a terminal, of the bytes read; of a pipe the size is unknown."""
+    hidden = True if table.size is None else None
+    return tqdm(total=table.size, unit="B", unit_scale=True, disable=hidden)
+
+
+def write_scores(model, table, output, format_name="csv", keep=(), top=None, threshold=None, explain=False):
+    """Score a Table into a file, all rows or the `top`; how many were read and written, and a Watch."""
     n_rows, watch, best = 0, Watch(model, threshold), pd.DataFrame()
     columns = [name for name in table.columns if name in keep or name in model.kinds]
-    # on standard error, and only if that is a terminal; of a pipe the size is unknown
-    hidden = True if table.size is None else None
-    bar_settings = {"total": table.size, "unit": "B", "unit_scale": True, "disable": hidden}
-    with written_whole(output) as file, tqdm(**bar_settings) as bar:
+    with score_file(output, format_name) as write, progress_bar(table) as bar:
         for texts in table.chunks(columns):
             result = score_rows(model, texts, top, explain, watch)
             if threshold is not None:
@@ -81,9 +84,9 @@ def write_scores(model, table, output, keep=(), top=None, threshold=None, explai
             if top:
                 best = (result if best.empty else pd.concat([best, result])).nlargest(top, "score")
             else:
-                result.to_csv(file, mode="wb", header=n_rows == 0, index=False)
+                write(result)
             n_rows += len(texts)
             bar.update(table.position - bar.n)
         if top:
-            best.to_csv(file, mode="wb", index=False)
+            write(best)
     return n_rows, len(best) if top else n_rows, watch

@@ -5,6 +5,7 @@ None is trusted, and a pipe is read once, from its first byte to its last.
 
 import codecs
 import gzip
+import hashlib
 import io
 import math
 import os
@@ -16,6 +17,7 @@ from common.errors import DataError
 from loading.files import SIZE_LIMIT, damage_reported, guarded, guarded_text, open_zip
 from own_data.features import MOST_COLUMNS
 
+HASHED_AT_ONCE = 2**20
 GZIP, PARQUET, ZIPS = b"\x1f\x8b", b"PAR1", (b"PK\3\4", b"PK\5\6")  # the second is an empty archive
 
 
@@ -34,10 +36,22 @@ class TableFile:
         except OSError as error:
             raise DataError(f"{self.path} cannot be read: {error.strerror}.") from None
         self.size = self.status.st_size if stat.S_ISREG(self.status.st_mode) else None
+        self._pipe, self._first = None, 0
         if self._raw.seekable():
-            self._raw.seek(-len(self._start), os.SEEK_CUR)
+            self._first = self._raw.seek(-len(self._start), os.SEEK_CUR)
         else:
-            self._raw = io.BufferedReader(Rejoined(self._start, self._raw))
+            self._pipe = Rejoined(self._start, self._raw)
+            self._raw = io.BufferedReader(self._pipe)
+
+    def fingerprint(self):
+        """{bytes, sha256} of the file; a pipe must have been read to its end."""
+        if self._pipe:
+            return {"bytes": self._pipe.n_bytes, "sha256": self._pipe.digest.hexdigest()}
+        digest, at, descriptor = hashlib.sha256(), self._first, self._raw.fileno()
+        while data := os.pread(descriptor, HASHED_AT_ONCE, at):
+            digest.update(data)
+            at += len(data)
+        return {"bytes": at - self._first, "sha256": digest.hexdigest()}
 
     @property
     def is_parquet(self):
@@ -83,10 +97,11 @@ class TableFile:
 
 
 class Rejoined(io.RawIOBase):
-    """A pipe after its first bytes were looked at, from these on."""
+    """A pipe after its first bytes were looked at, from these on; `n_bytes` were read, hashed by `digest`."""
 
     def __init__(self, start, rest):
         self._start, self._rest = start, rest
+        self.n_bytes, self.digest = 0, hashlib.sha256()
 
     def readable(self):
         return True
@@ -95,6 +110,8 @@ class Rejoined(io.RawIOBase):
         data = self._start or self._rest.read1(len(buffer))
         self._start = b""
         buffer[: len(data)] = data
+        self.n_bytes += len(data)
+        self.digest.update(data)
         return len(data)
 
 

@@ -93,6 +93,10 @@ class Table:
     def _csv_reader(self, lines, **options):
         return csv.reader(lines, delimiter=self._separator, skipinitialspace=True, **options)
 
+    def fingerprint(self):
+        """Size and SHA-256 of the file, all of which was read."""
+        return self._file.fingerprint()
+
     def must_have(self, names, purpose):
         """Refuse a table that lacks one of these columns."""
         lacking = [name for name in names if name not in self.columns]

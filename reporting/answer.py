@@ -5,6 +5,8 @@ from html import escape
 import pandas as pd
 
 from common.numbers import number, signed
+from drawing.elements import tag
+from drawing.svg import grid
 from judging.cells import TITLES, published_table
 from judging.effects import Lead
 from judging.leads import closest_rival, interval_is_above_zero
@@ -13,8 +15,7 @@ from judging.tables import METRICS, PAPER_METRICS
 from judging.verdicts import CLAIM_VERDICTS, UNTESTABLE, capital
 from methods import METHODS, method_group
 from reporting.charts import dumbbells, interval_range, intervals, verdict_bar
-from reporting.markup import follow, missing, tag
-from reporting.svg import grid
+from reporting.markup import follow, missing
 
 TESTED = [verdict for verdict in CLAIM_VERDICTS if verdict != UNTESTABLE]
 MUCH_HIGHER = 0.05  # average AUC-PR above the published values from which a method is mentioned

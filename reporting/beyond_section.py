@@ -5,6 +5,8 @@ from html import escape
 import numpy as np
 import pandas as pd
 
+from drawing.elements import foldable, tag
+from drawing.svg import Panel, grid, marker, named_panel, swatch
 from judging.tables import in_paper_order
 from judging.today import (
     AVERAGE_SET,
@@ -18,8 +20,7 @@ from judging.today import (
 from methods import METHODS
 from reporting.charts import rank_plot
 from reporting.figures_section import figure, padded
-from reporting.markup import dataset_name, foldable, follow, missing, tag
-from reporting.svg import Panel, grid, marker, named_panel, swatch
+from reporting.markup import dataset_name, follow, missing
 from running.runs_file import RunsFile
 
 

@@ -6,10 +6,11 @@ import numpy as np
 import pandas as pd
 
 from common.numbers import number, signed
+from drawing.elements import tag
+from drawing.svg import Scale, drawing, marker, nice_ticks, path, rounded, text, tick_text
 from judging.ranks import cliques
 from methods import METHODS
-from reporting.markup import MARKS, dataset_name, tag
-from reporting.svg import Scale, drawing, marker, nice_ticks, path, rounded, text, tick_text
+from reporting.markup import MARKS, dataset_name
 
 ROW = 17  # pixels from one row of a plot to the next
 LOOKS_OF_SOURCES = ("published", "released", "redrawn")  # classes of page.css, in the order of the sources

@@ -2,12 +2,13 @@
 
 from html import escape
 
+from drawing.elements import foldable, tag
 from judging.claims import verdict_counts_of_claims
 from judging.main_claims import Size
 from judging.sources import PUBLISHED, REDRAWN, RELEASED, OurTables, PublishedTables
 from judging.verdicts import CLAIM_VERDICTS, UNTESTABLE, capital
 from reporting.charts import interval_range, intervals
-from reporting.markup import badge, foldable, follow, frame_table, tag
+from reporting.markup import badge, follow, frame_table
 
 SOURCES = {  # the titles in claims.py, and their names here
     PublishedTables().title: PUBLISHED,

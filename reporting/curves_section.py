@@ -5,10 +5,11 @@ from html import escape
 import pandas as pd
 
 from common.numbers import number
+from drawing.elements import tag
+from drawing.svg import Panel, grid, named_panel, swatch
 from judging.tables import read_frame
 from methods import METHODS
-from reporting.markup import dataset_name, follow, missing, scope, tag
-from reporting.svg import Panel, grid, named_panel, swatch
+from reporting.markup import dataset_name, follow, missing, scope
 from reporting.sweeps import KINDS
 
 COMMAND = "python -m tools.curves"

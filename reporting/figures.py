@@ -26,9 +26,9 @@ from matplotlib.ticker import MaxNLocator
 from common.command_line import user_errors_end
 from common.errors import UserError
 from common.writing import written_whole
+from drawing.palette import KIND_LOOKS, look
 from judging.tables import by_method, comparable
 from methods import METHODS
-from reporting.palette import KIND_LOOKS, look
 from reporting.sweeps import (
     DRAWN,
     PARAMETERS,

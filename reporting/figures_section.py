@@ -5,11 +5,12 @@ from pathlib import Path
 
 import pandas as pd
 
+from drawing.elements import foldable, tag
+from drawing.svg import Panel, grid, marker, named_panel, swatch
 from judging.tables import by_method, comparable
 from loading.registry import SEEN_SETS
 from methods import METHODS, method_group
-from reporting.markup import badge, dataset_name, foldable, follow, missing, scope, tag
-from reporting.svg import Panel, grid, marker, named_panel, swatch
+from reporting.markup import badge, dataset_name, follow, missing, scope
 from reporting.sweeps import (
     CLAIMS_OF_FIGURES,
     KINDS,

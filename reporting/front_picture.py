@@ -4,9 +4,9 @@ import matplotlib.style
 from matplotlib.figure import Figure
 
 from common.numbers import signed
+from drawing.palette import look
 from methods import METHODS
 from reporting import figures
-from reporting.palette import look
 
 COLUMNS = 5
 NEAR = "#525961"  # of cells that do not differ

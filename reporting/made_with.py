@@ -5,8 +5,9 @@ from pathlib import Path
 
 import pandas as pd
 
+from drawing.elements import tag
 from judging.tables import in_paper_order
-from reporting.markup import frame_table, missing, tag
+from reporting.markup import frame_table, missing
 from running.provenance import read_sessions
 from running.runs_file import RunsFile
 

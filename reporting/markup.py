@@ -1,8 +1,4 @@
-"""HTML building blocks for the page: elements, badges, sortable tables, links to the sources.
-
-Text from files is escaped here. Jinja2 with autoescape was tried on the tables and rejected: it was about as
-long and mixed two languages in one line.
-"""
+"""HTML building blocks for the report on the paper: badges, its tables, links to the sources."""
 
 import re
 from html import escape
@@ -13,6 +9,7 @@ from urllib.parse import quote
 import pandas as pd
 
 from common.numbers import count, number, p_value, signed
+from drawing.elements import command_line, table, tag
 from judging.tables import comparable
 from methods import METHODS
 
@@ -20,19 +17,8 @@ MARKS = {  # every verdict has its own sign, so that none depends on colour alon
     "reproduced": "✓", "close": "≈", "differs": "✕",
     "supported": "✓", "weakened": "≈", "contradicted": "✕", "not testable here": "?",
 }  # fmt: skip
-EMPTY_ELEMENTS = ("img", "input", "meta", "link")  # which have no end tag
-LONG = 40  # letters; longer texts may wrap
-TINTS = (0.01, 0.03, 0.1)  # above each, a difference gets a stronger colour
-
-
-def tag(name, content="", /, **attributes):
-    """An element. content is HTML; attributes are escaped and skipped if None; _ in a name is a hyphen."""
-    texts = [
-        f' {key.rstrip("_").replace("_", "-")}="{escape(str(value))}"'
-        for key, value in attributes.items()
-        if value is not None
-    ]
-    return f"<{name}{''.join(texts)}>" + ("" if name in EMPTY_ELEMENTS else f"{content}</{name}>")
+LONG = 40  # letters, from which on a text may be broken into lines
+TINTS = (0.01, 0.03, 0.1)  # above which a difference gets a stronger colour
 
 
 def missing(what, command):
@@ -41,25 +27,12 @@ def missing(what, command):
     return tag("p", f"{escape(what)}: not run yet. {made_by}", class_="missing")
 
 
-def command_line(command):
-    """A command with a button to copy it."""
-    button = tag(
-        "button", "copy", type="button", class_="copy", aria_label=f"copy {command}", data_copy=command
-    )
-    return tag("span", tag("code", escape(command)) + button, class_="command")
-
-
 def follow(folder, anchor, files=(), command=""):
     """The sources of a number: a permalink, links to its files, and the command."""
     parts = [tag("a", "permalink", href=f"#{anchor}", aria_label=f"link to {anchor}")]
     parts += [tag("a", escape(name), href=quote(name)) for name in files if (Path(folder) / name).is_file()]
     parts += [command_line(command)] if command else []
     return tag("p", " ".join(parts), class_="follow")
-
-
-def foldable(title, content, is_open=False, **attributes):
-    """Content that its title opens and closes; title is HTML."""
-    return tag("details", tag("summary", title) + content, open="" if is_open else None, **attributes)
 
 
 def scope(text):
@@ -104,31 +77,6 @@ def row_header(name, status, anchor=""):
     text = escape(dataset_name(name))
     text = tag("a", text, href=f"#{anchor}") if anchor else text
     return tag("th", f"{text} {note}", scope="row", data_sort=dataset_name(name))
-
-
-def sort_button(column):
-    return tag("button", type="button", aria_label=f"sort by {column}")
-
-
-def table(caption, head, rows, foot=(), groups=None, **attributes):
-    """A table that scrolls sideways; a button in its head sorts each column.
-
-    head: (text, attributes) per column; rows and foot: complete <tr> elements; groups: (text, columns) above
-    the head.
-    """
-    # the text is next to the button, not in it: in print, Chromium does not repeat buttons of a table head
-    cells = "".join(
-        tag("th", tag("span", escape(text)) + sort_button(text), scope="col", **more) for text, more in head
-    )
-    above = "".join(
-        tag("th", escape(text), scope="colgroup", colspan=n) if text else tag("td", colspan=n)
-        for text, n in groups or ()
-    )
-    above = tag("tr", above) if above else ""
-    content = tag("caption", tag("span", escape(caption))) + tag("thead", above + tag("tr", cells))
-    content += tag("tbody", "".join(rows)) + (tag("tfoot", "".join(foot)) if foot else "")
-    attributes = {"class_": "scroll"} | attributes
-    return tag("div", tag("table", content), **attributes, tabindex=0, role="group", aria_label=caption)
 
 
 # ---------------------------------------------------------------------------- the paper's tables

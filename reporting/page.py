@@ -3,15 +3,13 @@
     python -m reporting.page                                      # results/ -> results/report.html
     python -m reporting.page --results-dir results/reference      # what we obtained
 
-The page needs no network and no other file. page.html is its skeleton, page.css its look, page.js its few
-lines of script; answer.py and the *_section.py fill it. The same results give the same bytes.
+The page needs no network and no other file. page.html is its skeleton, drawing/page.css its look, and its
+few lines of script are drawing/*.js and the *.js here; answer.py and the *_section.py fill it. The same
+results give the same bytes.
 """
 
 import argparse
-import base64
-import hashlib
 import os
-import re
 import sys
 from html import escape
 from pathlib import Path
@@ -20,6 +18,9 @@ from common.command_line import user_errors_end
 from common.errors import UserError
 from common.paths import ROOT
 from common.writing import written_whole
+from drawing.elements import tag
+from drawing.pages import filled_page, page_script
+from drawing.svg import swatch
 from judging.assessment import Assessment
 from judging.cells import VERDICTS
 from judging.tables import by_method, read_table
@@ -30,9 +31,7 @@ from reporting.claims_section import claims_section
 from reporting.curves_section import curves_section
 from reporting.figures_section import figures_section
 from reporting.made_with import provenance_section
-from reporting.markup import frame_table, tag, with_spread
-from reporting.palette import method_colours
-from reporting.svg import swatch
+from reporting.markup import frame_table, with_spread
 from reporting.tables_section import (
     leads_section,
     ranks_section,
@@ -87,24 +86,11 @@ def synthetic(folder):
     return tag("section", heading + "".join(parts), aria_labelledby="synthetic")
 
 
-def policy(style, script):
-    """A Content-Security-Policy that allows only the page's own script and style."""
-    own = "; ".join(
-        f"{name}-src 'sha256-{base64.b64encode(hashlib.sha256(content.encode()).digest()).decode()}'"
-        for name, content in {"script": script, "style": style}.items()
-    )
-    return f"default-src 'none'; {own}; base-uri 'none'; form-action 'none'"
-
-
 def build_report(found):
     """Write report.html into the folder of an Assessment and return its path."""
     folder = found.folder
-    style = (FILES / "page.css").read_text(encoding="utf-8") + method_colours()
-    script, made_up = (FILES / "page.js").read_text(encoding="utf-8"), synthetic(folder)
+    made_up = synthetic(folder)
     slots = {
-        "policy": tag("meta", http_equiv="Content-Security-Policy", content=policy(style, script)),
-        "style": style,
-        "script": script,
         "links": links(folder),
         "banner": tag("p", SYNTHETIC, class_="banner") if made_up and not found.tables else "",
         "answer": answer(found),
@@ -121,8 +107,8 @@ def build_report(found):
         "provenance": provenance_section(folder),
         "synthetic": made_up,
     }
-    skeleton = (FILES / "page.html").read_text(encoding="utf-8")
-    page = re.sub(r"<!--slot (\S+)-->", lambda match: slots[match.group(1)], skeleton)
+    script = page_script((FILES / "filters.js").read_text("utf-8"), (FILES / "start.js").read_text("utf-8"))
+    page = filled_page((FILES / "page.html").read_text("utf-8"), script, slots)
     path = folder / "report.html"
     with written_whole(path) as file:
         file.write(page.encode())

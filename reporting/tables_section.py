@@ -3,6 +3,8 @@
 from html import escape
 
 from common.numbers import count
+from drawing.elements import foldable, tag
+from drawing.svg import grid
 from judging.cells import PRINTED, TITLES, VERDICTS, published_table, verdict_counts
 from judging.effects import Lead, variance_by_unseen_class
 from judging.leads import EXPERIMENTS
@@ -11,18 +13,7 @@ from judging.statistics import EXPLANATION
 from judging.tables import METRICS, PAPER_METRICS, by_method, find_table, in_paper_order
 from methods import METHODS
 from reporting.charts import interval_range, intervals, rank_plot, strip, verdict_bar
-from reporting.markup import (
-    badge,
-    difference_matrix,
-    foldable,
-    follow,
-    frame_table,
-    missing,
-    protocol_table,
-    scope,
-    tag,
-)
-from reporting.svg import grid
+from reporting.markup import badge, difference_matrix, follow, frame_table, missing, protocol_table, scope
 
 INDEPENDENT = "--protocol independent"
 

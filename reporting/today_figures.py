@@ -13,6 +13,7 @@ from matplotlib.lines import Line2D
 from matplotlib.patches import Patch
 from matplotlib.ticker import NullLocator
 
+from drawing.palette import look
 from judging.ranks import cliques
 from judging.tables import in_paper_order
 from judging.today import (
@@ -35,7 +36,6 @@ from reporting.figures import (
     panel_grid,
     save,
 )
-from reporting.palette import look
 
 # The methods in question, in colours that colour-blind readers can distinguish; in the legend's order.
 HIGHLIGHTED = {name: (look(name).light, look(name).marker) for name in IN_FOCUS}

@@ -26,16 +26,16 @@ import distributed
 from common import source_code
 from common.errors import DataError, UserError
 from common.paths import ROOT
+from common.versions import PACKAGES, version
 from loading.fetching import SourceFinder
 from loading.registry import source_of
 from loading.store import load_data, prepare
 from methods import METHODS
-from running import provenance
 from running.processes import ONE_THREAD, attempt
 
 # as they were when this process started: after a change of the code, restart the workers
 SOURCES = {name: hashlib.sha256(text.encode()).hexdigest() for name, text in source_code.SOURCES.items()}
-VERSIONS = {name: provenance.version(name) for name in provenance.PACKAGES}
+VERSIONS = {name: version(name) for name in PACKAGES}
 
 
 class WorkerRefused(Exception):

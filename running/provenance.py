@@ -6,22 +6,20 @@ file lacks no run.
 """
 
 import datetime
-import importlib.metadata
 import json
 import os
 import platform
 import resource
 import shlex
-import subprocess
 import sys
 from pathlib import Path
 
 from common.memory import peak_bytes
 from common.paths import ROOT
 from common.source_code import module_name
+from common.versions import commit, package_versions
 from common.writing import written_whole
 
-PACKAGES = ("tensorflow", "keras", "numpy", "scipy", "pandas", "scikit-learn", "xgboost", "catboost")
 SECONDS_BETWEEN_SAVES = 30
 
 
@@ -57,7 +55,7 @@ class Session:
             "peak_memory_mb": peak_memory_mb(),
             "commit": commit(),
             "python": platform.python_version(),
-            "packages": {name: version(name) for name in PACKAGES if version(name)},
+            "packages": package_versions(),
             "machine": machine(),
             "data": data,
             "row_orders": row_orders,
@@ -99,30 +97,6 @@ def peak_memory_mb():
     unit = 1 if sys.platform == "darwin" else 1024  # of ru_maxrss, in bytes
     largest_worker = resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss * unit
     return {"driver": round(peak_bytes() / 1e6), "largest_worker": round(largest_worker / 1e6)}
-
-
-def version(package):
-    for name in (package, f"{package}-cpu"):
-        try:
-            return importlib.metadata.version(name)
-        except importlib.metadata.PackageNotFoundError:
-            continue
-    return None
-
-
-def commit():
-    """The commit of this code, with + if a script has uncommitted changes; None outside a clone."""
-    try:
-        top, head = _git("rev-parse", "--show-toplevel", "HEAD").splitlines()
-        changed = _git("status", "--porcelain", "--", "*.py")
-    except (OSError, ValueError, subprocess.CalledProcessError):
-        return None
-    return head + ("+" if changed else "") if Path(top).resolve() == ROOT else None
-
-
-def _git(*arguments):
-    git = ["git", "-C", str(ROOT), *arguments]
-    return subprocess.run(git, capture_output=True, text=True, check=True).stdout
 
 
 def cpu_field(name):

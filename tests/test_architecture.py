@@ -14,10 +14,11 @@ MAY_IMPORT = {
     "training": {"common"},
     "methods": set(),
     "detectors": {"common", "loading", "training"},
-    "own_data": {"common", "loading", "training", "methods"},
+    "drawing": {"common", "methods"},
+    "own_data": {"common", "loading", "training", "methods", "drawing"},
     "running": {*BELOW_RUNNING, "methods"},
     "judging": {*BELOW_RUNNING, "methods", "running"},
-    "reporting": {*BELOW_RUNNING, "methods", "running", "judging"},
+    "reporting": {*BELOW_RUNNING, "methods", "running", "judging", "drawing"},
 }
 MAY_IMPORT |= dict.fromkeys(("commands", "tools"), {*MAY_IMPORT, "commands"})
 DETECTORS = {method.module for method in METHODS.values()}
@@ -58,9 +59,9 @@ def test_imports_go_one_way(module):
 
 
 @pytest.mark.parametrize(
-    "module", sorted(name for name in SOURCES if layer(name) in ("judging", "reporting"))
+    "module", sorted(name for name in SOURCES if layer(name) in ("judging", "drawing", "reporting"))
 )
-def test_judging_and_reporting_come_without_tensorflow(module):
+def test_judging_drawing_and_reporting_come_without_tensorflow(module):
     assert not reached_by_import(module) & {"tensorflow", "keras"}
 
 

@@ -5,12 +5,12 @@ import numpy as np
 import pandas as pd
 import pytest
 
+from drawing.palette import LOOKS, look
 from judging import cells
 from judging.tables import from_paper_layout
 from methods import METHODS, method_group
 from reporting import figures
 from reporting.figures import draw_figures, figures_of, main
-from reporting.palette import LOOKS, look
 from reporting.sweeps import read_drawable
 
 

@@ -9,12 +9,12 @@ import pandas as pd
 import pytest
 from report_pages import SCORES, Elements, made_runs, parse, write_results
 
+from drawing.palette import LOOKS
 from judging import cells
 from judging.assessment import Assessment
 from judging.tables import paper_runs
 from methods import METHODS
 from reporting import page as report
-from reporting.palette import LOOKS
 
 ROOT = Path(__file__).resolve().parent.parent.parent
 REFERENCE = ROOT / "results" / "reference"

@@ -1,4 +1,4 @@
-"""Plots of the report page as plain SVG: scales, axes, lines with bands, markers, intervals.
+"""Plots of the pages as plain SVG: scales, axes, lines with bands, markers, intervals.
 
 They are drawn here, not by a library in the page: Plotly's script alone is 3 to 5 MB, and these plots are
 lines, dots and bars. So the page needs no script to show them, and both themes colour them. Nothing has a
@@ -10,8 +10,8 @@ import math
 
 import numpy as np
 
-from reporting.markup import tag
-from reporting.palette import outline
+from drawing.elements import tag
+from drawing.palette import outline
 
 WIDTH, HEIGHT = 250, 170  # of a panel, in CSS pixels
 LEFT, RIGHT, TOP, BOTTOM = 36, 10, 8, 32  # its margins

@@ -1,0 +1,1 @@
+"""What all pages are drawn with: elements, plots, colours, style, script."""

@@ -1,0 +1,135 @@
+"""What a model file says about itself: in words for `info` and the report, as plain values for programs.
+
+facts = model_facts(load_model("fraud.model"))
+record_evaluation("fraud.model", table, args, {"AUC-PR": 0.61})      # by evaluate --record
+"""
+
+from common.errors import DataError, printable
+from methods import METHODS
+from own_data.features import described_encoder
+from own_data.origin import check_origin, described_table
+from own_data.saved_models import load_model, save_model
+
+NOT_RECORDED = "not recorded"
+SHOWN_LEVELS, SHOWN_LETTERS = 6, 40  # of a category, of a level
+
+
+def described_model(model):
+    """All that a model file says about itself, for JSON; None is what an older file does not record."""
+    origin = model.origin or {}
+    settings = model.detector.get_params()
+    missing = {name: column["missing"] for name, column in (model.summary or {}).items()}
+    columns = {
+        name: column | {"missing": missing.get(name)}
+        for name, column in described_encoder(model.encoder).items()
+    }
+    anomalies = origin.get("labelled_anomalies")
+    return {
+        "method": model.method,
+        "settings": settings,
+        "rows": model.n_rows,
+        "labelled_anomalies": anomalies,
+        "unlabelled": None if anomalies is None else model.n_rows - anomalies,
+        "features": sum(model.widths),
+        "label": origin.get("label"),
+        "anomaly_values": origin.get("anomaly_values"),
+        "normal_value": origin.get("normal_value"),
+        "decimal": model.decimal,
+        "header": model.header,
+        **{name: origin.get(name) for name in ("table", "date", "code", "versions", "evaluation")},
+        "columns": columns,
+    }
+
+
+def model_facts(model):
+    """{name: text} of a model, in the order in which a reader wants them."""
+    known = described_model(model)
+    settings = ", ".join(f"{name}={value}" for name, value in known["settings"].items())
+    facts = {
+        "Method": f"{METHODS[model.method].column} ({model.method})",
+        "Settings": settings,
+        "Fitted on": fitted_on(known),
+        "Label": label_in_words(known),
+        "Training table": table_in_words(known["table"]),
+        "Table changed": known["date"] or NOT_RECORDED,
+        "Code": known["code"] or NOT_RECORDED,
+        "Libraries": ", ".join(f"{name} {value}" for name, value in (known["versions"] or {}).items())
+        or NOT_RECORDED,
+        "Evaluation": evaluation_in_words(known["evaluation"]),
+    }
+    return {name: printable(text) for name, text in facts.items()}
+
+
+def fitted_on(known):
+    rows = f"{known['rows']:,} rows, {known['features']:,} features"
+    if known["labelled_anomalies"] is None:
+        return f"{rows}; how many were labelled is {NOT_RECORDED}"
+    return f"{rows}: {known['labelled_anomalies']:,} labelled anomalies, {known['unlabelled']:,} unlabelled"
+
+
+def label_in_words(known):
+    """The label column, and what marked an anomaly in it."""
+    if known["label"] is None:
+        return NOT_RECORDED
+    values = ", ".join(known["anomaly_values"] or ["1 or true"])
+    normal = "" if known["normal_value"] is None else f"; {known['normal_value']} marks normal rows"
+    return f"{known['label']}; {values} marks an anomaly{normal}"
+
+
+def table_in_words(table):
+    if not table:
+        return NOT_RECORDED
+    return f"{table.get('name')}, {table.get('bytes', 0):,} bytes, SHA-256 {table.get('sha256')}"
+
+
+def evaluation_in_words(found):
+    """The metrics that evaluate --record wrote, and what they were measured on."""
+    if not found:
+        return f"{NOT_RECORDED} (detect.py evaluate --record MODEL adds it)"
+    metrics = ", ".join(f"{name} {value:.4f}" for name, value in found.get("metrics", {}).items())
+    runs = "1 run" if found.get("runs") == 1 else f"mean of {found.get('runs')} runs"
+    labelled = f"{found.get('labelled_anomalies')} labelled anomalies"
+    return f"{metrics} ({runs} on held-out rows of {(found.get('table') or {}).get('name')}, {labelled})"
+
+
+def column_in_words(column):
+    """Range or levels of one column of described_encoder."""
+    values = {name: value for name, value in column.items() if name not in ("kind", "missing")}
+    if "min_median_max" in values:
+        low, median, high = values["min_median_max"]
+        text = f"{low:.6g} to {high:.6g}, median {median:.6g}"
+    elif "mode" in values:
+        text = f"mostly {'true' if values['mode'] else 'false'}"
+    elif "levels" in values:
+        shown = [level[:SHOWN_LETTERS] for level in values["levels"][:SHOWN_LEVELS]]
+        more = len(values["levels"]) - len(shown)
+        text = f"{len(values['levels'])} levels: {', '.join(shown)}"
+        text += (f" and {more} more" if more else "") + (", and rare ones" if values["rare"] else "")
+    else:
+        text = ", ".join(f"{name} {value}" for name, value in values.items())
+    return printable(text)
+
+
+def check_recordable(path, method):
+    """Refuse to record an evaluation of another method, before it begins."""
+    model = load_model(path)
+    if model.method != method:
+        raise DataError(
+            f"{path} is a model of {model.method}, so an evaluation of {method} cannot be recorded in it: "
+            f"add --method {model.method}."
+        )
+
+
+def record_evaluation(path, table, args, metrics):
+    """Write what evaluate found into a model file; metrics: {name: value}."""
+    model = load_model(path)
+    found = {
+        "table": described_table(table),
+        "labelled_anomalies": args.n_labeled,
+        "runs": args.runs,
+        "seed": args.seed,
+        "metrics": {name: float(value) for name, value in metrics.items()},
+    }
+    model.origin = (model.origin or {}) | {"evaluation": found}
+    check_origin(model.origin, model.n_rows)
+    save_model(path, model)

@@ -1,0 +1,182 @@
+"""The page on one's own data: right numbers, everything escaped, bounded, and quiet in a browser."""
+
+import os
+import shlex
+import shutil
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pytest
+from event_tables import KINDS, events
+from report_pages import Elements
+from sklearn.metrics import average_precision_score
+
+import detect
+from own_data import report_columns, report_page
+from own_data.event_model import EventModel
+from own_data.saved_models import load_model, save_model
+
+EVIL = "<script>alert('x')</script>"
+
+
+def run(command):
+    """The exit code of `python detect.py command`."""
+    try:
+        return detect.main(shlex.split(command))
+    except SystemExit as stop:
+        return stop.code
+
+
+def page_of(command):
+    assert run(f"report {command}") == 0
+    text = Path("report.html").read_text(encoding="utf-8")
+    return text, Elements(text)
+
+
+def known_labels():
+    """Other rows than those of the model, some normal ones marked, with all labels known."""
+    table = events(seed=1)
+    return table.assign(fraud=np.where((table["fraud"] == "1") | (table.index % 50 == 3), "yes", "no"))
+
+
+def rows_of(page, caption):
+    """The texts of the cells of a table, by row."""
+    box = next(one for one in page.find("div") if one.get("aria-label", "").startswith(caption))
+    body = page.find("tbody", within=box)[0]
+    return [
+        [one["text"] for one in page.all if one["tag"] in ("th", "td") and row in one["within"]]
+        for row in page.find("tr", within=body)
+    ]
+
+
+def test_the_page_has_the_numbers_of_score_and_of_the_labels(folder, model_path):
+    known_labels().to_csv("known.csv", index=False)
+    labels = "--label fraud --anomaly-value yes"
+    text, page = page_of(f"known.csv --model {model_path} {labels} --contamination 0.05 --top 7 --keep id")
+    assert run(f"score known.csv --model {model_path} --output scores.csv --explain") == 0
+    scores, y = pd.read_csv("scores.csv"), known_labels()["fraud"] == "yes"
+    best = scores.nlargest(7, "score")
+    rows = rows_of(page, "The 7 rows")
+    assert [row[0] for row in rows] == [f"{row:,}" for row in best["row"]]
+    assert [row[4] for row in rows] == best["why_1"].tolist()
+    assert [row[3] for row in rows] == [str(row + 999) for row in best["row"]]  # the ids
+    assert f"AUC-PR {average_precision_score(y, scores['score']):.3f}" in text
+    threshold = load_model(model_path).threshold(0.05)
+    flagged = scores["score"] > threshold
+    chosen = next(row for row in rows_of(page, "Thresholds") if "chosen" in row[0])
+    expected = [flagged & y, flagged & ~y, ~flagged & y, ~flagged & ~y]
+    assert chosen[4:8] == [f"{n.sum():,}" for n in expected]
+    assert chosen[9] == f"{(flagged & y).sum() / y.sum():.3f}"
+    assert "the model was fitted on. It has seen" not in text
+
+
+def test_drift_is_shown_and_new_ranges_too(folder, model_path):
+    changed = events().assign(amount=lambda table: table["amount"].astype(float) + 500)
+    changed.to_csv("changed.csv", index=False)
+    _, page = page_of(f"changed.csv --model {model_path}")
+    first, second, *_ = rows_of(page, "Columns")
+    assert first[0] == "amount" and first[1] == "changed 1.00" and first[5] == "100%"
+    assert first[4] == f"{changed['amount'].min():.6g} to {changed['amount'].max():.6g}"
+    assert "changed" not in second[1]
+    assert not [one for one in page.find("h2") if one["text"] == "Quality of the ranking"]
+
+
+def test_the_training_table_is_recognised(folder):
+    assert run("fit events.csv --label fraud --method logistic --model own.model") == 0
+    text, _ = page_of("events.csv --model own.model")
+    assert "This is the table that the model was fitted on." in text
+
+
+def test_a_model_without_a_summary_and_a_single_row_are_reported(folder, model_path):
+    model = load_model(model_path)
+    model.summary = None
+    save_model("old.model", model)
+    events(1).to_csv("one.csv", index=False)
+    text, page = page_of("one.csv --model old.model")
+    assert "not known" in text and len(rows_of(page, "Columns")) == len(KINDS)
+    text, _ = page_of(f"one.csv --model {model_path}")
+    assert "too few rows" in text
+
+
+def evil_files():
+    """A table and a model with markup in names, cells and everything that is recorded."""
+    table = events().rename(columns={"country": EVIL})
+    table[EVIL] = table[EVIL].replace("XX", f"</td>{EVIL}")
+    table["id"] = f"{EVIL}\x1b"
+    table.to_csv("evil.csv", index=False)
+    kinds = {EVIL if name == "country" else name: kind for name, kind in KINDS.items()}
+    model = EventModel.fit("logistic", table[list(kinds)], kinds, (table["fraud"] == "1").astype(int))
+    model.origin = {"label": EVIL, "code": EVIL, "table": {"name": EVIL}, "versions": {EVIL: EVIL}}
+    save_model("evil.model", model)
+
+
+def test_markup_in_names_and_cells_is_escaped(folder):
+    evil_files()
+    text, page = page_of("evil.csv --model evil.model --keep id")
+    assert len(page.find("script")) == 1 and "<script>alert" not in text and "\x1b" not in text
+    assert text.count("&lt;script&gt;alert") > 20
+
+
+def test_the_page_does_not_grow_with_the_table(folder, model_path, monkeypatch):
+    sizes = []
+    for n_rows in (3_000, 12_000):
+        table = events(n_rows).assign(fraud=lambda table: table["fraud"].replace("", "0"))
+        table.loc[::7, "fraud"] = "1"  # which no score tells: a curve with many points
+        table.to_csv("large.csv", index=False)
+        text, _ = page_of(f"large.csv --model {model_path} --label fraud")
+        sizes.append(len(text))
+    assert sizes[1] < 1.05 * sizes[0] and sizes[1] < 150_000
+    monkeypatch.setattr(report_columns, "MOST_COLUMNS", 2)
+    _, page = page_of(f"events.csv --model {model_path} --top {report_page.MOST_TOP + 50}")
+    assert len(rows_of(page, "Columns")) == 2 and len(rows_of(page, "The 500 rows")) == 500
+
+
+@pytest.mark.parametrize(
+    "options, message",
+    [
+        ("--label fraud", "all labels must be known"),
+        ("--label nothing", "lacks the column nothing of --label"),
+        ("--output events.csv", "events.csv is read from"),
+    ],
+)
+def test_what_cannot_be_reported_gives_one_sentence(folder, model_path, options, message, capsys):
+    assert run(f"report events.csv --model {model_path} {options}") == 2
+    error = capsys.readouterr().err
+    assert message in error and error.count("\n") == 1 and not Path("report.html").exists()
+
+
+def test_the_page_in_a_browser(folder):
+    """No complaint and no alert, nothing sticks out, sorting works; narrow and wide, light and dark."""
+    webdriver = pytest.importorskip("selenium.webdriver")
+    if not (shutil.which("chromium") and shutil.which("chromedriver")):
+        pytest.skip("Chromium and chromedriver are not here")
+    evil_files()
+    page_of("evil.csv --model evil.model --keep id")
+    options = webdriver.ChromeOptions()
+    options.binary_location = shutil.which("chromium")
+    arguments = [
+        "--headless=new",
+        "--disable-gpu",
+        "--disable-dev-shm-usage",
+        "--disable-background-networking",
+    ]
+    for argument in arguments + (["--no-sandbox"] if os.geteuid() == 0 else []):
+        options.add_argument(argument)
+    options.set_capability("goog:loggingPrefs", {"browser": "ALL"})
+    service = webdriver.ChromeService(shutil.which("chromedriver"))
+    with webdriver.Chrome(options=options, service=service) as driver:
+        for width, theme in ((1280, "light"), (390, "dark")):
+            metrics = {"width": width, "height": 900, "deviceScaleFactor": 1, "mobile": False}
+            driver.execute_cdp_cmd("Emulation.setDeviceMetricsOverride", metrics)
+            scheme = [{"name": "prefers-color-scheme", "value": theme}]
+            driver.execute_cdp_cmd("Emulation.setEmulatedMedia", {"media": "", "features": scheme})
+            driver.get(Path("report.html").resolve().as_uri())
+            assert driver.execute_script("return document.documentElement.scrollWidth") <= width
+        first = "return document.querySelector('#rows ~ .scroll tbody th').textContent"
+        before = driver.execute_script(first)
+        driver.execute_script("document.querySelector('#rows ~ .scroll thead button').click()")
+        assert int(driver.execute_script(first)) < int(before)  # by row, no longer by score
+        driver.find_element("id", "theme").click()
+        assert driver.execute_script("return document.documentElement.dataset.theme") == "light"
+        assert driver.get_log("browser") == []
