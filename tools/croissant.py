@@ -71,10 +71,12 @@ def repositories():
 def authors_files():
     """Each of the authors' files: by its address if its SHA-256 is known, else as a part of a repository."""
     for line in {line.file: line for line in reversed(AUTHORS_FILES)}.values():
-        place = f"{line.folder}/{line.file}", {"containedIn": {"@id": line.repository}}
-        address, others = (line.address, {"sha256": line.sha256}) if line.sha256 else place
-        others["description"] = f"git blob id {line.git_blob}"
-        yield file_object(line.file, address, encoding_format(line.file), **others)
+        kind, blob = encoding_format(line.file), f"git blob id {line.git_blob}"
+        if line.sha256:
+            yield file_object(line.file, line.address, kind, sha256=line.sha256, description=blob)
+        else:
+            place = f"{line.folder}/{line.file}"
+            yield file_object(line.file, place, kind, containedIn={"@id": line.repository}, description=blob)
 
 
 def other_files():
