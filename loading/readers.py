@@ -63,10 +63,7 @@ def read_bank(path):
     gives their file byte for byte (its git blob id shows it), the rows are returned in their order; those of
     another version of UCI's file in its own.
     """
-    member = "bank-additional-full.csv"
-    if path.name == "bank+marketing.zip":  # the archive on UCI's page today contains the older one
-        member = f"bank-additional.zip/{member}"
-    table = read_text_table(path, member, sep=";", keep_default_na=False)
+    table = bank_table(path)
     require_columns(table, [*BANK_NOMINAL, *BANK_NUMERIC, "y"], path)
     features = table[[name for name in table.columns if name in BANK_NOMINAL or name in BANK_NUMERIC]]
     X, y = (
@@ -77,6 +74,14 @@ def read_bank(path):
     shuffled = write_as_authors(bank_names(features), X[order], y[order])
     is_authors = git_blob_id(shuffled) in git_blobs_of("bank-additional-full_normalised.csv")
     return (X[order], y[order]) if is_authors else (X, y)
+
+
+def bank_table(path, **options):
+    """UCI's bank-additional-full.csv as it is, plain or in either of UCI's archives."""
+    member = "bank-additional-full.csv"
+    if path.name == "bank+marketing.zip":  # the archive on UCI's page today contains the older one
+        member = f"bank-additional.zip/{member}"
+    return read_text_table(path, member, sep=";", keep_default_na=False, **options)
 
 
 def bank_names(table):

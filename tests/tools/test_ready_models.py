@@ -1,0 +1,80 @@
+"""The ready models: they load, are small, score their examples as recorded, and are those of the command."""
+
+import hashlib
+import json
+
+import numpy as np
+import pandas as pd
+import pytest
+
+import detect
+from common.paths import ROOT
+from loading.fetching import SourceFinder
+from running.provenance import PACKAGES, machine, version
+from tools import ready_models
+from tools.ready_models import SOURCES
+
+MODELS, EXAMPLES = ROOT / "models", ROOT / "examples"
+MADE_WITH = json.loads((MODELS / "made_with.json").read_text())
+OUTDATED = "run `python -m tools.ready_models`"
+
+
+@pytest.mark.parametrize("name", SOURCES)
+def test_model_scores_its_example_as_recorded(name, tmp_path):
+    model, found = MODELS / f"{name}.model", tmp_path / "scores.csv"
+    assert model.stat().st_size < 1_000_000
+    detect.main(["score", str(EXAMPLES / f"{name}.csv"), "--model", str(model), "--output", str(found)])
+    recorded = pd.read_csv(EXAMPLES / f"{name}_scores.csv")
+    scores = pd.read_csv(found)
+    assert list(scores["row"]) == list(recorded["row"]) == list(range(1, 50))
+    np.testing.assert_allclose(scores["score"], recorded["score"], rtol=1e-5, err_msg=OUTDATED)
+
+
+@pytest.mark.parametrize("name", SOURCES)
+def test_model_is_the_one_that_the_command_made(name):
+    content = (MODELS / f"{name}.model").read_bytes()
+    made = MADE_WITH["models"][name]["model_sha256"]
+    assert hashlib.sha256(content).hexdigest() == made, OUTDATED
+    assert MADE_WITH["description"] == ready_models.description(), OUTDATED
+
+
+@pytest.mark.parametrize("name", SOURCES)
+def test_anomalies_of_the_example_score_higher(name):
+    source = SOURCES[name]
+    is_anomaly = pd.read_csv(EXAMPLES / f"{name}.csv", dtype=str)[source.label] == source.anomaly
+    scores = pd.read_csv(EXAMPLES / f"{name}_scores.csv")["score"]
+    assert is_anomaly.sum() == ready_models.EXAMPLE_ANOMALIES
+    assert scores[is_anomaly].median() > scores[~is_anomaly].median()
+
+
+@pytest.mark.parametrize("name", SOURCES)
+def test_model_has_not_seen_its_example(name, real_data, tmp_path):
+    table, file = ready_models.source_table(name, SourceFinder(tmp_path, [real_data], offline=True))
+    assert file.sha256 == MADE_WITH["models"][name]["source_sha256"]
+    training, example = ready_models.divided(table, SOURCES[name])
+    assert not set(training.index) & set(example.index)
+    assert (training[SOURCES[name].label] == "1").sum() == ready_models.N_LABELED
+    written = tmp_path / "example.csv"
+    ready_models.write_table(written, example)
+    assert written.read_text() == (EXAMPLES / f"{name}.csv").read_text(), OUTDATED
+
+
+def test_command_makes_the_committed_models(real_data, tmp_path):
+    """Training magnifies rounding, so only the same versions and vector instructions give the same scores."""
+    here = {name: version(name) for name in PACKAGES if version(name)}, machine()["vector_instructions"]
+    if here != (MADE_WITH["packages"], MADE_WITH["machine"]["vector_instructions"]):
+        pytest.skip("the models were made with other versions or on another kind of processor")
+    assert ready_models.main(["--folder", str(tmp_path), "--offline", "--source", str(real_data)]) == 0
+    for name in SOURCES:
+        found, recorded = (
+            pd.read_csv(folder / f"{name}_scores.csv") for folder in (tmp_path / "examples", EXAMPLES)
+        )
+        np.testing.assert_allclose(found["score"], recorded["score"], rtol=1e-4, err_msg=OUTDATED)
+
+
+def test_without_data_there_is_one_sentence(tmp_path, capsys):
+    folders = ["--folder", str(tmp_path), "--data-dir", str(tmp_path), "--offline", "--source", str(tmp_path)]
+    with pytest.raises(SystemExit) as ended:
+        ready_models.main(folders)
+    assert ended.value.code == 2 and "annthyroid_21feat_normalised" in capsys.readouterr().err
+    assert not (tmp_path / "models").exists()

@@ -1,0 +1,124 @@
+"""Write the cards of the data sets: the generated part of docs/data.md, and dataset/croissant.json.
+
+    python -m tools.data_cards      # after a change of a registry; a test checks that it would change nothing
+
+Facts come from loading/cards.py, loading/registry.py and published/authors_files.csv; the hashes of the
+prepared arrays and what is known of their row order from the provenance of the reference runs.
+"""
+
+import argparse
+import json
+import re
+import sys
+
+import pandas as pd
+
+from common.command_line import user_errors_end
+from common.errors import UserError
+from common.paths import ROOT
+from common.writing import written_whole
+from loading.authors_files import AUTHORS_FILES
+from loading.cards import CARDS
+from loading.registry import DATA_SETS, over_the_network, source_of
+from reporting.text_tables import as_markdown
+from running.provenance import provenance_path, read_sessions
+from tools.croissant import croissant
+
+PAGE, CROISSANT = ROOT / "docs" / "data.md", ROOT / "dataset" / "croissant.json"
+MARKED = re.compile(r"(<!-- cards -->\n).*?(<!-- end -->)", re.DOTALL)
+
+
+def prepared_in_reference_runs():
+    """{data set: (SHA-256 of its arrays, how far their row order is known)} in results/reference/."""
+    found = {}
+    for label in ("unseen", "seen"):
+        for entry in read_sessions(provenance_path(ROOT / "results" / "reference", label)):
+            for name, sha256 in entry["data"].items():
+                found[source_of(name)] = sha256, entry["row_orders"][name]
+    return found
+
+
+def overview(prepared):
+    """All data sets, a row each."""
+    rows = {
+        f"[{name}](#{name})": {
+            "rows": f"{entry.rows:,}",
+            "features": f"{entry.features:,}",
+            "anomalies": f"{entry.anomalies:,} ({entry.anomaly_rate:g}%)",
+            "licence": CARDS[name].licence,
+            "row order in our runs": prepared[name][1].partition(":")[0],
+        }
+        for name, entry in DATA_SETS.items()
+    }
+    return as_markdown(pd.DataFrame(rows).T.rename_axis("data set"))
+
+
+def paragraph(name, prepared):
+    """The card of one data set."""
+    card, entry = CARDS[name], DATA_SETS[name]
+    sha256, order = prepared[name]
+    files = ", ".join(f"`{recipe}`" + " (a part)" * (not recipe.complete) for recipe in entry.recipes)
+    return "\n".join(
+        (
+            f"### {name}\n",
+            f"**{card.title}.** Rows are {card.rows}. Anomalies are {card.anomalies}. "
+            f"Features: {card.features}.\n",
+            f"- **Source:** <{card.origin}>. {card.citation}.",
+            f"- **Licence:** [{card.licence}]({card.licence_url}).",
+            f"- **Row order:** {card.order} Recorded for our reference runs: `{order}`.",
+            f"- **How to get it:** downloaded by default ({over_the_network(entry)}). "
+            f"By hand: one of {files}.",
+            f"- **Prepared arrays** of our reference runs, SHA-256: `{sha256}`.",
+        )
+    )
+
+
+def hashes():
+    """The authors' files, as published/authors_files.csv has them."""
+    lines = {line.file: line for line in reversed(AUTHORS_FILES)}
+    table = pd.DataFrame(
+        {
+            f"`{name}`": {
+                "git blob id": f"`{line.git_blob}`",
+                "SHA-256": f"`{line.sha256}`" * bool(line.sha256),
+            }
+            for name, line in sorted(lines.items())
+        }
+    ).T
+    return as_markdown(table.rename_axis("file"))
+
+
+def cards_text():
+    prepared = prepared_in_reference_runs()
+    cards = "\n\n".join(paragraph(name, prepared) for name in DATA_SETS)
+    return f"{overview(prepared)}\n\n{cards}\n\n### Hashes of the authors' files\n\n{hashes()}\n"
+
+
+def filled_page(text):
+    """docs/data.md with the cards of today between its marks."""
+    if not MARKED.search(text):
+        raise UserError(f"{PAGE.name} has no lines <!-- cards --> and <!-- end --> to write between.")
+    return MARKED.sub(lambda found: found[1] + cards_text() + found[2], text)
+
+
+def croissant_text():
+    return json.dumps(croissant(prepared_in_reference_runs()), indent=1, ensure_ascii=False) + "\n"
+
+
+def main(argv=None):
+    parser = argparse.ArgumentParser(
+        prog="python -m tools.data_cards",
+        description=__doc__,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
+    parser.parse_args(argv)
+    with user_errors_end(parser):
+        for path, text in (PAGE, filled_page(PAGE.read_text())), (CROISSANT, croissant_text()):
+            with written_whole(path) as file:
+                file.write(text.encode())
+            print(f"Wrote {path.relative_to(ROOT)}.")
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,142 @@
+"""Make the ready models in models/ and their example tables in examples/.
+
+    python -m tools.ready_models                     # both, from dataset/raw/, --source or the network
+    python detect.py score examples/thyroid.csv --model models/thyroid.model --keep class --output scores.csv
+
+A model learns as in `detect.py evaluate --seed 0`: 80% of the rows are for training, with 60 labelled
+anomalies and as many hidden ones among the unlabelled rows as make up 2% of them; the other anomalies are
+left out. The example is taken from the rest, which the model has not seen: 42 normal rows and 7 anomalies,
+spread evenly over the file. Beside it are the scores of its rows, and models/made_with.json says what each
+model was made with. A test compares all of this with the committed files.
+"""
+
+import argparse
+import functools
+import hashlib
+import json
+import sys
+import tempfile
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+
+import detect
+from common.command_line import user_errors_end
+from common.errors import DataError
+from common.paths import ROOT
+from common.writing import written_whole
+from loading import readers
+from loading.csv_tables import read_text_table
+from loading.finding import fetch_files
+from loading.options import add_data_arguments, make_finder
+from loading.registry import DATA_SETS, how_to_get
+from loading.splits import split_independent
+from running.provenance import PACKAGES, machine, version
+
+METHOD, SEED, N_LABELED, HIDDEN_SHARE = "prenet", 0, 60, 0.02
+EXAMPLE_NORMALS, EXAMPLE_ANOMALIES = 42, 7
+
+
+class Source(NamedTuple):
+    """The table that a model is made from: as it was published, all cells as text."""
+
+    recipe_reader: Any  # which recipe of the data set has the table
+    read: Any
+    label: str
+    anomaly: str
+
+
+SOURCES = {
+    "thyroid": Source(
+        readers.read_class_csv,
+        functools.partial(read_text_table, keep_default_na=False),
+        "class",
+        "1",
+    ),
+    "campaign": Source(readers.read_bank, readers.bank_table, "y", "yes"),
+}
+
+
+def description():
+    """How every model is made; a model of another description is out of date."""
+    counts = {"normal rows": EXAMPLE_NORMALS, "anomalies": EXAMPLE_ANOMALIES}
+    settings = {"method": METHOD, "seed": SEED, "labelled anomalies": N_LABELED}
+    return settings | {"hidden anomalies, share": HIDDEN_SHARE, "example": counts}
+
+
+def source_table(name, finder):
+    """The published table of a data set and its file; DataError if it cannot be had."""
+    source = SOURCES[name]
+    recipe = next(recipe for recipe in DATA_SETS[name].recipes if recipe.read is source.recipe_reader)
+    files = fetch_files(recipe, finder)
+    if not files:
+        raise DataError(how_to_get(name))
+    return source.read(files[0].path, dtype=str), files[0]
+
+
+def divided(table, source):
+    """The training table, labelled 1 or not at all, and the example, both in the order of the file."""
+    y = (table[source.label] == source.anomaly).to_numpy().astype(int)
+    split = split_independent(y, SEED, N_LABELED, HIDDEN_SHARE)
+    training = np.sort(np.concatenate([split.unlabeled, split.anomalies]))
+    labels = np.where(np.isin(training, split.anomalies), "1", "")
+    unseen = np.sort(split.test)
+    shown = [
+        spread(unseen[y[unseen] == 0], EXAMPLE_NORMALS),
+        spread(unseen[y[unseen] == 1], EXAMPLE_ANOMALIES),
+    ]
+    return table.iloc[training].assign(**{source.label: labels}), table.iloc[np.sort(np.concatenate(shown))]
+
+
+def spread(rows, count):
+    """As many of these rows, evenly spread from the first to the last."""
+    return rows[np.linspace(0, len(rows) - 1, count).astype(int)]
+
+
+def make_model(name, finder, models, examples):
+    """Write a model, its example and the scores of that; return what it was made with."""
+    table, file = source_table(name, finder)
+    training, example = divided(table, SOURCES[name])
+    model, shown, scores = models / f"{name}.model", examples / f"{name}.csv", examples / f"{name}_scores.csv"
+    write_table(shown, example)
+    with tempfile.TemporaryDirectory() as folder:
+        events = Path(folder, f"{name}_training.csv")
+        write_table(events, training)
+        fit = ["fit", events, "--label", SOURCES[name].label, "--method", METHOD, "--seed", SEED]
+        detect.main([*map(str, fit), "--model", str(model), "--top", "1"])
+    detect.main(["score", str(shown), "--model", str(model), "--output", str(scores)])
+    return {
+        "source": file.path.name,
+        "source_sha256": file.sha256,
+        "model_sha256": hashlib.sha256(model.read_bytes()).hexdigest(),
+        "training rows": len(training),
+    }
+
+
+def write_table(path, table):
+    with written_whole(path) as file:
+        table.to_csv(file, index=False, lineterminator="\n")
+
+
+def main(argv=None):
+    parser = argparse.ArgumentParser(
+        prog="python -m tools.ready_models",
+        description=__doc__,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
+    parser.add_argument("--folder", type=Path, default=ROOT, help="where models/ and examples/ are")
+    add_data_arguments(parser)
+    args = parser.parse_args(argv)
+    with user_errors_end(parser):
+        models, examples, finder = args.folder / "models", args.folder / "examples", make_finder(args)
+        made = {name: make_model(name, finder, models, examples) for name in SOURCES}
+        packages = {name: version(name) for name in PACKAGES if version(name)}
+        about = {"description": description(), "models": made, "packages": packages, "machine": machine()}
+        with written_whole(models / "made_with.json") as file:
+            file.write((json.dumps(about, indent=1) + "\n").encode())
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
