@@ -22,11 +22,11 @@ def draw_curves(runs, path):
         if calibrated:
             draw_reliability(reliability[0], of_method, colour)
     base_rate = np.mean([one.y.mean() for one in runs])
-    roc.plot([0, 1], [0, 1], "0.4", linestyle=":")
-    pr.axhline(base_rate, color="0.4", linestyle=":", label=f"guessing (base rate {base_rate:.3g})")
+    roc.plot([0, 1], [0, 1], "0.4", linestyle=":", label=f"guessing (AUC-PR {base_rate:.3g}: base rate)")
+    pr.axhline(base_rate, color="0.4", linestyle=":")
     roc.set(xlabel="false positive rate", ylabel="true positive rate", title="ROC")
     pr.set(xlabel="recall", ylabel="precision", title="precision and recall", ylim=(0, 1.02))
-    pr.legend(fontsize="small")
+    roc.legend(loc="lower right", fontsize="small")  # where no curve of a useful method goes
     if calibrated:
         end = max(1e-9, *reliability[0].get_xlim())
         reliability[0].plot([0, end], [0, end], "0.4", linestyle=":")
@@ -42,7 +42,7 @@ def draw_ranking(roc, pr, runs, colour, label):
         roc.plot(*roc_curve(one.y, one.scores)[:2], **style)
         precision, recall, _ = precision_recall_curve(one.y, one.scores)
         pr.plot(recall, precision, drawstyle="steps-post", **style)
-    pr.plot([], [], color=colour, label=label)
+    roc.plot([], [], color=colour, label=label)
 
 
 def draw_reliability(axes, runs, colour):

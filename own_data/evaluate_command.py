@@ -49,7 +49,7 @@ def add_arguments(command):
     command.add_argument("--runs", type=positive, default=1, help=runs)
     command.add_argument("--time", metavar="COLUMN", help=when)
     command.add_argument("--hidden-share", type=rate, metavar="RATE", help=hidden)
-    add_calibrate_argument(command, "also test calibrated probabilities; takes six times as long")
+    add_calibrate_argument(command, "also test calibrated probabilities; takes about five times as long")
     curves = "PNG of the curves, or - (default: %(default)s)"
     command.add_argument("--output", default="curves.png", help=curves)
     command.set_defaults(target="output")

@@ -25,7 +25,7 @@ def add_arguments(command):
     add_method_argument(command)
     add_seed_argument(command)
     calibrated = (
-        "let score write a column probability, and allow --contamination auto; takes six times as long"
+        "let score write a column probability, and allow --contamination auto; takes about five times as long"
     )
     add_calibrate_argument(command, calibrated)
     command.add_argument("--model", required=True, help="file to write the model to, or -")
