@@ -3,6 +3,7 @@
 import argparse
 
 from common.command_line import positive
+from own_data.calibration import CALIBRATIONS
 from own_data.event_model import SAVED_METHODS
 
 LABEL_HELP = "1/0 or true/false; empty means unlabelled; 0 next to empty cells means checked and normal"
@@ -72,6 +73,11 @@ def add_method_argument(command):
     command.add_argument(
         "--method", choices=SAVED_METHODS, default="prenet", help="the detector (default: %(default)s)"
     )
+
+
+def add_calibrate_argument(command, purpose):
+    how = f"{purpose}. Unlabelled rows count as normal; isotonic needs more labels than platt"
+    command.add_argument("--calibrate", choices=CALIBRATIONS, help=how)
 
 
 def add_seed_argument(command):

@@ -41,6 +41,12 @@ def rare_below(n_rows):
 
 def column_kind(name, texts, decimal="."):
     """(kind of the column, None), or (None, why it is dropped)."""
+    if texts.dtype == np.float64:  # the numbers of a column without gaps were read as such
+        return number_kind(name, texts, len(texts))
+    values = to_numbers(texts, decimal)
+    others = values.isna()
+    if not others.all() and is_missing(texts[others]).all():
+        return number_kind(name, values[~others], len(texts))
     filled = texts[~is_missing(texts)]
     levels = pd.Series(filled.unique(), dtype=object).str.strip()
     if len(levels) < 2 and (len(levels) == 0 or len(filled) == len(texts)):
@@ -49,17 +55,6 @@ def column_kind(name, texts, decimal="."):
         return "boolean", None
     numbers = to_numbers(levels, decimal)
     mostly_different = len(levels) >= MANY_LEVELS and len(levels) > 0.5 * len(filled)
-    if numbers.notna().all():
-        counts = len(levels) == len(texts) and np.ptp(numbers) < 10 * len(texts)
-        if (
-            mostly_different
-            and len(levels) == len(filled)
-            and (numbers % 1 == 0).all()
-            and (counts or re.search(ID_NAME, name))
-        ):
-            return None, "an id"
-        told_by_gaps = min(len(filled), len(texts) - len(filled)) >= rare_below(len(texts))
-        return ("number", None) if numbers.nunique() > 1 or told_by_gaps else (None, "constant")
     if levels.str.fullmatch(DATE).all():
         return None, "a date or time"
     refuse_unclear(name, levels, numbers, decimal, mostly_different)
@@ -68,6 +63,18 @@ def column_kind(name, texts, decimal="."):
     if filled.value_counts().iloc[0] < rare_below(len(texts)):
         return None, "without a frequent value"
     return "category", None
+
+
+def number_kind(name, numbers, n_rows):
+    """The same of a column of numbers, from those in its filled cells."""
+    if numbers.min() == numbers.max():  # its gaps may tell something all the same
+        told_by_gaps = min(len(numbers), n_rows - len(numbers)) >= rare_below(n_rows)
+        return ("number", None) if told_by_gaps else (None, "constant")
+    if len(numbers) >= MANY_LEVELS and (numbers % 1 == 0).all() and numbers.is_unique:
+        counts = len(numbers) == n_rows and np.ptp(numbers) < 10 * n_rows
+        if counts or re.search(ID_NAME, name):
+            return None, "an id"
+    return "number", None
 
 
 def refuse_unclear(name, levels, numbers, decimal, mostly_different):
@@ -120,7 +127,7 @@ def typed_columns(texts, kinds, decimal="."):
     """
     columns = texts[list(kinds)].copy()
     for name, kind in kinds.items():
-        if kind == "category":
+        if kind == "category" or texts[name].dtype == np.float64:
             continue
         cells = texts[name]
         values = (

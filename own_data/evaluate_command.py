@@ -1,22 +1,31 @@
-"""detect.py evaluate: how well a method works on a table whose labels are all known."""
+"""detect.py evaluate: how well methods work on a table whose labels are all known, and which one to take."""
 
-from common.command_line import positive
-from common.errors import DataError
+import numpy as np
+import pandas as pd
+
+from common.command_line import parse_names, positive, rate
+from common.errors import DataError, printable
 from common.writing import name_of
 from own_data.arguments import (
+    add_calibrate_argument,
     add_label_arguments,
     add_method_argument,
     add_seed_argument,
     add_table_arguments,
 )
-from own_data.evaluation import HIDDEN_SHARE, draw_curves, hidden_label_tests, quality_table
-from own_data.labelled_tables import columns_to_use, labeled_rows
+from own_data.calibration import brier_score
+from own_data.choosing import advice, summary_lines
+from own_data.curves import draw_curves
+from own_data.evaluation import hidden_label_runs, quality_of_guessing, ranking_quality
+from own_data.event_model import SAVED_METHODS
+from own_data.labelled_tables import columns_to_use, labeled_numbers
 from own_data.model_info import check_recordable, record_evaluation
+from own_data.time_order import latest_rows, times_of
 
 DESCRIPTION = (
     "Holds 20% of the rows out, hides all but --n-labeled of the training anomalies, fits and scores. "
-    "Of the hidden anomalies as many stay among the unlabelled rows as make up "
-    f"{HIDDEN_SHARE:.0%} of them, the others are left out, as in the paper's experiments."
+    "Anomalies with hidden labels stay among the unlabelled rows, at most as many as make up the share "
+    "of anomalies in the test rows. The paper's experiments have --hidden-share 0.02."
 )
 
 
@@ -25,11 +34,23 @@ def add_arguments(command):
     add_table_arguments(command)
     add_label_arguments(command)
     add_method_argument(command)
+    methods = "several methods on the same splits, separated by commas; then says which one to take"
+    command.add_argument(
+        "--methods", type=lambda text: parse_names(text, SAVED_METHODS, "method"), metavar="A,B", help=methods
+    )
     add_seed_argument(command)
     labeled = "training anomalies that stay labelled (default: %(default)s)"
     runs = "with the seeds from --seed on (default: %(default)s)"
+    when = (
+        "split by this column of numbers or dates instead of at random: the latest 20%% of the rows are the "
+        "test rows. The column is then no feature, because new rows lie beyond its range"
+    )
+    hidden = "share of hidden anomalies in the unlabelled rows (default: that in the test rows)"
     command.add_argument("--n-labeled", type=positive, default=60, help=labeled)
     command.add_argument("--runs", type=positive, default=1, help=runs)
+    command.add_argument("--time", metavar="COLUMN", help=when)
+    command.add_argument("--hidden-share", type=rate, metavar="RATE", help=hidden)
+    add_calibrate_argument(command, "also test calibrated probabilities; takes about five times as long")
     curves = "PNG of the curves, or - (default: %(default)s)"
     command.add_argument("--output", default="curves.png", help=curves)
     record = "file of fit to write the metrics into, for info and report"
@@ -38,9 +59,10 @@ def add_arguments(command):
 
 
 def run(args):
-    if args.record:
-        check_recordable(args.record, args.method)
-    table, texts, y = labeled_rows(args, args.output, all_known=True)
+    methods = args.methods or [args.method]
+    recorded = check_recordable(args.record, methods) if args.record else None
+    args.drop = [name for name in args.drop if name != args.time]  # read in any case, but no feature
+    table, texts, y = labeled_numbers(args, args.output)
     n_anomalies = y.sum()
     if min(n_anomalies, len(y) - n_anomalies) < 5:
         raise DataError(
@@ -48,14 +70,117 @@ def run(args):
             "to hold 20% out, at least 5 of each are needed."
         )
     print(f"{len(y):,} rows of {table.path}: {n_anomalies:,} anomalies.")
-    kinds = columns_to_use(table, texts, y)
+    texts, y, is_test = split_by_time(args, table, texts, y) if args.time else (texts, y, None)
+    kinds, columns = columns_to_use(table, texts, y)
+    del texts  # as large as all else together
     seeds = range(args.seed, args.seed + args.runs)
-    tests = hidden_label_tests(texts, y, kinds, args.method, args.n_labeled, seeds, table.decimal)
-    qualities = quality_table(tests, seeds)
-    print(qualities.to_string(index=False, float_format="%.4f"))
-    draw_curves(tests, args.output)
+    report = Report(methods, y)
+    settings = {"n_labeled": args.n_labeled, "hidden_share": args.hidden_share, "is_test": is_test}
+    settings |= {"calibrate": args.calibrate, "tell": report.tell_split}
+    for one in hidden_label_runs(columns, y, kinds, methods, seeds, **settings):
+        report.add(one)
+    # the test rows of a split by time are the same in all runs: nothing can be said about others
+    report.tell_summary(overlap=0.25 if is_test is None else 0.0)
+    if args.time and args.runs > 1:
+        print("All runs have the same test rows, so the intervals do not say how other rows would do.")
+    draw_curves(report.runs, args.output)
     print(f"Wrote {name_of(args.output)}.")
-    if args.record:
-        means = qualities.set_index("seed").loc["mean" if args.runs > 1 else args.seed]
-        record_evaluation(args.record, table, args, means)
+    if recorded:
+        record_evaluation(args.record, table, args, report.means_of(recorded))
         print(f"Recorded in {args.record}.")
+
+
+def split_by_time(args, table, texts, y):
+    """The rows that have a time, their labels, and whether each is a test row; says what is done."""
+    if args.time == args.label:
+        raise DataError("--time and --label name the same column.")
+    table.must_have([args.time], "of --time")
+    name = printable(args.time)
+    cells = texts.pop(args.time)
+    times = times_of(cells, args.time, table.decimal)
+    known = ~np.isnan(times)
+    if not known.all():
+        print(f"Left out: {(~known).sum():,} rows without a time in column {name!r}.")
+        texts, y, times, cells = texts[known], y[known], times[known], cells[known]
+    is_test = latest_rows(times, args.time)
+    first = printable(cells.iloc[np.where(is_test, times, np.inf).argmin()].strip()[:40])
+    print(
+        f"Split by time: the test rows are the {is_test.mean():.1%} with {name} from {first} on. "
+        f"{name} is no feature."
+    )
+    return texts, y, is_test
+
+
+class Report:
+    """What evaluate prints: a line for each run as it ends, then what they come to."""
+
+    def __init__(self, methods, y):
+        self._y, self.runs, self._quality, self._guessing = y, [], [], {}
+        self._width = max(map(len, (*methods, "guessing")))
+
+    def tell_split(self, unlabeled, anomalies, test, n_left_out):
+        """How many rows are what, the heading of the table, and what guessing would give."""
+        y = self._y
+        left_out = (
+            f"Left out: the other {n_left_out:,} anomalies." if n_left_out else "No anomaly is left out."
+        )
+        print(
+            f"Held out: {len(test):,} rows, {y[test].sum():,} of them anomalies "
+            f"(base rate {y[test].mean():.4f}). "
+            f"For training: {len(anomalies):,} labelled anomalies,\n"
+            f"{len(unlabeled):,} unlabelled rows, "
+            f"{y[unlabeled].sum():,} of them anomalies with hidden labels. {left_out}"
+        )
+        self._guessing = quality_of_guessing(y[test])
+        print(f"{'method':{self._width}}  seed  " + "  ".join(self._guessing))
+        self._print_line("guessing", "", self._guessing)
+
+    def _print_line(self, method, seed, values):
+        cells = "  ".join(f"{values[name]:{len(name)}.4f}" for name in self._guessing)
+        print(f"{method:{self._width}}  {seed:>4}  {cells}", flush=True)
+
+    def add(self, one):
+        quality = ranking_quality(one.y, one.scores)
+        self.runs.append(one)
+        self._quality.append({"method": one.method, "seed": one.seed, **quality})
+        self._print_line(one.method, one.seed, quality)
+
+    def means_of(self, method):
+        """{measure: mean over the runs} of one method."""
+        quality = pd.DataFrame(self._quality)
+        return quality[quality["method"] == method].drop(columns=["method", "seed"]).mean()
+
+    def tell_summary(self, overlap):
+        """Means with intervals, what calibration gives, and which method to take."""
+        quality = pd.DataFrame(self._quality)
+        if quality["seed"].nunique() > 1:
+            print("", *summary_lines(quality, self._guessing, overlap), sep="\n")
+        if self.runs[0].calibration:
+            self._tell_calibration()
+        print(*advice(quality, overlap), sep="\n")
+
+    def _tell_calibration(self):
+        """Brier scores before and after, and what the automatic threshold flags: means over the runs."""
+        rows = []
+        for one in self.runs:
+            flagged = one.scores > one.calibration.threshold
+            rows.append({
+                "method": one.method,
+                "scaled": brier_score(one.y, one.scaled),
+                "calibrated": brier_score(one.y, one.calibration.probabilities_of(one.scores)),
+                "base rate": brier_score(one.y, np.full(len(one.y), one.y.mean())),
+                "flagged": flagged.mean(),
+                "precision": one.y[flagged].mean() if flagged.any() else 0.0,
+                "recall": flagged[one.y == 1].mean(),
+            })  # fmt: skip
+        means = pd.DataFrame(rows).groupby("method", sort=False).mean()
+        print(
+            "\nBrier score, lower is better: of the scores scaled to 0-1, of calibrated scores, and of the "
+            "base rate for every row.\n"
+            "Then the share of test rows that --contamination auto flags, its precision and its recall."
+        )
+        print(means.rename_axis(None).to_string(float_format="%.4f"))
+        print(
+            "Calibration counts unlabelled rows as normal: with hidden anomalies among them, "
+            "probabilities come out too low."
+        )

@@ -1,50 +1,89 @@
-"""How well a detector does on a table whose labels are all known, with most of them hidden from it."""
+"""How well detectors do on a table whose labels are all known, with most of them hidden from the detectors.
+
+    for one in hidden_label_runs(table, y, kinds, ["prenet", "xgboost"], range(10), n_labeled=60):
+        print(one.method, one.seed, ranking_quality(one.y, one.scores))
+
+All methods of one seed have the same split, so their results can be compared pair by pair.
+"""
+
+from typing import Any, NamedTuple
 
 import numpy as np
-import pandas as pd
-from sklearn.metrics import average_precision_score, precision_recall_curve, roc_auc_score, roc_curve
+from sklearn.metrics import average_precision_score, roc_auc_score
 
-from common.writing import written_whole
-from loading.splits import contamination_count, split_independent
-from own_data.event_model import EventModel
-from own_data.scoring import score_rows
-
-HIDDEN_SHARE = 0.02  # of the unlabelled rows, as in the paper's experiments (Sec. 5.1)
+from common.errors import DataError
+from loading.splits import Split, contamination_count, split_independent
+from own_data.calibration import scaled_scores
+from own_data.held_out import cross_fitted_calibration, encoded_split, held_out_scores
 
 
-def hide_labels(y, n_labeled, seed):
+class Run(NamedTuple):
+    """Labels and scores of the test rows of one method and seed and, if wanted, their calibration."""
+
+    method: str
+    seed: int
+    y: np.ndarray
+    scores: np.ndarray
+    calibration: Any = None
+    scaled: np.ndarray | None = None  # scores between 0 and 1 without calibration
+
+
+def hide_labels(y, n_labeled, seed, hidden_share=None, is_test=None):
     """Positions of unlabelled and labelled training rows and of test rows; how many anomalies are left out.
 
-    The split is that of protocol `independent`. Of the anomalies whose label is hidden, as many stay among
-    the unlabelled rows as make up 2% of them, or all if they are fewer.
+    The split is that of protocol `independent`, unless is_test (n,) says which rows are for the test. Of the
+    anomalies whose label is hidden, as many stay among the unlabelled rows as make up hidden_share of them
+    (None: the share of anomalies in the test rows), or all if they are fewer.
     """
-    split = split_independent(y, seed, n_labeled, contamination=0.0)
+    given = is_test is not None
+    split = labels_hidden(y, is_test, n_labeled, seed) if given else split_independent(y, seed, n_labeled, 0)
     hidden = np.setdiff1d(np.flatnonzero(y), np.concatenate([split.anomalies, split.test]))
-    wanted = contamination_count(y[split.unlabeled], HIDDEN_SHARE)
-    if len(hidden) > wanted:
-        split = split_independent(y, seed, n_labeled, HIDDEN_SHARE)
-        return split.unlabeled, split.anomalies, split.test, len(hidden) - wanted
-    return np.concatenate([split.unlabeled, hidden]), split.anomalies, split.test, 0
+    share = y[split.test].mean() if hidden_share is None else hidden_share
+    wanted = contamination_count(y[split.unlabeled], share)
+    if len(hidden) <= wanted:
+        return np.concatenate([split.unlabeled, hidden]), split.anomalies, split.test, 0
+    if given:
+        kept = np.random.default_rng([seed, 2]).choice(hidden, wanted, replace=False)
+        unlabeled = np.concatenate([split.unlabeled, kept])
+    else:
+        unlabeled = split_independent(y, seed, n_labeled, share).unlabeled
+    return unlabeled, split.anomalies, split.test, len(hidden) - wanted
 
 
-def hidden_label_tests(texts, y, kinds, method, n_labeled, seeds, decimal="."):
-    """[(y, scores) of the test rows], fitted and scored for each seed; says how many rows are what."""
-    tests = []
+def labels_hidden(y, is_test, n_labeled, seed):
+    """The split with these test rows and no hidden anomaly."""
+    if not 0 < y[is_test].sum() < is_test.sum() or not 0 < y[~is_test].sum() < (~is_test).sum():
+        raise DataError(
+            f"Of the {is_test.sum():,} latest rows {y[is_test].sum():,} are anomalies, of the "
+            f"{(~is_test).sum():,} earlier ones {y[~is_test].sum():,}: "
+            "both parts must have anomalies and other rows."
+        )
+    rng = np.random.default_rng([seed, 1])
+    anomalies = rng.permutation(np.flatnonzero((y == 1) & ~is_test))
+    return Split(np.flatnonzero((y == 0) & ~is_test), anomalies[:n_labeled], np.flatnonzero(is_test))
+
+
+def hidden_label_runs(table, y, kinds, methods, seeds, *, n_labeled, hidden_share=None, is_test=None,
+                      calibrate=None, tell=lambda *split: None):  # fmt: skip
+    """Fit and score every method on the split of every seed: yields each Run as it ends.
+
+    table has typed columns; tell gets what hide_labels gives for the first seed.
+    """
     for seed in seeds:
-        unlabeled, anomalies, test, n_left_out = hide_labels(y, n_labeled, seed)
-        if not tests:
-            print(
-                f"Held out: {len(test):,} rows, {y[test].sum():,} of them anomalies. "
-                f"For training: {len(anomalies):,} labelled anomalies,\n"
-                f"{len(unlabeled):,} unlabelled rows, "
-                f"{y[unlabeled].sum():,} of them anomalies with hidden labels. "
-                f"Left out: the other {n_left_out:,} anomalies."
-            )
-        rows = texts.iloc[np.concatenate([unlabeled, anomalies])]
+        unlabeled, anomalies, test, n_left_out = hide_labels(y, n_labeled, seed, hidden_share, is_test)
+        if seed == seeds[0]:
+            tell(unlabeled, anomalies, test, n_left_out)
+        train = np.concatenate([unlabeled, anomalies])
         labels = np.repeat([0, 1], [len(unlabeled), len(anomalies)])
-        model = EventModel.fit(method, rows, kinds, labels, seed, decimal)
-        tests.append((y[test], score_rows(model, texts.iloc[test])["score"].to_numpy()))
-    return tests
+        X, X_test = encoded_split(table, kinds, train, test)
+        for method in methods:
+            scores = held_out_scores(method, X, labels, X_test, seed)
+            one = Run(method, seed, y[test], scores)
+            if calibrate:
+                rows = table.iloc[train]
+                calibration, fitted = cross_fitted_calibration(calibrate, method, rows, kinds, labels, seed)
+                one = one._replace(calibration=calibration, scaled=scaled_scores(scores, fitted))
+            yield one
 
 
 def ranking_quality(y, scores):
@@ -55,28 +94,7 @@ def ranking_quality(y, scores):
     return areas | {f"precision at {k}": ranked[:k].mean() for k in counts}
 
 
-def quality_table(tests, seeds):
-    """A row for each seed and, of several, their mean and standard deviation."""
-    table = pd.DataFrame([ranking_quality(*test) for test in tests], index=seeds)
-    if len(tests) > 1:
-        summary = table.agg(["mean", lambda column: column.std(ddof=0)]).set_axis(["mean", "std"])
-        table = pd.concat([table, summary])
-    return table.rename_axis("seed").reset_index()
-
-
-def draw_curves(tests, path):
-    """ROC and precision-recall curves of all runs, as PNG."""
-    from matplotlib.figure import Figure  # here, because fit and score start faster without it
-
-    figure = Figure(figsize=(9, 4), layout="constrained")
-    roc, pr = figure.subplots(1, 2)
-    for y, scores in tests:
-        roc.plot(*roc_curve(y, scores)[:2], "C0", alpha=0.8, linewidth=1)
-        precision, recall, _ = precision_recall_curve(y, scores)
-        pr.plot(recall, precision, "C0", alpha=0.8, linewidth=1, drawstyle="steps-post")
-    roc.plot([0, 1], [0, 1], "0.6", linestyle=":")
-    pr.axhline(tests[0][0].mean(), color="0.6", linestyle=":")
-    roc.set(xlabel="false positive rate", ylabel="true positive rate", title="ROC")
-    pr.set(xlabel="recall", ylabel="precision", title="precision and recall", ylim=(0, 1.02))
-    with written_whole(path) as file:
-        figure.savefig(file, format="png", dpi=120, metadata={"Software": None})
+def quality_of_guessing(y):
+    """The same of scores without any meaning, on average: the base rate, but for the AUC-ROC."""
+    names = ranking_quality(y, np.zeros(len(y)))
+    return {name: 0.5 if name == "AUC-ROC" else float(y.mean()) for name in names}

@@ -4,6 +4,7 @@ model = EventModel.fit("prenet", texts, {"amount": "number", "country": "categor
 X, scores = model.score(texts)
 """
 
+from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any
 
@@ -13,6 +14,7 @@ from sklearn.compose import ColumnTransformer
 from common.errors import DataError
 from loading.files import bounded_memory
 from methods import METHODS, make_detector, method_group
+from own_data.calibration import Calibration
 from own_data.column_kinds import rare_below, typed_columns
 from own_data.drift import summarised
 from own_data.explaining import typical_row
@@ -20,6 +22,15 @@ from own_data.features import MOST_LEVELS, frequent_levels, new_encoder, widths_
 
 SAVED_METHODS = [name for name in method_group("table", "appendix", "today") if METHODS[name].can_be_saved]
 QUANTILES = 10_001  # of the training scores, kept for thresholds
+
+
+@contextmanager
+def unfit_reported(method):
+    """What a detector refuses to learn from, too few rows or training that diverges, in one sentence."""
+    try:
+        yield
+    except ValueError as error:
+        raise DataError(f"{method} cannot be fitted: {error}.") from None
 
 
 @dataclass
@@ -36,6 +47,7 @@ class EventModel:
     decimal: str = "."  # the mark in the numbers of the texts
     header: bool = True  # whether the training table had names of columns
     origin: dict | None = None  # its table, labels and code (origin.py); an older file has none
+    calibration: Calibration | None = None  # from scores to probabilities, if fit was asked for it
 
     @classmethod
     def fit(cls, method, texts, kinds, y, seed=0, decimal=".", normal=None):
@@ -43,21 +55,29 @@ class EventModel:
 
         normal: which of the latter are known to be normal, as a mask (n,) or as positions.
         """
-        with bounded_memory("Encoding the table"), np.errstate(over="ignore", invalid="ignore"):
+        with bounded_memory("Encoding the table"):
             table = typed_columns(texts, kinds, decimal)
-            encoder = new_encoder(kinds, rare_below(len(table)), MOST_LEVELS).fit(table)
-            detector, empty = make_detector(method, random_state=seed), np.zeros(0)
-            model = cls(method, detector, encoder, empty, len(table), empty, decimal=decimal)
-            X = model.encode(table)
-            levels = widths_of(encoder).get("category", [])  # these columns are the last
+        return cls.fit_columns(method, table, kinds, y, seed, decimal, normal)
+
+    @classmethod
+    def fit_columns(cls, method, table, kinds, y, seed=0, decimal=".", normal=None):
+        """The same from typed columns."""
+        with bounded_memory("Encoding the table"), np.errstate(over="ignore", invalid="ignore"):
+            model, X = cls.encoded(method, table, kinds, decimal)
+            levels = widths_of(model.encoder).get("category", [])  # these columns are the last
             model.typical = typical_row(X, [1] * (X.shape[1] - sum(levels)) + levels)
             model.summary = summarised(table, model.kinds, model.levels)
-        try:
-            model.detector.fit(X, y, normal)
-        except ValueError as error:  # too few rows for this method, or its training diverged
-            raise DataError(f"{method} cannot be fitted: {error}.") from None
+        with unfit_reported(method):
+            model.detector = make_detector(method, random_state=seed).fit(X, y, normal)
         model.quantiles = np.quantile(model.detector.decision_function(X), np.linspace(0, 1, QUANTILES))
         return model
+
+    @classmethod
+    def encoded(cls, method, table, kinds, decimal="."):
+        """A model that has learned to encode these typed columns, and their features (n, D), but no more."""
+        encoder, empty = new_encoder(kinds, rare_below(len(table)), MOST_LEVELS).fit(table), np.zeros(0)
+        model = cls(method, None, encoder, empty, len(table), empty, decimal=decimal)
+        return model, model.encode(table)
 
     @property
     def kinds(self):

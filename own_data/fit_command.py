@@ -4,6 +4,7 @@ import time
 
 from common.writing import name_of
 from own_data.arguments import (
+    add_calibrate_argument,
     add_checked_argument,
     add_label_arguments,
     add_method_argument,
@@ -11,7 +12,9 @@ from own_data.arguments import (
     add_table_arguments,
     add_top_argument,
 )
+from own_data.calibration import FOLDS
 from own_data.event_model import EventModel
+from own_data.held_out import cross_fitted_calibration
 from own_data.labelled_tables import (
     columns_to_use,
     open_table,
@@ -31,6 +34,10 @@ def add_arguments(command):
     add_checked_argument(command)
     add_method_argument(command)
     add_seed_argument(command)
+    calibrated = (
+        "let score write a column probability, and allow --contamination auto; takes about five times as long"
+    )
+    add_calibrate_argument(command, calibrated)
     command.add_argument("--model", required=True, help="file to write the model to, or -")
     add_top_argument(command, 10, "suspicious rows to show (default: %(default)s)")
     command.set_defaults(target="model")
@@ -42,21 +49,32 @@ def run(args):
     texts, labels = partly_labeled_rows(args, table)
     print_labels(table, labels)
     start = time.perf_counter()
-    model = fitted_model(args, table, texts, labels)
+    model = fitted_model(args, table, texts, labels, args.calibrate)
     model.origin = origin_of(args, table, labels.y)
     save_model(args.model, model)
     seconds = time.perf_counter() - start
     features = f"{sum(model.widths)} features"
     print(f"Fitted {args.method} on {features} in {seconds:.1f} s; wrote {name_of(args.model)}.")
+    if args.calibrate:
+        print(
+            f"Calibrated ({args.calibrate}) on scores of rows that the model had not seen ({FOLDS} folds). "
+            "Unlabelled rows count as normal:\nif anomalies hide among them, probabilities are too low."
+        )
     if labels.unlabeled.any():
         print_most_suspicious(model, texts[labels.unlabeled], args.top)
 
 
-def fitted_model(args, table, texts, labels):
-    """A model of the table's rows but for the columns of --drop."""
+def fitted_model(args, table, texts, labels, calibrate=None):
+    """A model of the table's rows but for the columns of --drop, with probabilities if asked for."""
     used = texts.drop(columns=args.drop, errors="ignore")
-    kinds = columns_to_use(table, used, labels.y)
-    model = EventModel.fit(args.method, used, kinds, labels.y, args.seed, table.decimal, labels.normal)
+    kinds, columns = columns_to_use(table, used, labels.y)
+    model = EventModel.fit_columns(
+        args.method, columns, kinds, labels.y, args.seed, table.decimal, labels.normal
+    )
+    if calibrate:
+        model.calibration, _ = cross_fitted_calibration(
+            calibrate, args.method, columns, kinds, labels.y, args.seed, labels.normal
+        )
     model.header = table.header
     return model
 

@@ -110,14 +110,15 @@ def column_in_words(column):
     return printable(text)
 
 
-def check_recordable(path, method):
-    """Refuse to record an evaluation of another method, before it begins."""
-    model = load_model(path)
-    if model.method != method:
+def check_recordable(path, methods):
+    """The method of a model file; refuses to record an evaluation of others, before it begins."""
+    method = load_model(path).method
+    if method not in methods:
         raise DataError(
-            f"{path} is a model of {model.method}, so an evaluation of {method} cannot be recorded in it: "
-            f"add --method {model.method}."
+            f"{path} is a model of {method}, so an evaluation of {', '.join(methods)} cannot be recorded in "
+            f"it: add --method {method}."
         )
+    return method
 
 
 def record_evaluation(path, table, args, metrics):

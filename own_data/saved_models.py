@@ -20,6 +20,7 @@ from common.errors import DataError
 from common.writing import written_whole
 from loading.files import bounded_memory, guarded, open_zip, read_array
 from methods import make_detector
+from own_data.calibration import described_calibration, rebuilt_calibration
 from own_data.drift import check_summary
 from own_data.event_model import QUANTILES, SAVED_METHODS, EventModel
 from own_data.features import (
@@ -44,6 +45,10 @@ def save_model(path, model):
     """Write a model as one file, which appears only when it is whole; the same model gives the same bytes."""
     arrays = dict(sorted(model.detector.learned().items()))
     arrays |= {"quantiles": model.quantiles, "typical": model.typical}
+    calibration = None
+    if model.calibration:
+        calibration_arrays, calibration = described_calibration(model.calibration)
+        arrays |= calibration_arrays
     contents = {
         "format": FORMAT,
         "version": VERSION,
@@ -53,6 +58,8 @@ def save_model(path, model):
     contents |= {"rows": model.n_rows, "columns": described_encoder(model.encoder), "arrays": list(arrays)}
     contents["summary"] = model.summary
     contents["origin"] = model.origin
+    if calibration:
+        contents["calibration"] = calibration
     contents["table"] = {"decimal": model.decimal, "header": model.header}
     members = {"format.json": json.dumps(contents, indent=1).encode()}
     for name, array in arrays.items():
@@ -127,6 +134,8 @@ def _built_model(contents, arrays, path):
     if contents.get("origin") is not None:
         check_origin(contents["origin"], n_rows)
         model.origin = contents["origin"]
+    if contents.get("calibration") is not None:  # few files have one
+        model.calibration = rebuilt_calibration(arrays, contents["calibration"])
     detector.restore(arrays, n_features)
     return model
 

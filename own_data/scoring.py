@@ -58,6 +58,8 @@ def score_rows(model, texts, top=None, explain=False, watch=None):
         X, scores = model.score(rows, watch)
         kept = np.arange(len(rows)) if top is None else np.sort(np.argsort(-scores, kind="stable")[:top])
         chunk = pd.DataFrame({"row": rows.index[kept] + 1, "score": scores[kept]}, index=rows.index[kept])
+        if model.calibration:
+            chunk["probability"] = model.calibration.probabilities_of(scores[kept])
         chunks.append(
             chunk.join(reasons_of(model, rows.iloc[kept], X[kept], scores[kept])) if explain else chunk
         )

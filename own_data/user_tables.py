@@ -6,6 +6,7 @@ import zlib
 from itertools import islice
 from typing import Any
 
+import numpy as np
 import pandas as pd
 
 from common.errors import DataError
@@ -33,7 +34,8 @@ class Table:
         self._file = TableFile(path)
         self.path, self.size, self.status = self._file.path, self._file.size, self._file.status
         self.position, self._encoding, self._doubt = 0, encoding, ""
-        self._parquet: Any = self._open_parquet() if self._file.is_parquet else None
+        self.is_parquet = self._file.is_parquet
+        self._parquet: Any = self._open_parquet() if self.is_parquet else None
         # the numbers of a Parquet file are no texts
         self.decimal, self.header = ("." if self._parquet else decimal), header is not False
         if self._parquet:
@@ -127,10 +129,14 @@ class Table:
         """ROWS_AT_ONCE, or fewer of a wide table."""
         return max(1, min(ROWS_AT_ONCE, CELLS_AT_ONCE // len(self.columns)))
 
-    def chunks(self, columns):
-        """Tables of strings with these columns; an empty cell is an empty string."""
+    def chunks(self, columns, numbers=()):
+        """Tables of strings with these columns; an empty cell is an empty string.
+
+        Those of a CSV file that are named as numbers become floats: there must be a number in every cell.
+        """
         n_rows = 0
-        for piece in self._parquet_pieces(columns) if self._parquet else self._text_pieces(columns):
+        pieces = self._parquet_pieces(columns) if self._parquet else self._text_pieces(columns, numbers)
+        for piece in pieces:
             piece = piece.set_axis(range(n_rows, n_rows + len(piece)))
             n_rows += len(piece)
             if self._parquet and self.size:
@@ -147,10 +153,11 @@ class Table:
             texts = piece.to_pandas()
             yield texts.astype(object).where(texts.notna(), "").astype(str)[columns]
 
-    def _text_pieces(self, columns):
+    def _text_pieces(self, columns, numbers):
         # all columns, because with usecols pandas takes rows with too many cells
-        as_texts = {"dtype": str, "na_filter": False, "skipinitialspace": True, "sep": self._separator}
+        as_texts = {"na_filter": False, "skipinitialspace": True, "sep": self._separator}
         names, at_once, n_rows = [*self.columns, EXTRA, BEYOND], self._chunk_rows(), 0
+        as_texts["dtype"] = {name: np.float64 if name in numbers else str for name in names}
         pieces = self._guarded(
             lambda: pd.read_csv(self._text, header=None, names=names, chunksize=at_once, **as_texts)
         )
@@ -183,7 +190,7 @@ class Table:
         """The cells as they are in the file: a line break in quotes has a mark, too."""
         if self._text.quoted and self._end:
             for name in texts.columns:
-                if self._end in "".join(texts[name]):
+                if texts[name].dtype == object and self._end in "".join(texts[name]):
                     texts = texts.copy()
                     texts[name] = texts[name].str.replace(self._mark, "", regex=False)
         return texts
@@ -206,24 +213,24 @@ def looks_like_data(names, rows, decimal="."):
     )
 
 
-def read_labeled(table, label, drop=(), anomaly_values=None, normal_value=None, all_known=False):
-    """The whole of a Table as strings without the label column, and y (n,).
+def read_labeled(table, label, drop=(), anomaly_values=None, normal_value=None, all_known=False, numbers=()):
+    """The whole of a Table as strings without the label column, and y (n,); numbers: as in Table.chunks.
 
     y is 1 for rows that are labelled as anomalies, 0 for all others.
     """
     table.must_have([label], "of --label")
     table.must_have(drop, "of --drop")
-    texts = read_whole(table, [name for name in table.columns if name == label or name not in drop])
+    texts = read_whole(table, [name for name in table.columns if name == label or name not in drop], numbers)
     cells = texts.pop(label)
     y = anomaly_labels(cells, anomaly_values, normal_value, all_known, table.path, table.decimal)
     refuse_one_class(y, table, label)
     return texts, y
 
 
-def read_whole(table, columns):
-    """These columns of a Table as strings, all rows at once."""
+def read_whole(table, columns, numbers=()):
+    """These columns of a Table, all rows at once; strings but for `numbers`, as in Table.chunks."""
     chunks, held = [], 0
-    for chunk in table.chunks(columns):
+    for chunk in table.chunks(columns, numbers):
         chunks.append(chunk)
         held += chunk.memory_usage(deep=True).sum()
         check_held(held)

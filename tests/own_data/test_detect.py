@@ -149,10 +149,11 @@ def test_evaluate_reports_and_draws(folder, capsys):
         == 0
     )
     shown = capsys.readouterr().out
-    assert "Held out: 200 rows, 10 of them anomalies. For training: 15 labelled anomalies,\n" in shown
-    assert "\n775 unlabelled rows, 15 of them" in shown
-    mean = shown.split("mean")[1].split()
-    assert float(mean[1]) > 0.9 and "precision at 10" in shown
+    held_out = "Held out: 200 rows, 10 of them anomalies (base rate 0.0500). "
+    assert f"{held_out}For training: 15 labelled anomalies,\n" in shown
+    assert "\n785 unlabelled rows, 25 of them" in shown
+    mean = re.search(r"^prenet +(\S+) ±\S+ +(\S+) ±", shown, re.MULTILINE)
+    assert float(mean[2]) > 0.9 and "precision at 10" in shown
     assert Path("curves.png").read_bytes().startswith(b"\x89PNG")
 
 
@@ -162,8 +163,8 @@ def test_evaluate_on_a_raw_file_agrees_with_the_experiments(tmp_path, monkeypatc
     with zipfile.ZipFile(real_data / "bank-additional.zip") as archive:
         header, *lines = archive.read("bank-additional/bank-additional-full.csv").splitlines(keepends=True)
     Path("bank.csv").write_bytes(header + b"".join(lines[row] for row in weka_order(len(lines))))
-    assert run("evaluate bank.csv --label y --anomaly-value yes --n-labeled 60 --runs 3") == 0
-    auc_pr = float(capsys.readouterr().out.split("mean")[1].split()[1])
+    assert run("evaluate bank.csv --label y --anomaly-value yes --hidden-share 0.02 --runs 3") == 0
+    auc_pr = float(re.search(r"^prenet +\S+ ±\S+ +(\S+) ±", capsys.readouterr().out, re.MULTILINE)[1])
     runs = pd.read_csv(ROOT / "results" / "reference" / "seen_runs.csv")
     runs = runs[
         (runs["method"] == "prenet")
@@ -179,12 +180,12 @@ def test_evaluate_splits_as_the_independent_protocol():
 
     y = (np.arange(5_000) % 10 == 0).astype(int)
     split = split_independent(y, seed=3, n_labeled=60, contamination=0.02)
-    unlabeled, anomalies, test, left_out = hide_labels(y, 60, seed=3)
+    unlabeled, anomalies, test, left_out = hide_labels(y, 60, seed=3, hidden_share=0.02)
     for mine, theirs in ((unlabeled, split.unlabeled), (anomalies, split.anomalies), (test, split.test)):
         np.testing.assert_array_equal(mine, theirs)
     assert left_out == 400 - 60 - 73 and y[unlabeled].sum() == 73  # 73 is 2% of 3,600 + 73
     few = (np.arange(5_000) < 80).astype(int)
-    unlabeled, anomalies, _, left_out = hide_labels(few, 60, seed=3)
+    unlabeled, anomalies, _, left_out = hide_labels(few, 60, seed=3, hidden_share=0.02)
     assert (few[unlabeled].sum(), len(np.unique(unlabeled)), len(anomalies), left_out) == (
         4,
         len(unlabeled),
@@ -623,7 +624,7 @@ def test_the_example_of_the_readme(tmp_path, monkeypatch, real_data, capsys):
     for line in shown.splitlines():
         if re.match(r"[\d,]+ rows of|Columns:|Scored|Held out|[\d,]+ unlabelled", line):
             assert line in section
-    figures = [re.search(r"precision at 107\n(.*)", text)[1].split() for text in (shown, section)]
+    figures = [re.search(r"^prenet +0 +(0.*)", text, re.MULTILINE)[1].split() for text in (shown, section)]
     np.testing.assert_allclose(*np.array(figures, float), atol=0.03)
     top = [int(row) for row in re.findall(r"^1,(\d+),\d", section, re.MULTILINE)]
     assert len(top) == 5 and len(set(top) & set(pd.read_csv("top.csv")["row"])) >= 4
