@@ -1,6 +1,6 @@
 """Which scaling of the numbers does detect.py best with? Several, on tables of many kinds.
 
-    PRENET_DATA=folder python -m tools.scalings          # all tables: about 10 minutes on an idle core
+    PRENET_DATA=folder python -m tools.scalings          # all tables: about 10 minutes of one core
     python -m tools.scalings --tables breast-cancer      # scikit-learn has this one
 
 Each run is one of `detect.py evaluate`: 20% of the rows are held out, 60 anomalies (or all that there are)
@@ -230,8 +230,12 @@ def summary(runs):
         if half:
             average = means.loc[half].mean().map("{:.3f} ".format).rename("mean")
             lines += ["", f"{title} tables", pd.concat([shown.loc[half], average.to_frame().T]).to_string()]
-    if set(CHOOSING) <= set(means.index):
-        lines += ["", f"Chosen by the rule: {choose(runs)}"]
+    known, lacking = (
+        [name for name in CHOOSING if (name in means.index) == there] for there in (True, False)
+    )
+    if known:
+        without = f", without {', '.join(lacking)}, which has no runs yet" if lacking else ""
+        lines += ["", f"Chosen by the rule: {choose(runs)}{without}"]
     return "\n".join(lines)
 
 
