@@ -129,28 +129,30 @@ def run_loops(data, method, seed):
 
 def measure(args, path):
     """All lines, those of the file first; the file grows with every seed of a method on a table."""
-    table = pd.read_csv(path) if path.exists() else pd.DataFrame(columns=CELL)
+    table = pd.read_csv(path, float_precision="round_trip") if path.exists() else pd.DataFrame(columns=CELL)
+    done = set(table[CELL].itertuples(index=False, name=None))
     folder = Path(os.environ.get("PRENET_DATA", "dataset/raw"))
     for name in args.tables:
+        missing = [(name, one, seed) for seed in range(args.seeds) for one in args.methods]
+        missing = [cell for cell in missing if cell not in done]
+        if not missing:
+            continue
         try:
             texts, y = TABLES[name](folder)
         except OSError as error:
             raise DataError(f"{name} cannot be read from {folder} (PRENET_DATA): {error}.") from None
         kinds = choose_columns(texts, name)
         columns = typed_columns(texts, kinds)
-        for seed in range(args.seeds):
+        for _, method, seed in missing:
             data = split_features(columns, kinds, y, seed)
-            for method in args.methods:
-                if ((table["table"] == name) & (table["method"] == method) & (table["seed"] == seed)).any():
-                    continue
-                lines = pd.DataFrame(run_loops(data, method, seed))
-                lines = lines.assign(table=name, method=method, seed=seed)
-                last = lines[lines["round"] == ROUNDS].set_index("strategy")["found"]
-                print(f"{name}, {method}, seed {seed}: found {last.to_dict()}", flush=True)
-                table = lines if table.empty else pd.concat([table, lines])
-                table = table.sort_values([*CELL, "strategy", "round"], kind="stable")
-                with written_whole(path) as file:
-                    table[[*CELL, *lines.columns[:5]]].to_csv(file, index=False)
+            lines = pd.DataFrame(run_loops(data, method, seed))
+            lines = lines.assign(table=name, method=method, seed=seed)
+            last = lines[lines["round"] == ROUNDS].set_index("strategy")["found"]
+            print(f"{name}, {method}, seed {seed}: found {last.to_dict()}", flush=True)
+            table = lines if table.empty else pd.concat([table, lines])
+            table = table.sort_values([*CELL, "strategy", "round"], kind="stable")
+            with written_whole(path) as file:
+                table[[*CELL, *lines.columns[:5]]].to_csv(file, index=False)
     return table
 
 
