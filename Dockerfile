@@ -24,7 +24,7 @@ WORKDIR /prenet
 
 # the requirements before the code: a change of the code installs nothing again
 COPY --chown=prenet:prenet setup_env.sh requirements.txt requirements-dev.txt ./
-RUN ["bash", "-c", "REQUIREMENTS=requirements-dev.txt source ./setup_env.sh"]
+RUN ["bash", "-euo", "pipefail", "-c", "REQUIREMENTS=requirements-dev.txt source ./setup_env.sh"]
 
 COPY --chown=prenet:prenet . .
 VOLUME ["/prenet/dataset", "/prenet/results"]

@@ -25,6 +25,7 @@ from running.provenance import provenance_path, read_sessions
 from tools.croissant import croissant
 
 PAGE, CROISSANT = ROOT / "docs" / "data.md", ROOT / "dataset" / "croissant.json"
+NOT_RUN = "none", "none, because it was not run"
 MARKED = re.compile(r"(<!-- cards -->\n).*?(<!-- end -->)", re.DOTALL)
 
 
@@ -38,6 +39,12 @@ def prepared_in_reference_runs():
     return found
 
 
+def require_cards():
+    """UserError for a data set that has no card."""
+    if missing := [name for name in DATA_SETS if name not in CARDS]:
+        raise UserError(f"{', '.join(missing)} has no card: add one to loading/cards.py.")
+
+
 def overview(prepared):
     """All data sets, a row each."""
     rows = {
@@ -46,7 +53,7 @@ def overview(prepared):
             "features": f"{entry.features:,}",
             "anomalies": f"{entry.anomalies:,} ({entry.anomaly_rate:g}%)",
             "licence": CARDS[name].licence,
-            "row order in our runs": prepared[name][1].partition(":")[0],
+            "row order in our runs": prepared.get(name, NOT_RUN)[1].partition(":")[0],
         }
         for name, entry in DATA_SETS.items()
     }
@@ -56,7 +63,7 @@ def overview(prepared):
 def paragraph(name, prepared):
     """The card of one data set."""
     card, entry = CARDS[name], DATA_SETS[name]
-    sha256, order = prepared[name]
+    sha256, order = prepared.get(name, NOT_RUN)
     files = ", ".join(f"`{recipe}`" + " (a part)" * (not recipe.complete) for recipe in entry.recipes)
     return "\n".join(
         (
@@ -113,6 +120,7 @@ def main(argv=None):
     )
     parser.parse_args(argv)
     with user_errors_end(parser):
+        require_cards()
         for path, text in (PAGE, filled_page(PAGE.read_text())), (CROISSANT, croissant_text()):
             with written_whole(path) as file:
                 file.write(text.encode())

@@ -34,6 +34,19 @@ def test_page_without_marks_is_refused(monkeypatch, tmp_path, capsys):
     assert page.read_text() == "no marks\n" and not croissant.exists()
 
 
+def test_data_set_without_card_is_named(monkeypatch, capsys):
+    monkeypatch.setitem(DATA_SETS, "mydata", DATA_SETS["thyroid"])
+    with pytest.raises(SystemExit) as ended:
+        data_cards.main([])
+    assert ended.value.code == 2 and "mydata has no card" in capsys.readouterr().err
+
+
+def test_data_set_that_was_never_run_has_a_card(monkeypatch):
+    monkeypatch.setitem(DATA_SETS, "mydata", DATA_SETS["thyroid"])
+    monkeypatch.setitem(CARDS, "mydata", CARDS["thyroid"])
+    assert "### mydata" in data_cards.cards_text() and "mydata" in data_cards.croissant_text()
+
+
 def test_croissant_is_valid_and_can_be_loaded():
     croissant = pytest.importorskip("mlcroissant", reason="mlcroissant is not installed")
     described = croissant.Dataset(jsonld=json.loads(data_cards.CROISSANT.read_text()))
