@@ -65,7 +65,7 @@ def direction_text(values, method):
 def place_of_prenet(values, decimals):
     """PReNet's place and all methods, best first."""
     names = list(values.index)
-    return f"PReNet has rank {names.index('prenet') + 1} of {len(names)}: " + listed(
+    return f"PReNet is ranked {names.index('prenet') + 1} of {len(names)}: " + listed(
         f"{METHODS[name].column} {values[name]:.{decimals}f}" for name in names
     )
 

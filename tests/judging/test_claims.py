@@ -108,7 +108,7 @@ def test_without_results_nothing_of_ours_is_tested_and_the_command_to_run_is_nam
 
 def test_the_papers_own_values_are_judged_first_and_without_results():
     assert list(judge_claims(sources_by_name(""))[0].findings) == [PAPER, PAPER_ON_OURS, OURS, NEW]
-    assert in_paper(claims.best_on_seen).evidence.startswith("PReNet has rank 1 of 7: PReNet 0.583")
+    assert in_paper(claims.best_on_seen).evidence.startswith("PReNet is ranked 1 of 7: PReNet 0.583")
     nine = in_paper(claims.nine_on_seen)
     assert nine.verdict == WEAKENED and "significantly better than 8 of 9" in nine.evidence.lower()
     assert "ahead, but not significantly: FEAWAD (ahead on 8 of 11, p = 0.154" in nine.evidence
@@ -314,7 +314,7 @@ def test_the_best_average_must_lead_by_more_than_chance(tmp_path):
     assert finding.verdict == WEAKENED and "lead over REPEN +0.129 [−" in finding.evidence
     write(tmp_path, "seen", **table_scores(repen=0.81))
     finding = found(claims.best_on_seen, tmp_path)
-    assert finding.verdict == CONTRADICTED and "number 2 of 7: REPEN 0.810, PReNet 0.800" in finding.evidence
+    assert finding.verdict == CONTRADICTED and "ranked 2 of 7: REPEN 0.810, PReNet 0.800" in finding.evidence
 
 
 def test_the_best_or_nearly_so_on_every_set(tmp_path):
@@ -385,7 +385,7 @@ def test_ranks_and_conover_speak_of_all_ten_methods(tmp_path):
         assert found(check, tmp_path).verdict == SUPPORTED
     write(tmp_path, "seen", **scores | {"feawad": 0.9})
     finding = found(claims.best_rank_on_seen, tmp_path)
-    assert finding.verdict == CONTRADICTED and "number 2 of 10: FEAWAD 1.00, PReNet 2.00" in finding.evidence
+    assert finding.verdict == CONTRADICTED and "ranked 2 of 10: FEAWAD 1.00, PReNet 2.00" in finding.evidence
     finding = found(claims.conover_on_seen, tmp_path)  # the same order everywhere: significantly worse
     assert finding.verdict == CONTRADICTED
     assert "not better than FEAWAD (rank 1.00 versus 2.00" in finding.evidence

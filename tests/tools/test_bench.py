@@ -98,7 +98,7 @@ def test_bench(data_dir, tmp_path, capsys):
     assert table["pairs_seconds"].notna().tolist() == [True, False, False]
     np.testing.assert_allclose(table["plain_over_fit"], table["plain_seconds"] / table["fit_seconds"])
     np.testing.assert_allclose(table["score_over_product"], table["score_seconds"] / table["product_seconds"])
-    assert "demo PReNet" in (out := capsys.readouterr().out) and "2 epochs were measured" in out
+    assert "demo PReNet" in (out := capsys.readouterr().out) and "extrapolated from 2 epochs" in out
 
 
 @pytest.mark.parametrize(
