@@ -91,11 +91,11 @@ def described_number(low, median, high, beyond, indicated):
         values = {"min_median_max": [low, median, high]}
     else:
         values = {"low_median_high": [low, median, high], "beyond": beyond}
-    return values | ({"missing": True} if indicated else {})
+    return values | ({"indicator": True} if indicated else {})
 
 
 def described_truth(low, mode, high, beyond, indicated):
-    return {"mode": mode} | ({"missing": True} if indicated else {})
+    return {"mode": mode} | ({"indicator": True} if indicated else {})
 
 
 def limits_of(column):
@@ -127,7 +127,7 @@ def rebuilt_encoder(columns):
     for kind, steps, names in encoder.transformers_:
         if kind in ("number", "boolean"):
             lows, medians, highs, beyond = zip(*(limits_of(columns[name]) for name in names))
-            indicated = [columns[name].get("missing", False) for name in names]
+            indicated = [columns[name].get("indicator", False) for name in names]
             steps.set_learned(medians, lows, highs, beyond, indicated)
     return encoder
 
@@ -160,10 +160,10 @@ def check_description(columns):
                 all(type(value) in (int, float) for value in (low, median, high, beyond))
                 and -MOST_FLOAT <= low <= median <= high <= MOST_FLOAT
                 and 0 <= beyond <= MOST_BEYOND
-                and values.pop("missing", True) is True
+                and values.pop("indicator", True) is True
             )
         elif kind == "boolean":
-            valid = values.pop("mode") in (0, 1) and values.pop("missing", True) is True
+            valid = values.pop("mode") in (0, 1) and values.pop("indicator", True) is True
         else:
             levels, rare = values.pop("levels"), values.pop("rare")
             valid = kind == "category" and are_levels(levels, rare)

@@ -50,7 +50,7 @@ def run(args):
     print_labels(table, labels)
     start = time.perf_counter()
     model = fitted_model(args, table, texts, labels, args.calibrate)
-    model.origin = origin_of(args, table, labels.y)
+    model.origin = origin_of(args, table, labels)
     save_model(args.model, model)
     seconds = time.perf_counter() - start
     features = f"{sum(model.widths)} features"

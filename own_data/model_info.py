@@ -6,7 +6,7 @@ record_evaluation("fraud.model", table, args, {"AUC-PR": 0.61})      # by evalua
 
 from common.errors import DataError, printable
 from methods import METHODS
-from own_data.features import described_encoder
+from own_data.features import described_encoder, limits_of
 from own_data.origin import check_origin, described_table
 from own_data.saved_models import load_model, save_model
 
@@ -18,18 +18,19 @@ def described_model(model):
     """All that a model file says about itself, for JSON; None is what an older file does not record."""
     origin = model.origin or {}
     settings = model.detector.get_params()
-    missing = {name: column["missing"] for name, column in (model.summary or {}).items()}
+    summary = model.summary or {}
     columns = {
-        name: column | {"missing": missing.get(name)}
+        name: column | observed(summary.get(name, {}))
         for name, column in described_encoder(model.encoder).items()
     }
-    anomalies = origin.get("labelled_anomalies")
+    anomalies, normals = origin.get("labelled_anomalies"), origin.get("known_normals", 0)
     return {
         "method": model.method,
         "settings": settings,
         "rows": model.n_rows,
         "labelled_anomalies": anomalies,
-        "unlabelled": None if anomalies is None else model.n_rows - anomalies,
+        "known_normals": None if anomalies is None else normals,
+        "unlabelled": None if anomalies is None else model.n_rows - anomalies - normals,
         "features": sum(model.widths),
         "label": origin.get("label"),
         "anomaly_values": origin.get("anomaly_values"),
@@ -39,6 +40,12 @@ def described_model(model):
         **{name: origin.get(name) for name in ("table", "date", "code", "versions", "evaluation")},
         "columns": columns,
     }
+
+
+def observed(summary):
+    """What the training rows had in a column, by its summary of drift.py: share missing, range of numbers."""
+    range_ = {"range": [summary["quantiles"][0], summary["quantiles"][-1]]} if "quantiles" in summary else {}
+    return {"missing": summary.get("missing")} | range_
 
 
 def model_facts(model):
@@ -64,7 +71,9 @@ def fitted_on(known):
     rows = f"{known['rows']:,} rows, {known['features']:,} features"
     if known["labelled_anomalies"] is None:
         return f"{rows}; how many were labelled is {NOT_RECORDED}"
-    return f"{rows}: {known['labelled_anomalies']:,} labelled anomalies, {known['unlabelled']:,} unlabelled"
+    normals = f"{known['known_normals']:,} known normal, " if known["known_normals"] else ""
+    anomalies = f"{known['labelled_anomalies']:,} labelled anomalies"
+    return f"{rows}: {anomalies}, {normals}{known['unlabelled']:,} unlabelled"
 
 
 def label_in_words(known):
@@ -94,19 +103,18 @@ def evaluation_in_words(found):
 
 def column_in_words(column):
     """Range or levels of one column of described_encoder."""
-    values = {name: value for name, value in column.items() if name not in ("kind", "missing")}
-    if "min_median_max" in values:
-        low, median, high = values["min_median_max"]
-        text = f"{low:.6g} to {high:.6g}, median {median:.6g}"
-    elif "mode" in values:
-        text = f"mostly {'true' if values['mode'] else 'false'}"
-    elif "levels" in values:
-        shown = [level[:SHOWN_LETTERS] for level in values["levels"][:SHOWN_LEVELS]]
-        more = len(values["levels"]) - len(shown)
-        text = f"{len(values['levels'])} levels: {', '.join(shown)}"
-        text += (f" and {more} more" if more else "") + (", and rare ones" if values["rare"] else "")
+    if column["kind"] == "number":
+        low, median, high, _ = limits_of(column)
+        smallest, largest = column.get("range", (low, high))
+        text = f"{smallest:.6g} to {largest:.6g}, median {median:.6g}"
+        text += f", cut off at {low:.6g} and {high:.6g}" if (smallest, largest) != (low, high) else ""
+    elif column["kind"] == "boolean":
+        text = f"mostly {'true' if column['mode'] else 'false'}"
     else:
-        text = ", ".join(f"{name} {value}" for name, value in values.items())
+        shown = [level[:SHOWN_LETTERS] for level in column["levels"][:SHOWN_LEVELS]]
+        more = len(column["levels"]) - len(shown)
+        text = f"{len(column['levels'])} levels: {', '.join(shown)}"
+        text += (f" and {more} more" if more else "") + (", and rare ones" if column["rare"] else "")
     return printable(text)
 
 

@@ -1,6 +1,6 @@
 """Where a model comes from: its table, its labels and the code, as plain values in the model file.
 
-    model.origin = origin_of(args, table, y)      # by fit
+    model.origin = origin_of(args, table, labels)      # by fit
     check_origin(contents["origin"], n_rows)      # by load_model: it may come from anybody's file
 
 The time of the fit is not in it, so that the same table and command give the same bytes again. `date` is the
@@ -24,14 +24,15 @@ LONGEST, MOST_VALUES = 200, 100  # characters of a text, values in a list
 MOST_COUNT = 2**53
 
 
-def origin_of(args, table, y):
-    """The origin of a model that is fitted now, for JSON; y (n,): 1 for a labelled anomaly."""
+def origin_of(args, table, labels):
+    """The origin of a model that is fitted now, for JSON."""
     values = anomaly_values(args.anomaly_value)
     return {
         "label": args.label[:LONGEST],
         "anomaly_values": [value[:LONGEST] for value in values[:MOST_VALUES]] if values else None,
         "normal_value": args.normal_value and args.normal_value[:LONGEST],
-        "labelled_anomalies": int(y.sum()),
+        "labelled_anomalies": int(labels.y.sum()),
+        "known_normals": int(labels.normal.sum()),
         "table": described_table(table),
         "date": date_of(table),
         "code": commit() or hash_of_modules(METHODS[args.method].module, "own_data.event_model"),
@@ -59,7 +60,8 @@ def date_of(table):
 def check_origin(origin, n_rows):
     """ValueError for what origin_of and record_evaluation would not give."""
     require(fits(origin, CHECKS), "its origin is described in another way than detect.py does")
-    require(origin.get("labelled_anomalies", 0) <= n_rows, "it has more labelled anomalies than rows")
+    labelled = origin.get("labelled_anomalies", 0) + origin.get("known_normals", 0)
+    require(labelled <= n_rows, "it has more labelled rows than rows")
 
 
 def fits(values, checks):
@@ -127,6 +129,7 @@ CHECKS = {
     "anomaly_values": are_values,
     "normal_value": lambda value: value is None or is_text(value),
     "labelled_anomalies": is_count,
+    "known_normals": is_count,
     "table": is_table,
     "date": is_date,
     "code": is_text,

@@ -13,7 +13,7 @@ import pandas as pd
 from common.errors import DataError
 from own_data.drift import Comparison
 from own_data.labels import anomaly_labels
-from own_data.scoring import progress_bar, score_rows
+from own_data.scoring import highest, progress_bar, score_rows
 
 KEPT = "kept: "  # before the names of columns of the table, which may be called score, too
 
@@ -61,7 +61,7 @@ def overview_of(model, table, top, keep=(), label=None, anomaly_values=None, nor
         for texts in table.chunks([name for name in table.columns if name in wanted]):
             best = score_rows(model, texts, top, explain=True, watch=found)
             best = best.join(texts[list(keep)].add_prefix(KEPT))
-            found.best = (best if found.best.empty else pd.concat([found.best, best])).nlargest(top, "score")
+            found.best = highest(best, top, found.best)
             if label:
                 cells.append(texts[label].copy())  # a view would hold the whole chunk
             bar.update(table.position - bar.n)

@@ -64,7 +64,13 @@ def score_rows(model, texts, top=None, explain=False, watch=None):
             chunk.join(reasons_of(model, rows.iloc[kept], X[kept], scores[kept])) if explain else chunk
         )
     result = pd.concat(chunks)
-    return result if top is None else result.nlargest(top, "score")
+    return result if top is None else highest(result, top)
+
+
+def highest(table, top, *others):
+    """The `top` rows with the highest scores of one or more tables; of equal scores the first row."""
+    rows = pd.concat([found for found in (*others, table) if not found.empty])
+    return rows.sort_values("score", ascending=False, kind="stable").head(top)
 
 
 def progress_bar(table):
@@ -84,7 +90,7 @@ def write_scores(model, table, output, format_name="csv", keep=(), top=None, thr
                 result.insert(2, "flag", (result["score"] > threshold).astype(int))
             result = texts[keep].join(result, how="right") if keep else result
             if top:
-                best = (result if best.empty else pd.concat([best, result])).nlargest(top, "score")
+                best = highest(result, top, best)
             else:
                 write(result)
             n_rows += len(texts)

@@ -645,7 +645,7 @@ NASTY_JSON = st.one_of(
     st.just({str(i): {"kind": "boolean", "mode": 1} for i in range(20_000)}),
     st.just([1e308, 1e308, -1e308]), st.just([-1e308, 0, 1e308]), st.just(["../x"]), st.just("prenet"),
     st.just({"kind": "number", "min_median_max": [0, 0, 0]}),
-    st.just({"kind": "number", "low_median_high": [0, 0, 0], "beyond": 0, "missing": True}),
+    st.just({"kind": "number", "low_median_high": [0, 0, 0], "beyond": 0, "indicator": True}),
 )  # fmt: skip
 
 

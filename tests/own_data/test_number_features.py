@@ -195,14 +195,14 @@ def test_a_model_file_has_the_missing_cells_too(tmp_path):
         {"beyond": float("inf")},
         {"beyond": None},
         {"beyond": True},
-        {"missing": False},
-        {"missing": 1},
+        {"indicator": False},
+        {"indicator": 1},
         {"min_median_max": [1, 2, 3]},
         {"other": 1},
     ],
 )
 def test_a_forged_description_is_refused(change):
-    good = {"kind": "number", "low_median_high": [1.0, 2.0, 4.0], "beyond": 0.0, "missing": True}
+    good = {"kind": "number", "low_median_high": [1.0, 2.0, 4.0], "beyond": 0.0, "indicator": True}
     check_description({"x": good})
     with pytest.raises((ValueError, KeyError, TypeError)):
         check_description({"x": good | change})
