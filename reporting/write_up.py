@@ -1,4 +1,4 @@
-"""Fill the tables of README.md and REPRODUCTION.md from results/reference/, and draw the README's picture.
+"""Fill the tables of the pages (PAGES) from results/reference/, and draw the README's picture.
 
     python -m reporting.write_up      # after new results; a test checks that the pages are up to date
 
@@ -43,7 +43,7 @@ from running.provenance import read_sessions
 from running.runs_file import RunsFile
 
 REFERENCE = ROOT / "results" / "reference"
-PAGES = ("README.md", "REPRODUCTION.md")
+PAGES = ("README.md", "REPRODUCTION.md", "docs/time_and_memory.md")
 MARKED = re.compile(r"(<!-- (?!end)(\S+) -->\n).*?(<!-- end -->)", re.DOTALL)
 
 
@@ -369,7 +369,7 @@ def fill(path):
 def main(argv=None):
     parser = argparse.ArgumentParser(
         prog="python -m reporting.write_up",
-        description="Fill the tables of README.md and REPRODUCTION.md from results/reference/.",
+        description=f"Fill the tables of {', '.join(PAGES)} from results/reference/.",
     )
     parser.parse_args(argv)
     with user_errors_end(parser):

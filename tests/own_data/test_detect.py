@@ -603,12 +603,12 @@ def test_a_model_that_expands_too_much_is_not_read(folder, model_path, monkeypat
     assert "expands to more than" in capsys.readouterr().err
 
 
-# ---------------------------------------------------------------------------- the README's example
+# ---------------------------------------------------------------------------- the example of docs/own_data.md
 
 
-def test_the_example_of_the_readme(tmp_path, monkeypatch, real_data, capsys):
+def test_the_example_of_the_page(tmp_path, monkeypatch, real_data, capsys):
     """Its commands on the thyroid file give what it shows, but for what another CPU changes."""
-    section = (ROOT / "README.md").read_text().split("## Use it on your own data")[1].split("\n## ")[0]
+    section = (ROOT / "docs/own_data.md").read_text().split("## An example")[1].split("\n## ")[0]
     source = "dataset/raw/annthyroid_21feat_normalised.csv"
     monkeypatch.chdir(tmp_path)
     Path("dataset/raw").mkdir(parents=True)
