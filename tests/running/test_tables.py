@@ -80,7 +80,7 @@ def test_a_half_written_last_line_is_dropped_and_its_neighbours_kept(tmp_path, c
     content = runs_file.path.read_bytes()
     runs_file.path.write_bytes(content[:-20])
     runs_file.open_for_append()
-    assert "cut off" in capsys.readouterr().out
+    assert "incomplete" in capsys.readouterr().out
     runs_file.append(run_row(run=2))
     assert runs_file.read()["run"].tolist() == [0, 1, 2]
     assert runs_file.path.read_bytes() == content
