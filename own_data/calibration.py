@@ -17,9 +17,6 @@ normal row, and which is high where precision and recall are (Lee and Liu, ICML 
 from dataclasses import dataclass
 
 import numpy as np
-from sklearn.isotonic import IsotonicRegression
-from sklearn.linear_model import LogisticRegression
-from sklearn.model_selection import StratifiedKFold
 
 from common.errors import DataError
 
@@ -51,6 +48,8 @@ def cross_fitted(fit_and_score, y, seed=0):
 
     fit_and_score(training rows, rows to score) takes positions and gives the scores of the second.
     """
+    from sklearn.model_selection import StratifiedKFold  # here, because score starts faster without it
+
     n_anomalies = int(y.sum())
     if min(n_anomalies, len(y) - n_anomalies) < FEWEST_ANOMALIES:
         raise DataError(
@@ -71,12 +70,16 @@ def calibrate(kind, scores, y):
 
 def isotonic_points(scores, y):
     """The rising steps that fit the labels best, by least squares."""
+    from sklearn.isotonic import IsotonicRegression
+
     regression = IsotonicRegression(y_min=0, y_max=1, out_of_bounds="clip").fit(scores, y)
     return regression.X_thresholds_.astype(np.float64), regression.y_thresholds_.astype(np.float64)
 
 
 def platt_points(scores, y):
     """Points of the logistic curve that fits the labels best, with Platt's targets just inside 0 and 1."""
+    from sklearn.linear_model import LogisticRegression
+
     n_anomalies = y.sum()
     high, low = (n_anomalies + 1) / (n_anomalies + 2), 1 / (len(y) - n_anomalies + 2)
     targets = np.where(y == 1, high, low)
