@@ -111,5 +111,7 @@ def test_score_tells_drift_and_counts_flags_over_all_rows(tmp_path, monkeypatch,
     assert detect.main(command.format("new.csv").split()) == 0
     shown = capsys.readouterr().out
     assert (
-        "DRIFT: columns that differ from the training rows: " in shown and "country (distance" in shown and "amount (" in shown
+        "DRIFT: columns that differ from the training rows: " in shown
+        and "country (distance" in shown
+        and "amount (" in shown
     )
