@@ -372,7 +372,7 @@ def test_a_forged_notation_is_refused(folder, model_path, table, capsys):
     with_format(model_path, "bad.model", lambda contents: contents.update(table=table))
     assert run("score events.csv --model bad.model") == 2
     error = capsys.readouterr().err
-    assert "bad.model is damaged or no model" in error and error.count("\n") == 1
+    assert "bad.model is damaged or not a model" in error and error.count("\n") == 1
 
 
 # ---------------------------------------------------------------------------- labels
