@@ -1,21 +1,21 @@
 """Plain classifiers as anomaly detectors: labelled anomalies are class 1, unlabelled rows class 0.
 
-What most people would try first, and what the paper does not compare with. Each runs with the defaults of its
-library, untuned; a row's score is what the library ranks by.
+Most people would try these first, and the paper does not compare with them. Each runs with the defaults of
+its library, untuned. A row's score is what the library ranks by.
 
     python experiments.py seen --methods logistic,xgboost,catboost,random-forest --datasets thyroid
     XGBoost(random_state=0).fit(X, y).decision_function(X_new)
 
 Logistic      scikit-learn's LogisticRegression (l2, C=1, at most 100 iterations of lbfgs); the log odds
-XGBoost       XGBClassifier (100 trees of depth 6); the log odds but for their constant
+XGBoost       XGBClassifier (100 trees of depth 6); the log odds without their constant
 CatBoost      CatBoostClassifier (1,000 symmetric trees of depth 6); the same
 RandomForest  scikit-learn's RandomForestClassifier (100 full trees); the sum of the leaves' shares of class 1
 
 Differences from the libraries' defaults
-  1. One thread, and the detector's seed: runs are spread over processes here.
-  2. Nothing is printed, and CatBoost writes no files beside the training.
-  3. That lbfgs stops at its 100 iterations before it has converged is not reported.
-  4. Where one row in a thousand is labelled, the mean gradient of logistic regression is below scikit-learn's
+  1. One thread, because runs are spread over processes here, and the detector's seed.
+  2. Nothing is printed, and CatBoost writes no files during training.
+  3. There is no warning if lbfgs stops at its 100 iterations before it has converged.
+  4. If one row in a thousand is labelled, the mean gradient of logistic regression falls below scikit-learn's
      tolerance of 1e-4 after a few steps, far from the minimum. The method logistic-converged is the same
      model with tol=1e-8 and at most 1,000 iterations.
 """
@@ -43,16 +43,16 @@ from training.trees import (
     without_zeros,
 )
 
-SCORING_ROWS = 16_384  # at a time: a call of a library costs more than a few rows in it
+SCORING_ROWS = 16_384  # at a time: a call of a library costs more than a few rows
 
 
 class Classifier(Detector):
-    """A classifier of A against U: subclasses have the library's model, and what is kept of a fitted one."""
+    """A classifier of A against U; subclasses supply the library's model, and what to keep of it."""
 
     balances = False
 
     def new_classifier(self, seed: int) -> Any:
-        """The library's model; the library is imported here, because scoring a saved model does without."""
+        """The library's model; the library is imported here, because scoring does not need it."""
         raise NotImplementedError
 
     def keep(self, classifier: Any, n_features: int) -> None:
@@ -98,7 +98,7 @@ class Logistic(Classifier):
 class TreeClassifier(Classifier):
     """A classifier whose score is a sum over trees, which are kept as plain arrays.
 
-    Scores always come from those arrays, so that they are the same after a model was saved and loaded.
+    Scores always come from these arrays, so they are the same after a model is saved and loaded.
     """
 
     takes_sparse = False
@@ -122,7 +122,7 @@ class TreeClassifier(Classifier):
         super().restore(others, n_features)
 
     def check(self, trees, n_features):
-        """ValueError for what is no trees."""
+        """ValueError unless these are trees."""
         check_trees(trees, n_features)
 
     def _set_trees(self, trees, n_features):
@@ -134,7 +134,7 @@ class TreeClassifier(Classifier):
 
 @dataclass(repr=False, eq=False)
 class XGBoost(TreeClassifier):
-    """Gradient boosting; the score is the margin but for its constant."""
+    """Gradient boosting; the score is the margin without its constant."""
 
     def new_classifier(self, seed):
         from xgboost import XGBClassifier
@@ -166,7 +166,7 @@ class RandomForest(TreeClassifier):
 
 @dataclass(repr=False, eq=False)
 class CatBoost(TreeClassifier):
-    """Gradient boosting with symmetric trees; the score is the raw value but for its constant."""
+    """Gradient boosting with symmetric trees; the score is the raw value without its constant."""
 
     kind = SymmetricTrees
 

@@ -1,17 +1,17 @@
-"""CrossEntropy: PReNet's network as a plain classifier of single rows, the control that the paper lacks.
+"""CrossEntropy: PReNet's network as a plain classifier of single rows, a control that the paper lacks.
 
-It has what PReNet has, the 20 ReLU units with their l2 term, the optimiser, the balanced batches and the
-training loop, but for the pairs and their ordinal labels: an instance is scored by itself, and the loss is
-cross-entropy. What PReNet has over it is what pairs and ordinal regression (Sec. 3) add.
+It has the same 20 ReLU units with their l2 term, optimiser, balanced batches and training loop as PReNet, but
+neither pairs nor ordinal labels: each instance is scored by itself, and the loss is cross-entropy. The
+difference between the two is what pairs and ordinal regression (Sec. 3) add.
 
-    python cross_entropy.py --datasets thyroid --runs 10     # beside the columns of Table 2
+    python cross_entropy.py --datasets thyroid --runs 10     # next to the columns of Table 2
     CrossEntropy(random_state=0).fit(X, y).decision_function(X_new)
 
 Differences from PReNet
   1. The relation layer takes one code, not two, so its kernel has 20 weights instead of 40.
   2. A batch has 256 unlabelled rows and 256 labelled anomalies, drawn with replacement. PReNet's 512 pairs
-     have 640 and 384 of them; the classes count half each in both.
-  3. The score is the logit, the log odds of being a labelled anomaly: its order is that of the probability.
+     have 640 and 384 of them. In both, each class counts half.
+  3. The score is the logit, the log odds of being a labelled anomaly. It has the order of the probability.
 """
 
 import sys

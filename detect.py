@@ -1,21 +1,28 @@
-"""Find anomalies in your own table, of which a few dozen rows are marked and the rest is unlabelled.
+"""Find anomalies in your own table, in which a few dozen anomalies are labelled and the rest is unlabelled.
 
-    python detect.py fit events.csv --label fraud --method prenet --model fraud.model
+    python detect.py fit events.csv --label fraud --model fraud.model
+    python detect.py score new.csv --model fraud.model --output scores.csv --contamination 0.01 --explain
     python detect.py next events.csv --label fraud --model fraud.model --output to_check.csv
     python detect.py fit events.csv --label fraud --checked to_check.csv --model fraud.model
-    python detect.py score new.csv --model fraud.model --output scores.csv --contamination 0.01 --explain
-    python detect.py report new.csv --model fraud.model --output report.html      # opens in any browser
+    python detect.py evaluate known.csv --label y --anomaly-value yes --methods prenet,xgboost --runs 10
     python detect.py info fraud.model
-    python detect.py evaluate events.csv --label y --anomaly-value yes --n-labeled 60
+    python detect.py report new.csv --model fraud.model --output report.html      # opens in any browser
     zcat new.gz | python detect.py score - --model fraud.model --output - | head   # - as in other programs
 
-A table is a CSV file (separated by , ; tab or |; plain, gzipped or zipped) or a Parquet file. Its kinds of
-columns are found out by `fit`: numbers are scaled to 0-1, truth values are 0 and 1, other texts are
-categories (rare levels grouped); dates, ids and constant columns are dropped, and a column of free text is
-refused. The folder own_data/ does the rest. `score` reads a chunk at a time, so that a file of any size takes
-the same memory; `fit` and `evaluate` hold their table in memory. Tables and models are not trusted: a line
-has at most 10,000 cells and 16 MiB, a packed table unpacks to at most 2 GiB and a model to 64 MiB, and
-reading takes at most 8 GiB of memory (on Linux); what is beyond ends in one sentence and exit code 2.
+A table is a CSV file (separated by , ; tab or |; plain, gzipped or zipped) or a Parquet file. `fit` finds out
+what each column holds:
+
+- Numbers are scaled to 0-1 between the smallest and largest value, but no farther than three interquartile
+  ranges outside the quartiles. Values beyond these fences are cut off.
+- Truth values become 0 and 1. Other texts are categories, with rare levels grouped.
+- A missing number becomes the median, a missing truth value the more frequent one. A missing text is a level
+  of its own. A column of numbers or truth values with enough missing cells gets a feature that marks them.
+- Dates, ids and constant columns are dropped. Free text is refused: leave it out with --drop.
+
+`score` reads the table in chunks, so memory does not grow with the file. `fit`, `next` and `evaluate` hold
+the table in memory. Tables and models are not trusted: a line has at most 10,000 cells and 16 MiB, a
+compressed table expands to at most 2 GiB and a model to 64 MiB, and reading takes at most 8 GiB of memory (on
+Linux). An input beyond these limits ends in a one-sentence error and exit code 2. The code is in own_data/.
 """
 
 import argparse
@@ -26,19 +33,19 @@ from contextlib import nullcontext, redirect_stdout
 from common.command_line import user_errors_end
 from common.writing import is_standard_output, is_written_through
 
-# each in its own_data/*_command.py, of which only the one that is asked for is imported
+# each is in own_data/*_command.py; only the requested one is imported
 COMMANDS = {
-    "fit": "learn from a table with some labelled anomalies",
-    "next": "propose the rows that a person should check next",
-    "score": "score the rows of a table with a model of fit",
-    "info": "what a model of fit was made of",
-    "report": "a page on the scored rows of a table",
-    "evaluate": "how well it works, for a table whose labels are all known",
+    "fit": "learn a model from a table with some labelled anomalies, and show the most suspicious rows",
+    "score": "score the rows of a table with a model",
+    "next": "propose the rows to check next, as a file to fill in",
+    "evaluate": "measure how well methods work on a table whose labels are all known",
+    "info": "show what a model file contains",
+    "report": "write an HTML page about a scored table",
 }
 
 
 def make_parser(words):
-    """The parser of these words, with the arguments of the command that is among them."""
+    """The parser for these words, with the arguments of the command among them."""
     parser = argparse.ArgumentParser(
         prog="detect.py", description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
@@ -57,8 +64,8 @@ def main(argv=None):
     words = sys.argv[1:] if argv is None else argv
     parser = make_parser(words)
     args = parser.parse_args(words)
-    target = getattr(args, args.target)  # where the command writes to
-    # what is wrong with a file ends in its sentence alone, without the usage
+    target = getattr(args, args.target)  # what the command writes
+    # a problem with a file ends in one sentence, without the usage
     sentence_only = argparse.ArgumentParser(prog=f"{parser.prog} {args.command}", usage=argparse.SUPPRESS)
     messages = redirect_stdout(sys.stderr) if is_standard_output(target) else nullcontext()
     try:

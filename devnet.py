@@ -8,8 +8,8 @@ Pang, Shen and van den Hengel, "Deep Anomaly Detection with Deviation Networks",
 Differences from the paper
   1. The 5,000 reference scores are drawn once per fit, as in DevNet's released code; only their mean and
      standard deviation enter the loss.
-  2. What the l2 term covers, RMSprop's epsilon, the gradient clipping and the choice of the epoch are the
-     released code's: see training/loop.py.
+  2. What the l2 term covers, RMSprop's epsilon, the gradient clipping and the choice of the epoch follow
+     the released code: see training/loop.py.
 """
 
 from __future__ import annotations
@@ -70,13 +70,13 @@ def score_instances(weights: Sequence[np.ndarray], X: Rows) -> np.ndarray:
 
 
 def instance_gradients(weights: Sequence[np.ndarray], X: np.ndarray) -> np.ndarray:
-    """Gradients (n, D) of score_instances by the rows of X."""
+    """Gradients (n, D) of score_instances with respect to the rows of X."""
     *hidden, kernel, _ = weights
     return gradients_by_rows(hidden, kernel[:, 0].astype(np.float64), X)
 
 
 def sample_balanced(unlabeled: np.ndarray, n_anomalies: int, n_batches: int, batch_size: int, rng) -> Batches:
-    """Batches half unlabelled (0), half labelled anomalies (1), both drawn with replacement."""
+    """Batches of half unlabelled rows (0) and half labelled anomalies (1), both drawn with replacement."""
     n_positive = batch_size // 2
     n_negative = batch_size - n_positive
     return Batches(

@@ -7,25 +7,25 @@ ICLR 2020.
     DSAD(random_state=0).fit(X, y).decision_function(X_new)
 
 Differences from the paper
-  1. Deep SAD starts from a pre-trained autoencoder; the PReNet paper does not say. The default starts from
-     random weights. pretrain=True trains the bias-free encoder with a bias-free linear decoder first, on the
+  1. Deep SAD starts from a pre-trained autoencoder; the PReNet paper does not say. Our default starts from
+     random weights. pretrain=True first trains the bias-free encoder with a bias-free linear decoder on the
      unlabelled rows, with the same loop, batches, optimiser and l2 term. Its loss is the mean of ||x -
-     x_hat||^2 over the rows. Deep SAD's code averages over the features too, beside a weight decay of 1e-6;
-     beside the l2 of 0.01 here, that average would be too small on wide data and the encoder would shrink to
+     x_hat||^2 over the rows. Deep SAD's code also averages over the features, with a weight decay of 1e-6.
+     With the l2 of 0.01 here, that average would be too small on wide data, and the encoder would shrink to
      almost nothing (w7a: no kernel weight above 0.04).
-  2. The centre c is the mean initial code of all unlabelled rows; Deep SAD's code takes the labelled ones in,
-     too. Components with |c_i| < 0.1 become +-0.1, and so does one of exactly 0 (+0.1), which Deep SAD's code
-     leaves: such a unit is dead on all these rows, and zero weights would fit it.
-  3. Batches are half unlabelled rows, half labelled anomalies, and the loss is the mean over the batch: a
-     class counts half, whatever its size, where in Deep SAD every row counts the same. There are no labelled
-     normals.
+  2. The centre c is the mean initial code of all unlabelled rows; Deep SAD's code includes the labelled ones.
+     Components with |c_i| < 0.1 become +-0.1, and so does a component of exactly 0 (+0.1), which Deep SAD's
+     code leaves: its unit is dead on all these rows, and zero weights would fit it.
+  3. Batches are half unlabelled rows, half labelled anomalies, and the loss is the mean over the batch. So
+     each class counts half, regardless of its size; in Deep SAD every row counts the same. There are no
+     labelled normals.
   4. Network, optimiser, l2 and the choice of the epoch are those of all detectors of the PReNet paper: see
      training/loop.py. Deep SAD has more layers, batch normalisation, Adam and a falling learning rate.
-  5. The code layer of Deep SAD is linear, behind hidden layers with (leaky) ReLU. The PReNet paper gives all
-     methods one hidden layer with ReLU, so the codes are its outputs here; code_layer="linear" leaves the
-     ReLU out, and the encoder is then a linear map.
-  6. distance="plain" (without the square) and anomaly_term="hinge" (max(0, 1 - d) in place of 1/d) are not
-     Deep SAD. They are there to see how far they explain the published numbers.
+  5. The code layer of Deep SAD is linear and follows hidden layers with (leaky) ReLU. The PReNet paper gives
+     all methods one hidden layer with ReLU, so the codes are its outputs here. code_layer="linear" leaves out
+     the ReLU, and the encoder is then a linear map.
+  6. distance="plain" (without the square) and anomaly_term="hinge" (max(0, 1 - d) instead of 1/d) are not
+     part of Deep SAD. They are there to test how far they explain the published numbers.
 """
 
 from __future__ import annotations
@@ -58,8 +58,8 @@ CODE_LAYERS = ("relu", "linear")
 SMALLEST_CENTRE = 0.1  # components of c nearer to 0 than this are pushed away from it
 INVERSE_EPSILON = 1e-6  # keeps 1/d finite at the centre
 SMALLEST_SQUARE = 1e-12  # keeps the gradient of the square root finite at the centre
-COLLAPSE_ROWS = 1_000  # rows of U and of A, each, that are looked at for a collapse
-COLLAPSE_TOLERANCE = 1e-6  # codes that differ by less than this part of their size differ by rounding only
+COLLAPSE_ROWS = 1_000  # rows of U and of A, each, that are checked for a collapse
+COLLAPSE_TOLERANCE = 1e-6  # codes that differ by less than this share of their size differ only by rounding
 
 
 def build_dsad(
@@ -69,7 +69,7 @@ def build_dsad(
     seed: int | None = None,
     code_layer: str = "relu",
 ) -> keras.Model:
-    """Encoder psi without bias, which could fit the centre by itself; eta hands the codes on to the loss."""
+    """Encoder psi without bias, which could fit the centre by itself; eta passes the codes to the loss."""
     seeds = seed_generator(seed)
     psi = build_psi(n_features, hidden_units, l2, seeds, use_bias=False, code_layer=code_layer)
     instance = keras.Input((n_features,))
@@ -89,7 +89,7 @@ def build_residual(
     initializer = keras.initializers.GlorotUniform(seeds)
     decoder = keras.layers.Dense(n_features, use_bias=False, kernel_initializer=initializer, name="decoder")
     residual = keras.layers.Subtract(name="residual")([psi.input, decoder(psi.output)])
-    # grown from psi's own tensors, so that no layer is named "psi": the loop must hand over rows, not codes
+    # built from psi's own tensors, so that no layer is named "psi": the loop must pass rows, not codes
     return keras.Model(psi.input, residual)  # residuals (b, D)
 
 
@@ -127,14 +127,14 @@ def reconstruction_loss(residuals):
 
 
 def is_collapsed(codes, centre):
-    """Whether all codes (n, h) are the same up to rounding, so that scores say nothing; centre (h,)."""
+    """Whether all codes (n, h) are equal up to rounding, so that scores say nothing; centre (h,)."""
     size = max(np.abs(codes).max(), np.abs(centre).max())
     return bool(np.ptp(codes, axis=0).max() <= COLLAPSE_TOLERANCE * size)
 
 
 @dataclass(repr=False, eq=False)
 class _Autoencoder(PsiDetector):
-    """The pre-training of Deep SAD: it only trains, on unlabelled rows; nothing is scored with it."""
+    """The pre-training of Deep SAD on unlabelled rows; it only trains and never scores."""
 
     code_layer: str = "relu"
 
@@ -176,7 +176,7 @@ class DSAD(PsiDetector):
             names = autoencoder.learning_parameters()
             autoencoder.set_params(**{name: getattr(self, name) for name in names})
             weights = autoencoder.fit_rows(X, unlabeled, anomalies).weights_
-            model.set_weights(weights[: len(model.get_weights())])  # without the decoder's
+            model.set_weights(weights[: len(model.get_weights())])  # without those of the decoder
         return model
 
     def loss(self, labels, codes, centre):
@@ -205,7 +205,7 @@ class DSAD(PsiDetector):
             rng.choice(rows, min(len(rows), COLLAPSE_ROWS), replace=False) for rows in (unlabeled, anomalies)
         ]
         if is_collapsed(codes_at(self._psi(self.weights_), X, np.concatenate(looked_at)), self.centre_):
-            # no error: a run of an experiment should still be recorded, with the scores that the method gave
+            # not an error: a run of an experiment should still be recorded, with the method's scores
             message = "all training rows have the same code, so its scores do not tell rows apart"
             warnings.warn(f"Deep SAD collapsed: {message}", RuntimeWarning, stacklevel=2)
 

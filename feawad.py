@@ -6,31 +6,31 @@ Detection", TNNLS 2021 (arXiv 2105.10500).
     python feawad.py --datasets thyroid --runs 10     # this detector's column of App. C.1
     FEAWAD(random_state=0).fit(X, y).decision_function(X_new)
 
-Dense rows only: a layer as wide as news20's 1.4 million columns is what runs out of memory in the paper, too.
+Dense rows only: a layer as wide as news20's 1.4 million columns runs out of memory in the paper too.
 
 App. C.1 says that the official implementation was run, so the network and the loss are those of FEAWAD's
 released code.
 
 Differences from FEAWAD's paper
-  1. The residual norm in the loss. The released code takes it of the residual that it has already divided by
-     its norm: a constant, whose gradient vanishes, so that only the score trains the autoencoder in the
-     second stage. residual_term="paper" takes the norm of the raw residual: then the autoencoder learns to
+  1. The residual norm in the loss. The released code takes the norm of a residual that is already divided by
+     its norm. This is a constant without a gradient, so only the score trains the autoencoder in the second
+     stage. residual_term="paper" takes the norm of the raw residual: then the autoencoder learns to
      reconstruct unlabelled rows and not to reconstruct anomalies. (The released loss adds norms (b,) to
-     scores (b, 1), which broadcasts; with norms that are all one, this changes nothing.)
-  2. The norm is sqrt(|r|^2 + 1e-8), so that a row which is reconstructed exactly has finite gradients and a
+     scores (b, 1), which broadcasts; as all norms are one, this changes nothing.)
+  2. The norm is sqrt(|r|^2 + 1e-8), so that a row that is reconstructed exactly has finite gradients and a
      unit residual of 0. The released code would divide by 0.
-  3. The released autoencoder has one more ReLU layer, D to D, in front of FEAWAD's D-128-64-128-D;
+  3. The released autoencoder has one more ReLU layer, D to D, before FEAWAD's D-128-64-128-D;
      input_layer=False leaves it out. The interpretation feawad-raw-residual has neither this layer nor the
      constant.
-  4. As released: ReLU in all layers but the score, Glorot-normal kernels, 30 epochs after 100 epochs of
-     pre-training, both of 20 batches of 512. ReLU also in the reconstruction, so negative features cannot be
-     reconstructed, and an output that is 0 for all rows may stay so: in two runs on thyroid 3 and 4 of 21
+  4. As released: ReLU in all layers except the score, Glorot-normal kernels, 30 epochs after 100 epochs of
+     pre-training, both of 20 batches of 512. ReLU is also in the reconstruction. So negative features cannot
+     be reconstructed, and an output that is 0 for all rows may stay 0: in two runs on thyroid, 3 and 4 of 21
      did, with 98% of the reconstruction error.
   5. Adam at 1e-4 without an l2 term, as released, because App. C.1 says that the official implementation was
      used. The settings of the other detectors are FEAWAD(optimizer_name="rmsprop", learning_rate=1e-3,
-     l2=0.01); the l2 term is then on the kernels of the score network's two hidden layers, not on the
-     autoencoder's, where it would outweigh the squared error by far: all rows would be reconstructed alike.
-  6. Of both trainings the weights of the epoch with the lowest mean loss are kept, as released: see
+     l2=0.01). The l2 term is then on the kernels of the score network's two hidden layers, but not on the
+     autoencoder's: there it would far outweigh the squared error, and all rows would be reconstructed alike.
+  6. Both trainings keep the weights of the epoch with the lowest mean loss, as released: see
      training/loop.py.
 """
 
@@ -54,7 +54,7 @@ OPTIMIZERS = ("rmsprop", "adam")
 
 
 def dense(units, seeds, name, activation="relu", l2=0.0):
-    """A layer of FEAWAD, with l2 on its kernel if there is any; named for network.seed_generator's reason."""
+    """A layer of FEAWAD, with l2 on its kernel if not 0; network.seed_generator says why it has a name."""
     regularizer = keras.regularizers.L2(l2) if l2 else None
     initializer = keras.initializers.GlorotNormal(seeds)
     return keras.layers.Dense(
@@ -92,7 +92,7 @@ def build_feawad(
 ) -> keras.Model:
     """Rows to (b, 2): the score, from [unit residual, code, residual norm], and the norm for the loss.
 
-    Its name says that it works row by row (network.parts_of): a batch has few anomalies, many times each.
+    Its name says that it works row by row (network.parts_of): a batch repeats a few anomalies many times.
     """
     seeds = seed_generator(seed)
     instance = keras.Input((n_features,))
@@ -170,7 +170,7 @@ def sample_unlabeled(unlabeled, n_batches, batch_size, rng):
 
 @dataclass(repr=False, eq=False)
 class _Pretraining(KerasDetector):
-    """FEAWAD's first stage: the autoencoder alone, on unlabelled rows. It is no detector and cannot score."""
+    """FEAWAD's first stage: the autoencoder alone, on unlabelled rows. It cannot score."""
 
     encoder: tuple[int, ...] = (128, 64)
     input_layer: bool = True
@@ -242,7 +242,7 @@ class FEAWAD(KerasDetector):
                 raise ValueError(f"{name} must be one of {', '.join(choices)}, not {getattr(self, name)!r}")
         for name in ("encoder", "scorer"):
             sizes = getattr(self, name)
-            # a list could not name a compiled graph
+            # a list cannot be the key of a compiled graph
             if not (isinstance(sizes, tuple) and sizes and min(sizes) >= 1):
                 raise ValueError(f"{name} must be a tuple of layer sizes of at least 1, not {sizes!r}")
         if self.pretraining_epochs < 1 or self.batch_size < 2:
@@ -255,7 +255,7 @@ class FEAWAD(KerasDetector):
     def weight_shapes(self, n_features):
         around_code = (*self.encoder, *self.encoder[-2::-1], n_features)
         autoencoder = dense_shapes(*[n_features] * (1 + self.input_layer), *around_code)
-        n_inputs = (n_features + self.encoder[-1], *self.scorer)  # beside the residual norm
+        n_inputs = (n_features + self.encoder[-1], *self.scorer)  # without the residual norm
         layers = [dense_shapes(n + 1, units) for n, units in zip(n_inputs, (*self.scorer, 1))]
         return autoencoder + [shape for layer in layers for shape in layer]
 

@@ -8,23 +8,23 @@ Snell, Swersky and Zemel, "Prototypical Networks for Few-shot Learning", NeurIPS
 Neither detector has public code, and the PReNet paper names them without describing them (Sec. 5.2,
 App. B.2.2).
 
-Differences from the paper (where it is silent, the most literal interpretation of Snell et al.)
+Differences from the paper (where it says nothing, the most literal interpretation of Snell et al.)
   1. One batch is one episode: a quarter each of unlabelled support, anomalous support, unlabelled queries and
      anomalous queries, 64 rows each with a batch size of 256. The loss is averaged over the 128 queries.
   2. Support and queries of an episode have no row in common. A class of at least 128 rows fills its 128
      places without replacement. A smaller one (A, with 60 labelled anomalies) is split at random into halves
      for every episode, and 64 rows are drawn from either half with replacement: the oversampling of App.
      B.2.2. A single labelled anomaly is its own support and query.
-  3. The prototypes that score are the mean codes of all of A and of all of U; the score is d_u - d_a, the
-     logit of the anomaly class. U's contamination is taken as it is, in training too.
-  4. cFSNet. "Cost-sensitive variant" is all that the paper says. Cost-sensitive learning leaves the classes
-     their shares and weights their errors instead. So the queries of an episode are drawn with the class
+  3. The prototypes for scoring are the mean codes of all of A and of all of U; the score is d_u - d_a, the
+     logit of the anomaly class. The anomalies hidden in U are not removed, neither here nor in training.
+  4. cFSNet. "Cost-sensitive variant" is all that the paper says. Cost-sensitive learning keeps the shares of
+     the classes and weights their errors instead. So the queries of an episode are drawn with the class
      shares of the training set, and a query's cross-entropy is weighted by its class's cost, inversely
      proportional to that share: |U|/|A| for an anomaly against an unlabelled row. The costs have a mean of
      one over the queries, so that the l2 term keeps its weight: n / (2|U|) and n / (2|A|) with n = |U| + |A|.
      The support, which only makes the prototypes, stays balanced (the oversampling of A in App. B.2.2).
-     episodes="balanced" puts the same costs on balanced queries: that counts the imbalance twice. Prototypes
-     and scores are not weighted.
+     episodes="balanced" applies the same costs to balanced queries, which counts the imbalance twice.
+     Prototypes and scores are not weighted.
   5. What the l2 term covers, RMSprop's epsilon, the gradient clipping and the choice of the epoch are as in
      all detectors: see training/loop.py.
 """
@@ -47,7 +47,7 @@ EPISODES = ("natural", "balanced")  # cFSNet's
 def build_fsnet(
     n_features: int, hidden_units: HiddenUnits = 20, l2: float = 0.01, seed: int | None = None
 ) -> keras.Model:
-    """Embedding network psi, Snell et al.'s f_phi; eta hands the codes (b, hidden_units) on to the loss."""
+    """Embedding network psi, Snell et al.'s f_phi; eta passes the codes (b, hidden_units) to the loss."""
     psi = build_psi(n_features, hidden_units, l2, seed_generator(seed))
     instance = keras.Input((n_features,))
     return keras.Model(instance, keras.layers.Identity(name="eta")(psi(instance)))
@@ -81,7 +81,7 @@ def prototypical_loss(classes, codes, class_costs):
 def class_costs_of(anomaly_cost: float, anomaly_share: float = 0.5) -> np.ndarray:
     """Costs (2,) of an unlabelled and an anomalous query, in the ratio 1 : anomaly_cost.
 
-    Their mean over queries of which anomaly_share are anomalies is one.
+    Their mean is one over queries with this anomaly_share.
     """
     if not 0 < anomaly_cost < np.inf:
         raise ValueError(f"anomaly_cost must be a positive number, not {anomaly_cost}")
@@ -92,8 +92,8 @@ def class_costs_of(anomaly_cost: float, anomaly_share: float = 0.5) -> np.ndarra
 def draw_support_and_queries(rows, n_batches, shots, rng):
     """Rows of one class (n_batches, 2 * shots): in each batch support, then queries, without a common row.
 
-    Too few rows are split in halves anew for each batch and drawn with replacement; a single one serves as
-    both.
+    If there are too few rows, each batch splits them into new halves and draws with replacement; a single row
+    serves as both.
     """
     if len(rows) >= 2 * shots:
         return draw_batches(rows, n_batches, 2 * shots, rng)
@@ -127,7 +127,7 @@ def sample_natural_episodes(unlabeled, anomalies, n_batches, batch_size, rng):
     queries = np.where(is_anomaly, a[:, n_queries:], u[:, n_queries:])
     return Batches(
         unlabeled=np.hstack([u[:, :shots], a[:, :shots], queries]),
-        # they stand among the others, in other places in every batch
+        # they are among the others, at different places in every batch
         anomalies=np.zeros((n_batches, 0), int),
         layout=np.arange(batch_size)[np.newaxis],
         targets=np.hstack([np.tile(np.repeat([0, 1], shots), (n_batches, 1)), is_anomaly]),
@@ -169,7 +169,7 @@ class FSNet(PsiDetector):
         return apply_in_chunks(lambda rows: self._score_codes(psi(rows).astype(np.float64)), X)
 
     def _score_codes(self, codes):
-        """d_u - d_a of codes (n, M): how much nearer the prototype of the anomalies is than the other."""
+        """d_u - d_a of codes (n, M): how much nearer the anomalies' prototype is than the other."""
         from_unlabeled = np.square(codes - self.unlabeled_prototype_).sum(axis=1)
         return from_unlabeled - np.square(codes - self.anomaly_prototype_).sum(axis=1)
 

@@ -6,7 +6,7 @@ Liu, Ting and Zhou, "Isolation-Based Anomaly Detection", TKDD 2012; scikit-learn
     IForest(random_state=0).fit(X, y).decision_function(X_new)
 
 Differences from the paper
-  1. The forest is fitted on the unlabelled rows U alone (the paper does not say). Labelled anomalies are not
+  1. The forest is fitted only on the unlabelled rows U (the paper does not say). Labelled anomalies are not
      used.
 """
 
@@ -31,7 +31,7 @@ class IForest(Detector):
             max_samples=min(self.subsample, len(unlabeled)),
             random_state=int(rng.integers(2**31)),
         )
-        # scikit-learn takes a matrix, not positions: the one place where rows are copied per run
+        # scikit-learn takes a matrix, not positions, so rows are copied in each run
         self.forest_ = forest.fit(X[unlabeled])
 
     def _score(self, X):

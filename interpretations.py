@@ -3,10 +3,10 @@
     python experiments.py interpretations                 # all of them, as ./run_interpretations.sh does
     python experiments.py interpretations --methods fsnet-natural,devnet-natural --datasets thyroid
 
-An interpretation is a method of its own, with a line in methods.py. Its numbers are compared with the
-published ones of the method that it interprets. One that only changes the value of a parameter has no class
-here. Those of DSAD, FSNet, cFSNet and REPEN were first tried in prototypes. Some are here because they came
-near the published numbers: they show what may lie behind these. None is a default.
+An interpretation is a separate method, with a line in methods.py. Its numbers are compared with the published
+ones of the method that it interprets. An interpretation that only changes the value of a parameter has no
+class here. Those of DSAD, FSNet, cFSNet and REPEN were first tried in prototypes. Some are here because they
+came near the published numbers: they show what may explain these. None is a default.
 """
 
 from dataclasses import dataclass
@@ -38,7 +38,7 @@ def batches_of(drawn, unlabeled, anomalies):
     """Batches of the rows with these numbers (n_batches, b): first those of U, then those of A."""
     return Batches(
         unlabeled=np.concatenate([unlabeled, anomalies])[drawn],
-        # they stand among the others, in other places in every batch
+        # they are among the others, at different places in every batch
         anomalies=np.zeros((len(drawn), 0), int),
         layout=np.arange(drawn.shape[1])[np.newaxis],
         targets=(drawn >= len(unlabeled)).astype(int),
@@ -49,28 +49,28 @@ def batches_of(drawn, unlabeled, anomalies):
 
 
 class FSNetAnomalyDistance(FSNet):
-    """FSNet with the score -d_a: how near a code is to the anomalies' prototype, whatever d_u."""
+    """FSNet with the score -d_a: how near a code is to the anomalies' prototype, regardless of d_u."""
 
     def _score_codes(self, codes):
         return -np.square(codes - self.anomaly_prototype_).sum(axis=1)
 
 
 class FSNetUnlabelledDistance(FSNet):
-    """FSNet with the score d_u: how far a code is from the unlabelled rows' prototype, whatever d_a."""
+    """FSNet with the score d_u: how far a code is from the unlabelled rows' prototype, regardless of d_a."""
 
     def _score_codes(self, codes):
         return np.square(codes - self.unlabeled_prototype_).sum(axis=1)
 
 
 class FSNetNaturalQueries(FSNetAnomalyDistance):
-    """FSNet with the score -d_a, where a query is an anomaly as often as a row of the training set is."""
+    """FSNet with the score -d_a, and queries with the training set's share of anomalies."""
 
     def sample_batches(self, X, unlabeled, anomalies, n_batches, rng):
         return sample_natural_episodes(unlabeled, anomalies, n_batches, self.batch_size, rng)
 
 
 class FSNetFiveRows(FSNet):
-    """FSNet that learns from 5 rows of U and 5 of A only, drawn once per fit, prototypes included."""
+    """FSNet that learns from only 5 rows of U and 5 of A, drawn once per fit, prototypes included."""
 
     def _fit(self, X, unlabeled, anomalies, rng):
         unlabeled, anomalies = (
@@ -89,21 +89,21 @@ class REPENAllKnown(REPEN):
 
 
 class REPENTopTen(REPEN):
-    """REPEN with its public script's fallback: the 10 highest scores where none is above the threshold."""
+    """REPEN with its public script's fallback: the 10 highest scores if none is above the threshold."""
 
     n_fallback = 10
 
 
 class REPENNoneKnown(REPEN):
-    """REPEN with outlier candidates out of U as all negatives: without labels, as REPEN can be used."""
+    """REPEN with outlier candidates from U as all negatives: REPEN without labels."""
 
     known_share = 0.0
 
 
 class REPENSupervised(REPEN):
-    """REPEN as ADGym runs it: known anomalies as all negatives, anchors and positives out of all of U.
+    """REPEN as ADGym runs it: known anomalies as all negatives, anchors and positives from all of U.
 
-    There are no initial scores and no candidates, so no row of U is kept out of the inliers.
+    There are no initial scores and no candidates, so all rows of U are inliers.
     """
 
     def sample_batches(self, X, unlabeled, anomalies, n_batches, rng):
@@ -129,11 +129,11 @@ class DSADNaturalBatches(DSAD):
 
 @dataclass(repr=False, eq=False)
 class DSADOutside(DSAD):
-    """Deep SAD as ADGym runs it, all of its settings at once.
+    """Deep SAD as ADGym runs it, with all of its settings.
 
     Layers 100-20-10 with batch normalisation and leaky ReLU, a linear code, Adam at 1e-4, weight decay 1e-6,
-    50 passes over all rows in batches of 128, the last epoch. Its autoencoder's weights never reach the
-    network, so there is no pre-training.
+    50 passes over all rows in batches of 128, the last epoch. ADGym never copies its autoencoder's weights to
+    the network, so there is no pre-training.
     """
 
     hidden_units: tuple[int, ...] = (100, 20, 10)
@@ -144,7 +144,7 @@ class DSADOutside(DSAD):
     keeps = "last"
 
     def sample_batches(self, X, unlabeled, anomalies, n_batches, rng):
-        """Every row once in an epoch, but for those that do not fill a batch; n_batches plays no part."""
+        """Every row once in an epoch, except those that do not fill a batch; n_batches is not used."""
         n_rows = len(unlabeled) + len(anomalies)
         size = min(self.batch_size, n_rows)
         orders = [rng.permutation(n_rows)[: n_rows // size * size] for _ in range(self.epochs)]
@@ -172,12 +172,14 @@ class DSADOutside(DSAD):
         return keras.optimizers.Adam(self.learning_rate, epsilon=1e-8)
 
     def loss_constants(self, X, unlabeled, anomalies, model, rng):
-        # of all training rows, before the normalisation has seen any
+        # from all training rows, before the normalisation has seen any
         self.centre_ = centre_of(apply_in_chunks(model, X, np.concatenate([unlabeled, anomalies])))
         return (self.centre_,)
 
     def _fit(self, X, unlabeled, anomalies, rng):
-        PsiDetector._fit(self, X, unlabeled, anomalies, rng)  # without the look at psi, which it has not
+        PsiDetector._fit(
+            self, X, unlabeled, anomalies, rng
+        )  # without the check of psi, which it does not have
 
     def _score(self, X):
         codes = apply_in_chunks(self.model_, X).astype(np.float64)
@@ -188,13 +190,13 @@ class DSADOutside(DSAD):
 
 
 class DenseRows:
-    """Dense rows only: training on sparse rows has an RMSprop and a choice of the epoch of its own."""
+    """Dense rows only: training on sparse rows has its own RMSprop and choice of the epoch."""
 
     takes_sparse = False
 
 
 class KerasStep(DenseRows):
-    """RMSprop as Keras 3 has it: steps g / sqrt(v + epsilon)."""
+    """RMSprop as in Keras 3: steps g / sqrt(v + epsilon)."""
 
     def optimizer(self):
         return keras.optimizers.RMSprop(self.learning_rate, rho=0.9, epsilon=1e-7, global_clipnorm=1.0)
@@ -208,7 +210,7 @@ class NoClipping(DenseRows):
 
 
 class VariableClipping(DenseRows):
-    """The gradient of each variable clipped to a norm of 1 by itself: Keras 3's `clipnorm`."""
+    """The gradient of each variable clipped separately to a norm of 1: Keras 3's `clipnorm`."""
 
     def optimizer(self):
         return RMSprop(self.learning_rate, rho=0.9, epsilon=1e-7, clipnorm=1.0)
@@ -249,19 +251,19 @@ class PReNetSameBatches(SameBatches, PReNet):
 
 
 class PReNetNoDropout(PReNet):
-    """A2H as the deep network of the released code: without dropout."""
+    """A2H like the deep network of the released code: without dropout."""
 
     dropout_rate = 0.0
 
 
 class PReNetSmallLayers(PReNet):
-    """A2H with two added layers of as many units as psi's own."""
+    """A2H with two added layers that are the size of psi's own."""
 
     added_units = (20, 20)
 
 
 class PReNetRelationL2(PReNet):
-    """NPR with the l2 term on its relation layer, too."""
+    """NPR with the l2 term on its relation layer too."""
 
     relation_has_l2 = True
 

@@ -1,4 +1,4 @@
-"""The table of methods. To add one: write its file, add its line here."""
+"""The table of methods. To add one, write its file and add its line here."""
 
 import importlib
 from dataclasses import dataclass
@@ -14,7 +14,7 @@ class Method:
     group: str = "table"
     settings: tuple = ()  # (parameter, value) pairs other than its class's defaults
     uses_labels: bool = True
-    can_be_saved: bool = True  # as a model of detect.py, which has no variants or interpretations
+    can_be_saved: bool = True  # as a model of detect.py, which offers no variants or interpretations
     interpretation_of: str = ""  # the method that an interpretation is compared with
 
 
@@ -48,7 +48,7 @@ METHODS = {
 
 
 def interpretation(base, difference, class_name=None, group="interpretation", **settings):
-    """One change to a method's set-up: other settings of its own class, or a class of interpretations.py."""
+    """One change to a method's set-up: other settings of its class, or a class from interpretations.py."""
     of = METHODS[base]
     module, class_name = ("interpretations", class_name) if class_name else (of.module, of.class_name)
     changed = tuple((dict(of.settings) | settings).items())
@@ -134,7 +134,7 @@ def method_group(*groups: str) -> list[str]:
 
 
 def make_detector(name: str, **settings):
-    """A new detector of this method; imports its module only now, and TensorFlow only to fit a network."""
+    """A new detector of this method; imports its module now, but TensorFlow only to fit a network."""
     method = METHODS[name]
     detector_class = getattr(importlib.import_module(method.module), method.class_name)
     return detector_class(**dict(method.settings) | settings)

@@ -8,31 +8,31 @@ Pang, Shen, Jin and van den Hengel, "Deep Weakly-supervised Anomaly Detection", 
 Differences from the paper
   1. Order inside a pair. Eq. 6 scores the pairs (a_i, x) and (x, u_j); the released code trains on (u, a)
      pairs and scores (u_j, x) and (x, a_i). We train and score in the released order; pair_order="paper"
-     gives Eq. 6 with (a, u) training pairs. One is the mirror image of the other (left and right exchanged
-     throughout, and the initial weights are as likely either way), so their scores have the same
-     distribution.
+     gives Eq. 6 with (a, u) training pairs. One is the mirror image of the other: left and right are
+     exchanged throughout, and the initial weights are equally likely either way. So their scores have the
+     same distribution.
   2. The E partners of Eq. 6 are drawn once and serve every test instance, as in the released code. The
      relation layer is linear, so the score is an affine function of psi(x) and is computed in one pass over
      the test data (`_score`) instead of 2E passes (`score_by_pairs`, the definition). E only adds a constant.
-  3. What the l2 term covers, RMSprop's epsilon, the gradient clipping and the choice of the epoch are the
-     released code's: see training/loop.py.
+  3. What the l2 term covers, RMSprop's epsilon, the gradient clipping and the choice of the epoch follow
+     the released code: see training/loop.py.
   4. Each run draws its own batches; in the released code only the initial weights differ between runs.
-  5. variant gives the ablations of Table 4. Sec. 5.6 has a sentence on each. The released prenet.py holds the
-     networks of LDM and of a deeper PReNet, and NPR's layer as a comment; these are taken from there. It has
-     neither TRM nor iPReNet, and their labels were chosen by the printed column.
+  5. variant gives the ablations of Table 4. Sec. 5.6 has a sentence on each. The released prenet.py contains
+     the networks of LDM and of a deeper PReNet, and NPR's layer as a comment; we use these. It has neither
+     TRM nor iPReNet: we chose their labels by the printed column.
        TRM      {a,a} and {a,u} share the label m, against 0; a label of 2m, which is margin=8, fits as well.
-       iPReNet  psi and a linear score of one instance, trained with Eq. 4 on batches half unlabelled (label
-                0), half labelled anomalies (label m; 2m fits as well). There are no partners, and pair_order
-                has no effect.
+       iPReNet  psi and a linear score of one instance, trained with Eq. 4 on batches of half unlabelled rows
+                (label 0) and half labelled anomalies (label m; 2m fits as well). There are no partners, and
+                pair_order has no effect.
        LDM      psi is the identity, so the score is linear in the pair, as released. There is no hidden
                 kernel, so l2 has no effect.
        A2H      psi has the three layers of the released deep network, of 1000, 250 and 20 units, all with l2.
-                The two added ones have dropout: the text says so, the released network has none
-                (interpretation a2h-no-dropout). Every instance of a pair has masks of its own. Interpretation
+                The two added layers have dropout, as the text says; the released network has none
+                (interpretation a2h-no-dropout). Each instance of a pair has its own masks. Interpretation
                 a2h-small has three layers of 20 units.
        NPR      a layer of 20 ReLU units between the concatenated codes and the score, without l2, as in the
-                released comment; the interpretation npr-l2 has l2 there. So the relation is not linear, and
-                scoring takes 2E passes, over codes computed once.
+                released comment; the interpretation npr-l2 has l2 there. The relation is then not linear, so
+                scoring takes 2E passes over codes that are computed once.
 """
 
 from __future__ import annotations
@@ -65,7 +65,7 @@ VARIANTS = ("TRM", "iPReNet", "LDM", "A2H", "NPR")
 
 
 def build_deep_psi(n_features, hidden_units, l2, seeds, added_units, dropout_rate):
-    """A2H's feature learner: more hidden layers, each with a dropout layer, in front of psi's own."""
+    """A2H's feature learner: more hidden layers, each with a dropout layer, before psi's own."""
     instance = code = keras.Input((n_features,))
     for number, units in enumerate(added_units):
         code = hidden_layer(units, l2, seeds, name=f"added_{number}")(code)
@@ -101,7 +101,7 @@ def build_prenet(
     relation = keras.layers.Dense(
         1, kernel_initializer=keras.initializers.GlorotUniform(seeds), name="relation"
     )
-    eta = keras.Model([z_i, z_j], relation(pair)[:, 0], name="eta")  # linear (Eq. 2), except NPR's
+    eta = keras.Model([z_i, z_j], relation(pair)[:, 0], name="eta")  # linear (Eq. 2), except in NPR
 
     x_i, x_j = keras.Input((n_features,)), keras.Input((n_features,))
     return keras.Model([x_i, x_j], eta([psi(x_i), psi(x_j)]))  # scores (b,)
@@ -125,8 +125,8 @@ def sample_pairs(
 ) -> Batches:
     """Batches of 1/2 {u,u}, 1/4 {a,u} and 1/4 {a,a} pairs (Sec. 3.2.2), labelled 0, m and 2m.
 
-    In a batch the unlabelled rows of the {u,u} pairs are all different, and so are those of the {a,u} pairs,
-    if there are enough of them; the two anomalies of an {a,a} pair are different.
+    Within a batch, the unlabelled rows of the {u,u} pairs are all different, and so are those of the {a,u}
+    pairs, if there are enough rows. The two anomalies of an {a,a} pair are different.
     """
     quarter = batch_size // 4
     half = batch_size - 2 * quarter
@@ -135,7 +135,7 @@ def sample_pairs(
     a_of_au = rng.integers(n_anomalies, size=(n_batches, quarter))
     a_of_aa = draw_different_pairs(n_anomalies, (n_batches, quarter), rng)
 
-    # the same groups, side by side in each batch, by their numbers there
+    # the same groups, one after the other in each batch, as numbers of its rows
     uu_left, uu_right, au_u, au_a, aa_left, aa_right = numbered_groups(half, half, *4 * [quarter])
     au_left, au_right = (au_u, au_a) if pair_order == "released" else (au_a, au_u)
     return Batches(
@@ -157,8 +157,8 @@ class PReNet(PsiDetector):
     """
 
     added_units = (1000, 250)  # of A2H's added layers
-    dropout_rate = 0.5  # behind each of them
-    relation_has_l2 = False  # whether NPR's layer has the l2 term, too
+    dropout_rate = 0.5  # after each of them
+    relation_has_l2 = False  # whether NPR's layer has the l2 term too
 
     margin: float = 4.0
     ensemble_size: int = 30
@@ -167,7 +167,7 @@ class PReNet(PsiDetector):
 
     @property
     def takes_sparse(self):
-        return self.variant != "LDM"  # which has no hidden layer in front of the pair
+        return self.variant != "LDM"  # which has no hidden layer before the pair
 
     def build(self, n_features, seed):
         if self.variant == "iPReNet":
@@ -228,7 +228,7 @@ class PReNet(PsiDetector):
         return apply_in_chunks(lambda rows: psi(rows) @ weights, X) + (constant + bias.astype(np.float64))
 
     def _gradients(self, X):
-        """Those of the linear score of psi(x); NPR has a hidden layer behind psi, and gives none."""
+        """Gradients of the linear score of psi(x); none for NPR, which has a hidden layer after psi."""
         if self.variant == "NPR":
             return None
         if self.variant == "iPReNet":
@@ -238,7 +238,7 @@ class PReNet(PsiDetector):
         return gradients_by_rows(hidden, (w_left + w_right) / 2, X)
 
     def _psi(self):
-        """The fitted psi; behind its weights are those of the relation, which has two layers in NPR."""
+        """The fitted psi; its weights come before those of the relation, which has two layers in NPR."""
         return encoder(self.weights_[: -4 if self.variant == "NPR" else -2])
 
     def weight_shapes(self, n_features):
@@ -247,14 +247,14 @@ class PReNet(PsiDetector):
         return super().weight_shapes(n_features) + dense_shapes(2 * code_size(self.hidden_units), 1)
 
     def _partners(self):
-        """Partners that stand to the left of x and to its right, each (E, D)."""
+        """The partners to the left of x and those to its right, each (E, D)."""
         if self.pair_order == "paper":
             return self.anomaly_partners_, self.unlabeled_partners_
         return self.unlabeled_partners_, self.anomaly_partners_
 
     def score_by_pairs(self, X: Rows) -> np.ndarray:
-        """Eq. 6 as it is written, in 2E passes over X: the definition that `_score` must equal."""
-        # sparse: pairs of codes instead, since pairs of rows would be dense
+        """Eq. 6 as written, in 2E passes over X: the definition that `_score` must equal."""
+        # sparse rows: pairs of codes instead, because pairs of rows would be dense
         if sparse.issparse(X) or sparse.issparse(self.anomaly_partners_):
             codes = (apply_in_chunks(self._psi(), rows) for rows in (X, *self._partners()))
             return self._mean_relation(self.model_.get_layer("eta"), *codes)

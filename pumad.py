@@ -7,26 +7,26 @@ Ju, Lee, Hwang, Namkung and Yu, "PUMAD: PU Metric Learning for Anomaly Detection
     PUMAD(random_state=0).fit(X, y).decision_function(X_new)
 
 Differences from the paper
-  PUMAD's code is not public, nor is the one that the PReNet authors wrote for their table ("a metric learning
-  similar to REPEN", App. C.1), and we had PUMAD's abstract only, which names deep metric learning and
-  hashing-based filtering. So this is an interpretation, not a port. It comes out above the table, by far on
-  donors, bac and w7a.
+  PUMAD's code is not public, nor is the code that the PReNet authors wrote for their table ("a metric
+  learning similar to REPEN", App. C.1). We had only PUMAD's abstract, which names deep metric learning and
+  hashing-based filtering. So this is an interpretation, not a port. Its results are above those in the table,
+  far above on donors, bac and w7a.
   1. Filtering. Random-hyperplane hashing of the rows, centred on the mean of U: 20 tables of 16 bits. An
      unlabelled row that shares its bucket with a labelled anomaly in at least half of the tables is a
      potential anomaly; the other rows are the reliable normals. With 16 bits, 60 anomalies occupy less than a
-     thousandth of a table's buckets, so that chance filters nobody: half of the tables agree for rows about 8
-     degrees apart, as seen from the mean. 8 bits would mean 15 degrees, and up to a quarter of the buckets.
-  2. Filtering leaves at least half of U. Where anomalies resemble everything (thyroid), the half that
-     collides least stays.
-  3. Potential anomalies are left out of training altogether; they do not serve as anomalies.
+     thousandth of a table's buckets, so no row is filtered by chance: half of the tables agree for rows about
+     8 degrees apart, as seen from the mean. 8 bits would mean 15 degrees, and up to a quarter of the buckets.
+  2. Filtering leaves at least half of U. If anomalies resemble everything (thyroid), the half that collides
+     least is kept.
+  3. Potential anomalies are not used in training at all, not even as anomalies.
   4. Triplets. Half of a batch are (normal, normal, anomaly), half (anomaly, anomaly, normal), drawn
-     uniformly, without mining of hard ones; REPEN's network and loss, max(0, margin - (d_neg - d_pos)) on
+     uniformly, without mining hard ones. Network and loss are REPEN's: max(0, margin - (d_neg - d_pos)) on
      squared Euclidean distances, with margin 1.
   5. Score. Mean squared distance to the reliable normals minus that to the labelled anomalies. The mean
-     squared distance to a set is the squared distance to its mean plus the set's spread, a constant, so the
-     two means are all that is kept, and sampling references could only add noise.
-  6. Batch of 256 triplets, the paper's for REPEN; network, l2, optimiser and number of batches are shared by
-     all deep detectors, see training/loop.py.
+     squared distance to a set is the squared distance to its mean plus the set's spread, which is constant.
+     So we keep only the two means; sampling references could only add noise.
+  6. Batches of 256 triplets, as the paper has for REPEN; network, l2, optimiser and number of batches are
+     those of all deep detectors, see training/loop.py.
 """
 
 import sys
@@ -41,14 +41,14 @@ from training.keras_detector import PsiDetector
 from training.network import codes_at, encoder
 
 FILTERED_FROM = 0.5  # share of the hash tables in which a potential anomaly collides with a labelled one
-LEAST_KEPT = 0.5  # share of U that remains, whatever collides
+LEAST_KEPT = 0.5  # share of U that always remains
 
 
 def hash_codes(rows, centre, hyperplanes):
     """Buckets (n, n_tables) of the rows: on which sides of the hyperplanes (D, n_tables, n_bits) they lie."""
     n_features, n_tables, n_bits = hyperplanes.shape
     sides = (rows - centre) @ hyperplanes.reshape(n_features, -1) > 0
-    # float32 is exact up to 24 bits, and its product is the fast one
+    # float32 is exact up to 24 bits, and its product is fast
     bit_values = 2.0 ** np.arange(n_bits, dtype=np.float32)
     return (sides.reshape(-1, n_tables, n_bits).astype(np.float32) @ bit_values).astype(np.int32)
 
@@ -67,12 +67,12 @@ def collision_shares(X, unlabeled, anomalies, n_tables, n_bits, rng):
 
 
 def reliable_normals(unlabeled, shares, rng):
-    """The unlabelled rows that rarely collide with labelled anomalies; if too few, those that do least."""
+    """The unlabelled rows that rarely collide with labelled anomalies, or the half that collides least."""
     kept = shares < FILTERED_FROM
     least = int(np.ceil(LEAST_KEPT * len(unlabeled)))
     if kept.sum() >= least:
         return unlabeled[kept]
-    # equal shares in random order, lest the order of rows decide
+    # equal shares in random order, so that the order of the rows does not decide
     by_share = np.lexsort((rng.random(len(unlabeled)), shares))
     return unlabeled[np.sort(by_share[:least])]
 
@@ -82,7 +82,7 @@ def sample_pu_triplets(
 ) -> Batches:
     """Batches of (anchor, positive, negative), half (normal, normal, anomaly), half the other way round.
 
-    In a batch all normals are different if there are enough of them; anchor and positive are different
+    Within a batch, all normals are different if there are enough of them; anchor and positive are different
     anomalies.
     """
     by_anomaly = batch_size // 2  # how many triplets have an anomaly as their anchor
@@ -91,7 +91,7 @@ def sample_pu_triplets(
     anomaly_pairs = draw_different_pairs(n_anomalies, (n_batches, by_anomaly), rng)
     drawn_negatives = rng.integers(n_anomalies, size=(n_batches, by_normal))
 
-    # the same groups, side by side in each batch, by their numbers there
+    # the same groups, one after the other in each batch, as numbers of its rows
     u_anchor, u_positive, u_negative, a_negative, a_anchor, a_positive = numbered_groups(
         by_normal, by_normal, by_anomaly, by_normal, by_anomaly, by_anomaly
     )
@@ -106,7 +106,7 @@ def sample_pu_triplets(
 
 @dataclass(repr=False, eq=False)
 class PUMAD(PsiDetector):
-    """Positive-unlabelled metric learning with the PReNet paper's settings for all detectors (App. B.2.2)."""
+    """Positive-unlabelled metric learning with the PReNet paper's common settings (App. B.2.2)."""
 
     batch_size: int = 256
     margin: float = 1.0
@@ -120,7 +120,7 @@ class PUMAD(PsiDetector):
         return triplet_loss(margins, *distances)
 
     def sample_batches(self, X, unlabeled, anomalies, n_batches, rng):
-        """Triplets of these rows; `_fit` passes the reliable normals as the unlabelled ones."""
+        """Triplets of these rows; `_fit` passes the reliable normals as the unlabelled rows."""
         return sample_pu_triplets(unlabeled, len(anomalies), n_batches, self.batch_size, self.margin, rng)
 
     def _fit(self, X, unlabeled, anomalies, rng):
@@ -134,7 +134,7 @@ class PUMAD(PsiDetector):
                 f"not {self.hash_tables} and {self.hash_bits}"
             )
         shares = collision_shares(X, unlabeled, anomalies, self.hash_tables, self.hash_bits, rng)
-        shares[np.isin(unlabeled, self._known_normal)] = 0  # which keeps them
+        shares[np.isin(unlabeled, self._known_normal)] = 0  # so that they are kept
         normals = reliable_normals(unlabeled, shares, rng)
         super()._fit(X, normals, anomalies, rng)
         self.normal_mean_, self.anomaly_mean_ = (

@@ -7,30 +7,31 @@ Identifying Least Similar Nearest Neighbours", ICDM Workshops 2015.
     python repen.py --datasets thyroid --runs 10     # this detector's column of Table 2
     REPEN(random_state=0).fit(X, y).decision_function(X_new)
 
-Differences from the paper (1-3: the PReNet paper, 4-7: REPEN's own)
+Differences from the paper (1-3: the PReNet paper, 4-7: REPEN's paper)
   1. The PReNet paper says RMSprop for all detectors; REPEN's public script has Adadelta (learning rate 1.0,
      rho 0.95, Keras' epsilon 1e-7), without gradient clipping. That is our default. optimizer_name="rmsprop"
-     gives RMSprop as all others have it: learning rate 1e-3, gradients clipped. (`optimizer` is the base
-     class' method, hence the longer name.)
+     gives the RMSprop of all other detectors: learning rate 1e-3, gradients clipped. (`optimizer` is a method
+     of the base class, hence the longer name.)
   2. Known anomalies are the negatives in exactly half of the triplets of every batch, drawn uniformly with
-     replacement (which is the oversampling of A); in the other half the negatives are outlier candidates out
-     of U. Neither paper gives the share. REPEN's public script for sparse data does: every second triplet.
-  3. The l2 term of 0.01 on the hidden kernel, which REPEN's public script does not have, is there as in all
-     detectors; the epoch that is kept is chosen as in training/loop.py. The loss is the mean over a batch, as
-     in the script.
+     replacement (which is the oversampling of A). In the other half, the negatives are outlier candidates
+     from U. Neither paper gives the share. REPEN's public script for sparse data does: every second triplet.
+  3. The l2 term of 0.01 on the hidden kernel, which REPEN's public script does not have, is used as in all
+     detectors; the epoch to keep is chosen as in training/loop.py. The loss is the mean over a batch, as in
+     the script.
   4. LeSiNN's nearest-neighbour distance is the plain Euclidean one; only the loss has squared distances. A
      row of U that is itself in a subsample has distance 0 there. If U has fewer than 8 rows, a subsample
      repeats some.
   5. Sampling as in REPEN's public script: anchors with probability proportional to Z - r, where r is the
      row's LeSiNN score and Z the sum of all inliers' scores (nearly uniform if there are many); positives
      uniformly among the other inliers; candidates with probability proportional to r. All with replacement.
-  6. Candidates are the rows of U whose score is strictly above the threshold; if there is none, the one row
-     with the highest score is the only candidate. REPEN's public script is then meant to take the 10 highest,
-     which is the interpretation repen-top-10. (As written it takes the rows above the score of the 11th row
-     from the end: it sorts an array (n, 1) along its last axis.) Inliers are all other rows of U.
-  7. Scores of new rows: LeSiNN in the embedding, its 50 subsamples of 8 drawn from U alone, once, at the end
-     of the fit. The script has no new rows: it scores the data that it was trained on, with subsamples of the
-     same.
+  6. Candidates are the rows of U whose score is strictly above the threshold; if there is none, the row with
+     the highest score is the only candidate. In this case REPEN's public script is meant to take the 10
+     highest, which is the interpretation repen-top-10. (As written, it takes the rows above the score of the
+     11th row from the end, because it sorts an array (n, 1) along its last axis.) Inliers are all other rows
+     of U.
+  7. Scores of new rows: LeSiNN in the embedding. Its 50 subsamples of 8 rows are drawn only from U, once, at
+     the end of the fit. The script has no new rows: it scores its training data, with subsamples of the same
+     data.
 """
 
 from __future__ import annotations
@@ -81,13 +82,13 @@ def draw_references(unlabeled, rng):
 def lesinn(rows, references):
     """LeSiNN scores (n,) of rows (n, D): mean distance to the nearest row of each of references (t, s, D).
 
-    Memory is n * t * s numbers: hand large data over in chunks.
+    Memory is n * t * s numbers: pass large data in chunks.
     """
     n_subsamples, n_members, n_features = references.shape
-    # a centre keeps |x|^2 small beside the distances, which are differences of such terms
+    # centring keeps |x|^2 small compared with the distances, which are differences of these terms
     centre = references.mean(axis=(0, 1))
     rows = rows - centre
-    # by member first: the minimum over a first axis is the fast one
+    # members first, because the minimum over a first axis is faster
     members = (references - centre).swapaxes(0, 1).reshape(-1, n_features)
     squared = rows @ (-2 * members.T)
     squared += np.einsum("ij,ij->i", members, members)
@@ -99,13 +100,13 @@ def lesinn(rows, references):
 def split_candidates(scores, n_fallback=1):
     """Positions of inliers and of outlier candidates: scores above mean + 1.7321 std (Cantelli).
 
-    Where there are none, the n_fallback highest scores are the candidates, without those that equal the next
-    one; where that leaves none, or there are no more rows than n_fallback, one of the highest is.
+    If there are none, the n_fallback highest scores are the candidates, except those equal to the next one.
+    If that leaves none, or there are no more than n_fallback rows, one of the highest is the candidate.
     """
     candidates = scores > scores.mean() + CANTELLI_FACTOR * scores.std()
     if not candidates.any() and n_fallback < len(scores):
         candidates = scores > np.sort(scores)[-n_fallback - 1]
-    if not 0 < candidates.sum() < len(scores):  # all equal, but for rounding
+    if not 0 < candidates.sum() < len(scores):  # all are equal, except for rounding
         candidates = np.arange(len(scores)) == scores.argmax()
     return np.flatnonzero(~candidates), np.flatnonzero(candidates)
 
@@ -122,10 +123,10 @@ def sample_triplets(
     n_fallback: int = 1,
     is_normal: np.ndarray | None = None,
 ) -> Batches:
-    """Batches of (anchor, positive, negative): the negatives are first candidates out of U, then anomalies.
+    """Batches of (anchor, positive, negative): the negatives are first candidates from U, then anomalies.
 
-    scores: initial outlier scores of the unlabelled rows, not negative; known_share: that of the anomalies;
-    is_normal: which of these rows are known to be normal, and so never candidates.
+    scores: initial outlier scores of the unlabelled rows, not negative; known_share: the share of anomalies
+    among the negatives; is_normal: which of these rows are known to be normal and so never candidates.
     """
     inliers, candidates = split_candidates(scores, n_fallback)
     if is_normal is not None and is_normal.any():
@@ -148,16 +149,16 @@ def sample_triplets(
 
 
 def _probabilities(weights):
-    """Weights as probabilities; equal ones where all weights are zero (constant features)."""
+    """Weights as probabilities, which are equal if all weights are zero (constant features)."""
     total = weights.sum()
     return weights / total if total > 0 else np.full(len(weights), 1 / len(weights))
 
 
 @dataclass(repr=False, eq=False)
 class REPEN(PsiDetector):
-    """REPEN with known anomalies, with the PReNet paper's settings for all (App. B.2.2) but Adadelta.
+    """REPEN with known anomalies, with Adadelta and the PReNet paper's other common settings (App. B.2.2).
 
-    learning_rate None is the optimiser's usual one: 1.0 for "adadelta", 1e-3 for "rmsprop".
+    learning_rate None is the usual one of the optimiser: 1.0 for "adadelta", 1e-3 for "rmsprop".
     """
 
     learning_rate: float | None = None  # type: ignore[assignment]
@@ -166,7 +167,7 @@ class REPEN(PsiDetector):
     optimizer_name: str = "adadelta"
 
     known_share = 0.5  # of the negatives (item 2 above)
-    n_fallback = 1  # candidates where no score is high enough (item 6)
+    n_fallback = 1  # candidates if no score is high enough (item 6)
 
     def build(self, n_features, seed):
         return build_repen(n_features, self.hidden_units, self.l2, seed)
@@ -185,7 +186,7 @@ class REPEN(PsiDetector):
     def sample_batches(self, X, unlabeled, anomalies, n_batches, rng):
         references = X[draw_references(unlabeled, rng)]
         scores = apply_in_chunks(lambda rows: lesinn(rows, references), X, unlabeled).astype(np.float64)
-        if not np.isfinite(scores).all():  # else they would be taken for equal
+        if not np.isfinite(scores).all():  # otherwise they would count as equal
             raise ValueError(
                 "the distances between unlabelled rows, where REPEN starts, overflow: "
                 "are the features scaled (to about 0-1)?"

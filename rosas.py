@@ -3,25 +3,25 @@
 Xu, Wang, Pang, Jian, Liu and Wang, "RoSAS: Deep semi-supervised anomaly detection with
 contamination-resilient continuous supervision", Information Processing and Management 60, 2023.
 
-    python rosas.py --datasets thyroid --runs 10     # beside the columns of Table 2
+    python rosas.py --datasets thyroid --runs 10     # next to the columns of Table 2
     RoSAS(random_state=0).fit(X, y).decision_function(X_new)
 
-The set-up is that of the public script (xuhongzuo/rosas: RoSAS.py with its configs.yaml): D - h - 128 without
-bias, h halfway between D and 128, then 64 and a tanh score; 200 epochs of 16 batches of 32 triplets; Adam at
-5e-3 with weight decay.
+The set-up is that of the public script (xuhongzuo/rosas: RoSAS.py with its configs.yaml): layers D - h - 128
+without bias, with h halfway between D and 128, then 64 and a tanh score; 200 epochs of 16 batches of 32
+triplets; Adam at 5e-3 with weight decay.
 
 Differences from the public script
-  1. That script stops early by the AUC-ROC and AUC-PR on a validation split with all its labels, which no
-     other method here has. RoSAS trains all 200 epochs and takes the last weights, as the script does with
-     use_es=False. RoSASValidated stops early as released (patience 15, the best epoch's weights if it
-     stopped, the last ones otherwise); its validation rows are a quarter of U with their true labels, taken
-     out of U, where the script sets 20% of all rows aside.
-  2. The script draws its mixing weights from Dirichlet(alpha, alpha) with alpha = 0.5. For two rows that is
-     the arcsine distribution, drawn here as sin^2(pi u / 2) with u uniform; there is no other alpha.
+  1. The script stops early by the AUC-ROC and AUC-PR on a fully labelled validation split, which no other
+     method here has. RoSAS trains all 200 epochs and uses the last weights, as the script does with
+     use_es=False. RoSASValidated stops early as released (patience 15; the best epoch's weights if it
+     stopped, otherwise the last). Its validation rows are a quarter of U, removed from U, with their true
+     labels; the script sets aside 20% of all rows.
+  2. The script draws its mixing weights from Dirichlet(alpha, alpha) with alpha = 0.5. For two rows this is
+     the arcsine distribution, drawn here as sin^2(pi u / 2) with u uniform; alpha cannot be changed.
   3. The scores of the mixed rows' two parents are computed once, not in a second and third pass.
   4. The script's second score head, which no loss uses, is left out.
   5. Weight decay is the term 1e-4 / 2 |w|^2 in the loss, which has the gradient that torch's Adam adds. The
-     loss that is reported contains it.
+     reported loss includes it.
   6. A validation AUC-PR is the average precision, not the trapezoidal area.
 """
 
@@ -82,7 +82,7 @@ def build_scorer(n_features: int, code_units: int, seeds) -> keras.Model:
 def build_rosas(
     n_features: int, code_units: int = 128, batches_per_epoch: int = 16, seed: int | None = None
 ) -> keras.Model:
-    """Anchors, positives and negatives to the loss of the batch; its layer "scorer" gives scores of rows."""
+    """Anchors, positives and negatives to the loss of the batch; its layer "scorer" scores rows."""
     from training.rosas_layers import BalancedSum, Mixing
 
     seeds = seed_generator(seed)
@@ -103,7 +103,7 @@ def build_rosas(
 
 
 def norm_of(squares):
-    """The root of a sum of squares, with a gradient of 0 at 0, as torch has it."""
+    """The root of a sum of squares, with a gradient of 0 at 0, as in torch."""
     return keras.ops.sqrt(keras.ops.maximum(squares, SMALLEST_SQUARE))
 
 
@@ -156,7 +156,7 @@ class RoSAS(KerasDetector):
         return batch_loss
 
     def sample_batches(self, X, unlabeled, anomalies, n_batches, rng):
-        """Triplets: an anchor and a positive out of U, each without replacement, and a labelled anomaly."""
+        """Triplets: an anchor and a positive from U, each without replacement, and a labelled anomaly."""
         anchors, positives = (draw_batches(unlabeled, n_batches, self.batch_size, rng) for _ in range(2))
         return Batches(
             unlabeled=np.hstack([anchors, positives]),
@@ -183,14 +183,14 @@ def score_rows(weights, X):
 
 
 def scores_of(rows, hidden, code, score_hidden, score, bias):
-    """build_scorer's score, in numpy: handing rows to TensorFlow takes longer than the products."""
+    """build_scorer's score in numpy, because passing rows to TensorFlow takes longer than the products."""
     values = rows @ hidden
     values = np.maximum(values, SLOPE * values) @ code @ score_hidden
     return np.tanh(np.maximum(values, SLOPE * values) @ score[:, 0] + bias[0])
 
 
 class RoSASValidated(RoSAS):
-    """RoSAS that stops early on validation rows with all their labels, as the public script does."""
+    """RoSAS that stops early on fully labelled validation rows, as the public script does."""
 
     keeps = "every"
     needs_validation = True
@@ -208,7 +208,7 @@ class RoSASValidated(RoSAS):
         return [weights[epoch].copy() for weights in kept]  # a copy: a view would keep all epochs
 
     def _chosen_epoch(self, kept):
-        """The best epoch so far when the validation rows stop gaining; the last one if they never do."""
+        """The best epoch when the validation loss stops improving; the last epoch if it never does."""
         rows, labels = self._validation
         best, chosen = np.inf, -1
         for epoch in range(self.epochs):

@@ -6,27 +6,27 @@ Learning", IJCNN 2018.
     python xgbod.py --datasets thyroid --runs 10     # this detector's column of the table in App. C.1
     XGBOD(random_state=0).fit(X, y).decision_function(X_new)
 
-Dense data only: on news20 a radial kernel and z-scores would need its 1.4 million columns dense.
+Dense data only: on news20, a radial kernel and z-scores would need all 1.4 million columns dense.
 
 Differences from the paper
-  1. Scores of one-class SVMs and isolation forests only, as App. C.1 says: no kNN, no LOF. The original's
-     LoOP and the histograms of PyOD's XGBOD, which App. C.1 does not mention, are left out too, and none of
-     the scores is deselected.
-  2. Where the two public versions of XGBOD's first author differ, PyOD's holds: it became the official one.
-     So the SVMs see z-scores and the forests raw features, the kernel's gamma is 1 / D, and there are seven
-     forests (the 2018 scripts: raw features for both, and an eighth forest of 250 trees).
+  1. We use only the scores of one-class SVMs and isolation forests, as App. C.1 says: no kNN, no LOF. We also
+     leave out the original's LoOP and the histograms of PyOD's XGBOD, which App. C.1 does not mention. All
+     scores are used, without a selection.
+  2. Where the two public versions by XGBOD's first author differ, we follow PyOD's, which became the official
+     one. So the SVMs get z-scores and the forests raw features, the kernel's gamma is 1 / D, and there are
+     seven forests (the 2018 scripts: raw features for both, and an eighth forest of 250 trees).
   3. The SVMs share one subsample of svm_rows = 2,000 training rows, on every data set: their cost is
      quadratic in the rows.
-  4. SVMs and forests are fitted on all training rows, U and A, as in the original; no label enters there.
+  4. SVMs and forests are fitted on all training rows, U and A, as in the original; they use no label.
   5. Each forest has its own seed. (PyOD's share one, so that each of its forests contains the smaller ones.)
-  6. The score columns are neither standardised nor clipped: trees depend on the order of a column's values
-     only.
+  6. The score columns are neither standardised nor clipped: trees depend only on the order of a column's
+     values.
   7. XGBoost learns A (1) against U (0) with unweighted classes, the original's settings, and histogram splits
      (256 bins), which were not yet the default. The score is the margin, not its logistic: the order is the
-     same, without rounding to ties.
-  8. Equal rows are scored once; the kernel of rows near the mean is computed in float32, and XGBoost walks
-     the forests' trees. The columns agree with scikit-learn's in float64 to 5e-6 of their size; a boosted
-     tree that is undecided between two splits may then take the other one.
+     same, but no scores become equal by rounding.
+  8. Equal rows are scored once, the kernel of rows near the mean is computed in float32, and XGBoost
+     evaluates the forests' trees. The columns agree with scikit-learn's in float64 to 5e-6 of their size. If
+     two splits of a boosted tree are about equally good, the other one may then be chosen.
 """
 
 import sys
@@ -51,9 +51,9 @@ from training.trees import (
 
 SVM_NUS = (0.01, 0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 0.99)
 FOREST_TREES = (10, 20, 50, 70, 100, 150, 200)
-SCORING_ROWS = 2_000_000  # at a time, or CHUNK_BYTES of them: each row that occurs several times counts once
-KERNEL_ROWS = 512  # at a time: their kernel with 2,000 rows stays in the cache
-FAR = 16  # gamma |z|^2 above which float32 would lose digits of the kernel in the difference of large numbers
+SCORING_ROWS = 2_000_000  # at a time, or CHUNK_BYTES of them; equal rows count once
+KERNEL_ROWS = 512  # at a time, so that their kernel with 2,000 rows stays in the cache
+FAR = 16  # above this gamma |z|^2, float32 would lose digits of the kernel in a difference of large numbers
 
 
 def fit_one_class_svms(kernel):
@@ -96,7 +96,7 @@ class XGBOD(Detector):
     balances = False
 
     def _fit(self, X, unlabeled, anomalies, rng):
-        # here, because scoring with a saved model does without
+        # here, because scoring with a saved model does not need them
         from sklearn.ensemble import IsolationForest
         from xgboost import XGBClassifier
 
@@ -108,7 +108,7 @@ class XGBOD(Detector):
         self.mean_, self.scale_ = mean_and_scale(rows)
         sample = rng.choice(len(rows), min(self.svm_rows, len(rows)), replace=False)
         self.svm_sample_ = self._standardized(rows[sample])
-        # A copy: given the same array twice, rbf_kernel rounds its last digit otherwise, and the
+        # A copy: given the same array twice, rbf_kernel rounds the last digit differently, and the
         # solver, which stops at a tolerance of 0.001, then ends at other weights.
         self.svm_weights_, self.svm_intercepts_ = fit_one_class_svms(self._kernel(self.svm_sample_.copy()))
         forests = [
@@ -134,7 +134,7 @@ class XGBOD(Detector):
         self.model_ = booster_of(self._boosted, self._n_columns(rows.shape[1]))
 
     def add_scores(self, X: np.ndarray) -> np.ndarray:
-        """The rows of X with the scores of the SVMs and forests as further columns: (n, D + 18), float32."""
+        """The rows of X with the scores of the SVMs and forests as more columns: (n, D + 18), float32."""
         scores = apply_in_chunks(self._unsupervised_scores, X, n_rows=SCORING_ROWS)
         return np.concatenate([X, scores], axis=1)
 
@@ -153,13 +153,13 @@ class XGBOD(Detector):
         return 2 ** -(tree_sums(self._forest_sums, X) / usual)
 
     def _svm_scores(self, X):
-        # the SVMs share their rows, so that one kernel matrix and one product serve all of them
+        # the SVMs share their rows, so one kernel matrix and one product serve all of them
         kernel = self._fast_kernel(self._standardized(X))
-        # in float64: a sum of 2,000 terms, from which the intercept, about as large, is taken away
+        # in float64: the intercept is subtracted from a sum of 2,000 terms, which is about as large
         return -(kernel.astype(np.float64) @ self.svm_weights_ + self.svm_intercepts_)
 
     def _fast_kernel(self, z_scores):
-        """_kernel in float32, in a third to a sixth of the time; rows far from the mean are in float64."""
+        """_kernel in float32, in a third to a sixth of the time; in float64 for rows far from the mean."""
         gamma = 1 / z_scores.shape[1]
         norms = gamma * np.square(z_scores).sum(axis=1)
         far = norms > FAR

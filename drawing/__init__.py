@@ -1,1 +1,1 @@
-"""What all pages are drawn with: elements, plots, colours, style, script."""
+"""What all pages share: elements, plots, colours, style and script."""

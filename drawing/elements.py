@@ -1,7 +1,7 @@
-"""Pieces of HTML for all pages: elements, commands to copy, folds, tables that can be sorted.
+"""Pieces of HTML for all pages: elements, commands to copy, folds, sortable tables.
 
-What comes from a file is escaped here. Jinja2 with autoescape was tried on the tables and not taken: about as
-long, two languages in one line.
+Texts from files are escaped here. We tried Jinja2 with autoescape for the tables and did not keep it: the
+code was about as long, with two languages in one line.
 """
 
 from html import escape
@@ -37,12 +37,12 @@ def sort_button(column):
 
 
 def table(caption, head, rows, foot=(), groups=None, **attributes):
-    """A table that scrolls sideways by itself; every column can be sorted by the button at its head.
+    """A table that scrolls sideways; the button in the head of a column sorts by it.
 
     head: (text, attributes) per column; rows and foot: complete <tr> elements; groups: (text, columns) above
     the head.
     """
-    # the text stands beside the button, not in it: Chromium repeats no button in the head of a printed page
+    # the text is next to the button, not in it: Chromium repeats no button in the head of a printed page
     cells = "".join(
         tag("th", tag("span", escape(text)) + sort_button(text), scope="col", **more) for text, more in head
     )

@@ -1,4 +1,4 @@
-"""A page in one file: its skeleton with the slots filled, its style and its script; nothing is loaded.
+"""A page in one file: its skeleton with filled slots, its style and its script; it loads nothing.
 
 script = page_script(own_code, start_code)
 page = filled_page(skeleton, script, {"title": "..."})      # replaces <!--slot title-->
@@ -33,7 +33,7 @@ def filled_page(skeleton, script, slots, own_style=""):
 
 
 def policy(style, script):
-    """A Content-Security-Policy under which nothing runs or loads but the page's own script and style."""
+    """A Content-Security-Policy that allows only the page's own script and style."""
     own = "; ".join(
         f"{name}-src 'sha256-{base64.b64encode(hashlib.sha256(content.encode()).digest()).decode()}'"
         for name, content in {"script": script, "style": style}.items()

@@ -12,7 +12,7 @@ from methods import METHODS
 class Look(NamedTuple):
     light: str
     dark: str
-    marker: str  # as matplotlib names it
+    marker: str  # matplotlib's name for it
 
 
 LOOKS = {
@@ -44,7 +44,7 @@ KIND_LOOKS = {  # of rows, in the theorem's figure
     "anomalies": Look("#9b1b5a", "#ff86b8", "o"),
     "normals": Look("#3f5d7d", "#9fc3e8", "s"),
 }
-OUTLINES = {  # a marker as an SVG path around 0,0; any other is drawn as the first
+OUTLINES = {  # a marker as an SVG path around 0,0; any other is drawn like the first
     "o": "M-4.2 0a4.2 4.2 0 1 0 8.4 0a4.2 4.2 0 1 0-8.4 0z",
     "s": "M-3.7-3.7h7.4v7.4h-7.4z",
     "^": "M0-4.8L4.6 3.6H-4.6z",

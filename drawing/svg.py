@@ -1,9 +1,10 @@
 """Plots of the pages as plain SVG: scales, axes, lines with bands, markers, intervals.
 
-They are drawn here, not by a library in the page: Plotly's script alone is 3 to 5 MB, and these plots are
-lines, dots and bars. So the page needs no script to show them, and both themes colour them. Nothing has a
-style attribute, which the page's Content-Security-Policy forbids: colours are classes in page.css. A plot is
-as wide as its column, and the columns in page.css are never narrower than WIDTH, so text never shrinks.
+We draw them here and not with a library in the page: Plotly's script alone is 3 to 5 MB, and these plots are
+only lines, dots and bars. So the page needs no script to show them, and both themes colour them. Nothing has
+a style attribute, because the page's Content-Security-Policy forbids it: colours are classes in page.css. A
+plot is as wide as its column, and the columns in page.css are never narrower than WIDTH, so text never
+shrinks.
 """
 
 import math
@@ -157,6 +158,6 @@ def grid(panels, class_="panels"):
 
 
 def named_panel(title, picture, status="exact", **attributes):
-    """A panel with its title, which shows the status of data that is not the paper's."""
+    """A panel with its title, which names the status of data that is not exactly the paper's."""
     note = tag("span", status, class_="tag") if status != "exact" else ""
     return tag("figure", tag("figcaption", f"{title} {note}") + picture, data_status=status, **attributes)

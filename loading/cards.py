@@ -14,18 +14,18 @@ OWN_FILE = "The rows are those of the authors' own file, which its git blob id i
 
 @dataclass(frozen=True)
 class Card:
-    """The facts about a data set that its size and its files do not tell."""
+    """The facts about a data set, apart from its size and its files."""
 
     title: str
     rows: str  # what a row is
     anomalies: str  # which rows are the anomalies
     features: str  # what the columns are
-    origin: str  # the page of whoever published it first
+    origin: str  # the page of its first publisher
     licence: str
-    licence_url: str  # where its terms stand
+    licence_url: str  # where its terms are
     citation: str
-    order: str  # how far it is known that the rows stand as in the authors' file
-    columns: tuple = ()  # of the authors' CSV file before `class`, where it is plain and its header known
+    order: str  # how well it is known that the rows are in the order of the authors' file
+    columns: tuple = ()  # of the authors' CSV file before `class`, if it is plain and its header known
 
 
 def unsw_card(title, anomalies, order):
@@ -46,8 +46,8 @@ def unsw_card(title, anomalies, order):
 
 
 ONE_CLASS = (
-    "The authors' file of this class gives their order. Without it, the rows are put together from other "
-    "files, and their order is that of the sources. So it was in our reference runs, which had a part or "
+    "The authors' file of this class gives their order. Without it, the rows are assembled from other "
+    "files, in the order of these files. This was the case in our reference runs, which had a part or "
     "another sample of the attacks (`partial`)."
 )
 CARDS = {
@@ -155,8 +155,8 @@ CARDS = {
     "unsw": unsw_card(
         "UNSW-NB15, four attack classes",
         "denial-of-service, reconnaissance, fuzzers and backdoor attacks, each a class of its own",
-        "The normal and backdoor rows stand as in the authors' file. The other attacks follow, each class in "
-        "the order of its file. The authors' own combined files are not in their repositories. Our reference "
-        "runs had a part or another sample of the first three (`partial`).",
+        "The normal and backdoor rows are in the order of the authors' file. The other attacks follow, each "
+        "class in the order of its file. The authors' own combined files are not in their repositories. Our "
+        "reference runs had a part or another sample of the first three (`partial`).",
     ),
 }

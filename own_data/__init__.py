@@ -1,1 +1,1 @@
-"""Tables of one's own, and models that are saved and loaded."""
+"""Anomalies in a user's own tables: the commands of detect.py, and the model files."""

@@ -6,7 +6,10 @@ from common.command_line import positive
 from own_data.calibration import CALIBRATIONS
 from own_data.event_model import SAVED_METHODS
 
-LABEL_HELP = "1/0 or true/false; empty means unlabelled; 0 next to empty cells means checked and normal"
+LABEL_HELP = (
+    "column of labels, 1/0 or true/false; an empty cell means unlabelled, "
+    "and if there are any, 0 means checked and normal"
+)
 
 
 def comma_list(text):
@@ -14,7 +17,7 @@ def comma_list(text):
 
 
 def anomaly_values(given):
-    """The values of --anomaly-value: if it is given once, commas separate them, else each is one."""
+    """The values of --anomaly-value: separated by commas if it is given once, else one for each time."""
     if given and len(given) == 1:
         return comma_list(given[0]) or given
     return given
@@ -32,14 +35,14 @@ def text_encoding(text):
 
 
 def add_table_arguments(command):
-    """The table, and how it is written."""
-    what = "CSV, also gzipped or zipped, or Parquet; - is standard input"
+    """The table and its notation."""
+    what = "CSV (plain, gzipped or zipped) or Parquet file; - is standard input"
     header = (
-        "whether the first line has the names of the columns; without it they are column_1, column_2, ... "
-        "(default: it has, and for score as fit's table)"
+        "the first line has the column names; with --no-header, columns are named column_1, column_2, ... "
+        "(default: --header, or what the model was fitted with)"
     )
-    decimal = "decimal mark of the numbers, . or , (default: . and for score that of fit's table)"
-    encoding = "of a CSV file (default: %(default)s)"
+    decimal = "decimal mark of the numbers, . or , (default: . or what the model was fitted with)"
+    encoding = "encoding of a CSV file (default: %(default)s)"
     command.add_argument("table", help=what)
     command.add_argument("--header", action=argparse.BooleanOptionalAction, help=header)
     command.add_argument("--decimal", choices=(".", ","), metavar="MARK", help=decimal)
@@ -47,7 +50,7 @@ def add_table_arguments(command):
 
 
 def add_label_arguments(command):
-    """What is a label, and which columns are used."""
+    """The labels, and which columns are used."""
     add_label_column(command, LABEL_HELP, required=True)
     command.add_argument("--drop", type=comma_list, default=[], metavar="A,B", help="columns to leave out")
 
@@ -55,17 +58,17 @@ def add_label_arguments(command):
 def add_label_column(command, help_text, required):
     """The column of labels, and what they mean."""
     anomaly = (
-        "what marks an anomaly instead, or several such values; all other labels then mean 0. "
-        "Repeat the option for values with a comma in them"
+        "label that marks an anomaly instead of 1 and true, or several; all other labels then mean 0. "
+        "Repeat the option for labels that contain a comma"
     )
-    normal = "what marks rows that were checked and found normal; other labels are then refused"
+    normal = "label of rows that were checked and found normal; other labels are then refused"
     command.add_argument("--label", required=required, metavar="COLUMN", help=help_text)
     command.add_argument("--anomaly-value", action="append", metavar="A,B", help=anomaly)
     command.add_argument("--normal-value", metavar="VALUE", help=normal)
 
 
 def add_checked_argument(command):
-    checked = "a file of `next` whose label column you have filled in; repeat the option for several files"
+    checked = "file that `next` wrote, with its label column filled in; repeat the option for several files"
     command.add_argument("--checked", action="append", default=[], metavar="FILE", help=checked)
 
 
@@ -81,7 +84,9 @@ def add_calibrate_argument(command, purpose):
 
 
 def add_seed_argument(command):
-    command.add_argument("--seed", type=int, default=0, help="of all random draws (default: %(default)s)")
+    command.add_argument(
+        "--seed", type=int, default=0, help="seed of all random draws (default: %(default)s)"
+    )
 
 
 def add_top_argument(command, default, help_text):

@@ -1,17 +1,18 @@
-"""From scores to probabilities, and a threshold that needs no guess of how many rows are anomalies.
+"""From scores to probabilities, and a threshold without guessing how many rows are anomalies.
 
     scores = cross_fitted(fit_and_score, y, seed)            # of the training rows
     calibration = calibrate("isotonic", scores, y)
     calibration.probabilities_of(new_scores), calibration.threshold
 
-Both are learned from cross-fitted scores: the training rows are dealt into folds, and each fold is scored by
-a model of the others. So no row is judged by a model that has seen its label. The map from a score to a
-probability never falls, and beyond the lowest and the highest of these scores it is constant.
+Both are learned from cross-fitted scores: the training rows are split into folds, and each fold is scored by
+a model fitted on the others. So no score comes from a model that has seen the label of its row. The map from
+a score to a probability never decreases. It is constant below the lowest and above the highest of these
+scores.
 
-Unlabelled rows count as normal here. Where anomalies hide among them, all probabilities are too low. The
-threshold does not depend on that, but on another assumption: the labelled anomalies are a random sample of
-all anomalies. It maximises recall^2 / (share of rows above it), which can be estimated without a single known
-normal row, and which is high where precision and recall are (Lee and Liu, ICML 2003).
+Unlabelled rows count as normal here. If anomalies hide among them, all probabilities are too low. The
+threshold does not depend on that. It assumes instead that the labelled anomalies are a random sample of all
+anomalies. It maximises recall^2 / (share of rows above it). This can be estimated without any known normal
+row, and it is high where precision and recall are high (Lee and Liu, ICML 2003).
 """
 
 from dataclasses import dataclass
@@ -22,7 +23,7 @@ from common.errors import DataError
 
 CALIBRATIONS = ("isotonic", "platt")
 FOLDS, FEWEST_ANOMALIES = 5, 5
-MOST_POINTS = 100_000  # of a map; isotonic regression has two for each labelled anomaly, at most
+MOST_POINTS = 100_000  # of a map; isotonic regression has at most two for each labelled anomaly
 PLATT_POINTS, MOST_LOG_ODDS = 2_001, 30.0
 RECALLS = np.arange(0.1, 0.95, 0.1)  # among which the threshold is chosen
 
@@ -46,15 +47,15 @@ class Calibration:
 def cross_fitted(fit_and_score, y, seed=0):
     """Scores (n,) of all rows, each by a model that was fitted without it.
 
-    fit_and_score(training rows, rows to score) takes positions and gives the scores of the second.
+    fit_and_score(training rows, rows to score) takes positions and returns the scores of the latter.
     """
     from sklearn.model_selection import StratifiedKFold  # here, because score starts faster without it
 
     n_anomalies = int(y.sum())
     if min(n_anomalies, len(y) - n_anomalies) < FEWEST_ANOMALIES:
         raise DataError(
-            f"Calibration needs at least {FEWEST_ANOMALIES} labelled anomalies and as many other rows; "
-            f"there are {n_anomalies} and {len(y) - n_anomalies}: leave --calibrate out."
+            f"Calibration needs at least {FEWEST_ANOMALIES} labelled anomalies and {FEWEST_ANOMALIES} other "
+            f"rows, but there are {n_anomalies} and {len(y) - n_anomalies}: leave out --calibrate."
         )
     scores = np.zeros(len(y))
     for train, held_out in StratifiedKFold(FOLDS, shuffle=True, random_state=seed).split(y, y):
@@ -90,7 +91,7 @@ def platt_points(scores, y):
     curve = LogisticRegression(C=1e6).fit(rows, labels, sample_weight=weights)
     slope = curve.coef_[0, 0] / spread
     intercept = curve.intercept_[0] - slope * middle
-    if slope * np.ptp(scores) < 1e-9:  # the scores tell nothing, or the wrong way round
+    if slope * np.ptp(scores) < 1e-9:  # the scores say nothing, or point the wrong way
         return np.array([middle]), np.array([targets.mean()])
     log_odds = np.linspace(-MOST_LOG_ODDS, MOST_LOG_ODDS, PLATT_POINTS)
     return (log_odds - intercept) / slope, 1 / (1 + np.exp(-log_odds))
@@ -118,7 +119,7 @@ def brier_score(y, probabilities):
 
 
 def described_calibration(calibration):
-    """({name: array}, values for JSON) of a model file."""
+    """({name: array}, values for JSON) to put into a model file."""
     arrays = {
         "calibration_scores": calibration.scores,
         "calibration_probabilities": calibration.probabilities,
@@ -128,7 +129,7 @@ def described_calibration(calibration):
 
 
 def rebuilt_calibration(arrays, values):
-    """The Calibration of such a description, or a ValueError: it may come from anybody's file.
+    """The Calibration of this description, or a ValueError, because it may come from anybody's file.
 
     Takes its arrays out of `arrays`, which are known to be finite.
     """
@@ -144,5 +145,5 @@ def rebuilt_calibration(arrays, values):
     valid = valid and scores.shape == probabilities.shape
     valid = valid and bool((np.diff(scores) > 0).all() and (np.diff(probabilities) >= 0).all())
     if not (valid and probabilities[0] >= 0 and probabilities[-1] <= 1):
-        raise ValueError("its calibration is none")
+        raise ValueError("its calibration is not valid")
     return Calibration(scores=scores, probabilities=probabilities, **values)

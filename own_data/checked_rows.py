@@ -1,10 +1,10 @@
-"""Labels that come back in a file of `detect.py next`, whose label column a person has filled in.
+"""Labels from a file of `detect.py next` whose label column a person has filled in.
 
     labels = add_checked(labels, "to_check.csv", table, texts, cells, args)
 
-A row is found by its number and then compared with the table cell by cell, so that the file of another table
-is refused. A spreadsheet may have written cells anew: numbers are compared as numbers, texts without regard
-to upper and lower case, and dates not at all. Columns that somebody took out of the file are not missed.
+A row is found by its number and then compared with the table cell by cell, so the file of another table is
+refused. A spreadsheet may have reformatted cells: numbers are compared as numbers, texts regardless of case,
+and dates not at all. Columns may have been removed from the file.
 """
 
 import numpy as np
@@ -21,7 +21,7 @@ SAME_NUMBER = 1e-9  # relative: a spreadsheet keeps 15 digits
 
 
 def own_names(columns):
-    """{name: name in the file} of OWN_COLUMNS beside a table's columns: with _ behind it if it is taken."""
+    """{name: name in the file} of OWN_COLUMNS; a name that the table uses already gets a _ at its end."""
     names = {}
     for name in OWN_COLUMNS:
         taken = name
@@ -52,7 +52,7 @@ def add_checked(labels, path, table, texts, cells, args):
         if normal[place] if anomalous else y[place]:
             was, now = ("normal", "an anomaly") if anomalous else ("an anomaly", "normal")
             raise DataError(
-                f"Row {place + 1:,} of {table.path} is labelled {was} already, but {file.path} says {now}: "
+                f"Row {place + 1:,} of {table.path} is already labelled {was}, but {file.path} says {now}: "
                 "correct one of the two."
             )
         y[place], normal[place] = anomalous, not anomalous
@@ -74,20 +74,22 @@ def row_places(cells, n_rows, path):
 def refuse_other_rows(given, expected, places, path, table):
     """Refuse a file with a row that is not the table's; both tables (m, columns) have the same columns."""
     if not len(given.columns):
-        raise DataError(f"{path} has no column of {table.path} by which its rows could be recognised.")
+        raise DataError(
+            f"{path} has no column in common with {table.path}, so its rows cannot be recognised."
+        )
     for name in given.columns:
         differ = ~are_same(given[name].reset_index(drop=True), expected[name], table.decimal)
         if differ.any():
             at = differ.argmax()
             found, right = (cells[name].iloc[at][:40] for cells in (given, expected))
             raise DataError(
-                f"{path} is not of {table.path} as it is now: row {places[at] + 1:,} has "
-                f"{found!r} in column {name!r}, the table {right!r}."
+                f"{path} does not match {table.path}: row {places[at] + 1:,} has "
+                f"{found!r} in column {name!r}, but the table has {right!r}."
             )
 
 
 def are_same(given, expected, decimal):
-    """Whether cells (m,) have the same value as others, however a spreadsheet wrote them."""
+    """Whether cells (m,) have the same value as others, even if a spreadsheet reformatted them."""
     given, expected = (pd.Series(cells.to_numpy(), dtype=object).str.strip() for cells in (given, expected))
     found, right = (to_numbers(cells, decimal).to_numpy(np.float64) for cells in (given, expected))
     is_date = given.str.fullmatch(DATE) & expected.str.fullmatch(DATE)
@@ -98,8 +100,9 @@ def are_same(given, expected, decimal):
 def checked_labels(given, cells, values, normal_value, path, decimal):
     """Whether each filled cell of a checked file means an anomaly (m,); an unknown label is refused.
 
-    1 and true mean an anomaly, 0 and false normal, unless the table's own column has other rows with that
-    label. The table's own labels count too: what is no --anomaly-value is normal, because it was checked.
+    1 and true mean an anomaly, and 0 and false a normal row, unless the table uses these labels itself. The
+    labels of the table can be used too: all but those of --anomaly-value mean normal, because the row was
+    checked.
     """
     truth = values is None
     used = set(canonical(pd.unique(cells), decimal, truth)) - {""}
@@ -112,5 +115,7 @@ def checked_labels(given, cells, values, normal_value, path, decimal):
     unclear = (~labels.isin(anomalous | normal) & (labels != "")).to_numpy()
     if unclear.any():
         known = ", ".join(sorted(label.removesuffix(".0") for label in anomalous | normal))
-        raise DataError(f"{path} has the label {given.iloc[unclear.argmax()]!r} instead of one of {known}.")
+        raise DataError(
+            f"{path} has the label {given.iloc[unclear.argmax()]!r}, which is not one of {known}."
+        )
     return labels.isin(anomalous).to_numpy()

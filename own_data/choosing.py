@@ -1,9 +1,9 @@
 """Which method to take: means over runs with intervals, and differences between methods run by run.
 
-A difference is taken within each run, where both methods have the same split, so what a split makes easy or
-hard for both cancels. Runs share most of their rows. The usual t interval ignores that and is too narrow;
-with the correction of Nadeau and Bengio (2003) the variance of a mean over n runs is s^2 (1/n + test rows /
-training rows). Intervals have 95%; those of several differences have it together (Bonferroni).
+Differences are taken within each run, where both methods have the same split, so the effect of an easy or
+hard split cancels. Runs share most of their rows. The usual t interval ignores that and is too narrow. With
+the correction of Nadeau and Bengio (2003), the variance of a mean over n runs is s^2 (1/n + test rows /
+training rows). Intervals have a coverage of 95%, those of several differences jointly (Bonferroni).
 """
 
 import numpy as np

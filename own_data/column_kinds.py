@@ -15,7 +15,7 @@ DATE = (
     r"|\d{1,2}:\d{2}(:\d{2}(\.\d+)?)?"
 )
 COMMAS_TO_POINTS = str.maketrans(",.", ".,")
-WRONG_NUMBERS = {  # by the decimal mark: another one, or marks between thousands; an IP address is no number
+WRONG_NUMBERS = {  # by the decimal mark: another mark, or marks between thousands, but no IP address
     ".": r"[+-]?[\d.' ]*,[\d.,' ]*|[+-]?\d+",
     ",": r"[+-]?\d*\.\d+|[+-]?\d{1,3}(\.\d{3})+(,\d+)?|[+-]?\d+(,\d+)?",
 }
@@ -29,19 +29,19 @@ def is_missing(texts):
 
 
 def to_numbers(texts, decimal="."):
-    """Texts as numbers; NaN for those that are none, such as 1.5 where the decimal mark is the comma."""
+    """Texts as numbers, NaN where a text is not a number: 1.5 is not one if the decimal mark is a comma."""
     points = texts if decimal == "." else texts.str.translate(COMMAS_TO_POINTS)
     return pd.to_numeric(points, errors="coerce")
 
 
 def rare_below(n_rows):
-    """In how many of the training rows a level, or a missing cell, must occur for a feature of its own."""
+    """How many training rows must have a level, or a missing cell, for it to get a feature of its own."""
     return min(10, max(2, n_rows // 100))
 
 
 def column_kind(name, texts, decimal="."):
     """(kind of the column, None), or (None, why it is dropped)."""
-    if texts.dtype == np.float64:  # the numbers of a column without gaps were read as such
+    if texts.dtype == np.float64:  # a column without missing cells was read as numbers
         return number_kind(name, texts, len(texts))
     values = to_numbers(texts, decimal)
     others = values.isna()
@@ -66,8 +66,8 @@ def column_kind(name, texts, decimal="."):
 
 
 def number_kind(name, numbers, n_rows):
-    """The same of a column of numbers, from those in its filled cells."""
-    if numbers.min() == numbers.max():  # its gaps may tell something all the same
+    """The same for a column of numbers, from the numbers in its filled cells."""
+    if numbers.min() == numbers.max():  # but its missing cells may be informative
         told_by_gaps = min(len(numbers), n_rows - len(numbers)) >= rare_below(n_rows)
         return ("number", None) if told_by_gaps else (None, "constant")
     if len(numbers) >= MANY_LEVELS and (numbers % 1 == 0).all() and numbers.is_unique:
@@ -84,7 +84,7 @@ def refuse_unclear(name, levels, numbers, decimal, mostly_different):
         other = "," if decimal == "." else "."
         raise DataError(
             f"Column {name!r} holds numbers like {unclear!r}: add --decimal {other} if that is their decimal "
-            f"mark, else write them as 1234{decimal}5, or leave them out with --drop {name}."
+            f"mark, or write them as 1234{decimal}5, or leave out the column with --drop {name}."
         )
     if len(levels) >= MANY_LEVELS and numbers.notna().mean() > 0.5:
         raise DataError(
@@ -99,7 +99,7 @@ def refuse_unclear(name, levels, numbers, decimal, mostly_different):
 
 
 def choose_columns(texts, path, decimal="."):
-    """{column: kind} of the columns that are used; says which ones are not, and why."""
+    """{column: kind} of the columns to use; prints which ones are dropped, and why."""
     kinds, dropped = {}, {}
     for name in texts.columns:
         kind, why = column_kind(name, texts[name], decimal)
@@ -120,10 +120,10 @@ def choose_columns(texts, path, decimal="."):
 
 
 def typed_columns(texts, kinds, decimal="."):
-    """The columns of a table of strings as their kinds say.
+    """The columns of a table of strings, converted to their kinds.
 
     Numbers and truth values become floats (NaN: missing), categories stay as they are. Messages number the
-    rows by the table's index, from 1 on.
+    rows from 1, by the table's index.
     """
     columns = texts[list(kinds)].copy()
     for name, kind in kinds.items():
@@ -138,5 +138,5 @@ def typed_columns(texts, kinds, decimal="."):
         wrong = unclear[~is_missing(cells.iloc[unclear]).to_numpy()] if len(unclear) else unclear
         if len(wrong):
             row, cell = texts.index[wrong[0]] + 1, cells.iloc[wrong[0]]
-            raise DataError(f"Row {row:,}: column {name!r} holds {cell!r}, where a {kind} belongs.")
+            raise DataError(f"Row {row:,}: column {name!r} holds {cell!r} instead of a {kind}.")
     return columns

@@ -1,4 +1,4 @@
-"""The curves of an evaluation as one PNG: ROC, precision and recall and, if calibrated, reliability."""
+"""The curves of an evaluation in one PNG: ROC, precision-recall and, if calibrated, reliability."""
 
 import numpy as np
 from sklearn.metrics import average_precision_score, precision_recall_curve, roc_curve
@@ -30,7 +30,7 @@ def draw_curves(runs, path):
     if calibrated:
         end = max(1e-9, *reliability[0].get_xlim())
         reliability[0].plot([0, end], [0, end], "0.4", linestyle=":")
-        labels = {"xlabel": "probability by the calibrated score", "ylabel": "share of anomalies"}
+        labels = {"xlabel": "calibrated probability", "ylabel": "share of anomalies"}
         reliability[0].set(**labels, title="reliability", xlim=(0, end), ylim=(0, None))
     with written_whole(path) as file:
         figure.savefig(file, format="png", dpi=120, metadata={"Software": None})

@@ -5,10 +5,10 @@
     comparison.add(table)                         # a chunk at a time
     print(comparison.in_words())
 
-A number is summarised by 21 quantiles, a truth value or category by the shares of its levels, rare ones
-together, and every column by its share of missing cells. The distance of a column is the total variation
-between the shares of the twenty bins, or of the levels: the largest difference in share that any group of
-values has, 0 if nothing changed and 1 if nothing is as before.
+A number is summarised by 21 quantiles, a truth value or category by the shares of its levels, with rare ones
+grouped, and every column by its share of missing cells. The distance of a column is the total variation
+between the shares of the twenty bins, or of the levels: the largest change in the share of any group of
+values. It is 0 if nothing changed and 1 if old and new values have nothing in common.
 """
 
 from typing import Any
@@ -20,10 +20,10 @@ from common.errors import printable
 from own_data.features import MISSING_LEVEL, MOST_LEVELS
 
 N_BINS = 20
-OTHER_LEVELS = ""  # rare ones and, in new rows, those that fit never met
-FAR, MUCH_MORE = 0.2, 0.05  # distance and rise of a share from which on a change is told
-FEWEST_ROWS = 50  # with fewer, shares say nothing
-MOST_TOLD = 4  # columns
+OTHER_LEVELS = ""  # rare ones and, in new rows, those that fit has not seen
+FAR, MUCH_MORE = 0.2, 0.05  # a larger distance, or a larger rise of a share, is reported
+FEWEST_ROWS = 50  # fewer say nothing about shares
+MOST_TOLD = 4  # columns that a message names
 
 
 def summarised(table, kinds, levels):
@@ -50,14 +50,14 @@ def is_missing(cells, kind):
 
 
 def level_names(values, kind, frequent):
-    """Truth values as `0` and `1`, categories with all levels but the frequent ones as one."""
+    """Truth values as `0` and `1`, categories with all infrequent levels as one."""
     if kind == "boolean":
         return values.astype(int).astype(str)
     return values.where(values.isin(list(frequent)), OTHER_LEVELS)
 
 
 def check_summary(summary, kinds):
-    """ValueError for what summarised would not give; it may come from anybody's file."""
+    """ValueError unless `summarised` could have made this: it may come from anybody's file."""
     is_share = lambda value: type(value) in (int, float) and 0 <= value <= 1  # noqa: E731
     valid = type(summary) is dict and list(summary) == list(kinds)
     for name, column in summary.items() if valid else ():
@@ -72,11 +72,11 @@ def check_summary(summary, kinds):
             valid &= type(shares) is dict and len(shares) <= MOST_LEVELS + 1
             valid &= all(type(level) is str and is_share(share) for level, share in (shares or {}).items())
     if not valid:
-        raise ValueError("its summary of the training rows is none")
+        raise ValueError("its summary of the training rows is not valid")
 
 
 class Comparison:
-    """The rows that were scored so far, beside the summary of those that the model was fitted on."""
+    """Compares the rows scored so far with the summary of the training rows."""
 
     def __init__(self, summary, kinds):
         self._summary, self._kinds, self.n_rows = summary, kinds, 0
@@ -84,7 +84,7 @@ class Comparison:
         self._counts = {name: self._no_counts(name) for name in kinds}
 
     def _no_counts(self, name):
-        """Zeros for the bins of a number, below and above them included, or an empty count of levels."""
+        """Zeros for the bins of a number and one bin on either side, or an empty count of levels."""
         return np.zeros(N_BINS + 2) if self._kinds[name] == "number" else pd.Series(dtype=float)
 
     def add(self, table):
@@ -101,7 +101,7 @@ class Comparison:
                 self._counts[name] = self._counts[name].add(counts, fill_value=0)
 
     def shares(self, name):
-        """The shares of the bins or levels of a column, in training and now, without what is missing."""
+        """The shares of a column's bins or levels among its filled cells, in training and now."""
         summary, n_filled = self._summary[name], max(self.n_rows - self._missing[name], 1)
         if self._kinds[name] == "number":
             before = np.array([0.0, *training_shares(summary["quantiles"]), 0.0])
@@ -110,7 +110,7 @@ class Comparison:
         return before, self._counts[name] / n_filled
 
     def changes(self):
-        """A row per column: distance, share missing now and in training, share that is out of range."""
+        """A row per column: distance, share out of range, shares missing now and in training."""
         rows = {}
         for name, kind in self._kinds.items():
             summary, (before, shares) = self._summary[name], self.shares(name)
@@ -128,7 +128,7 @@ class Comparison:
         return pd.DataFrame.from_dict(rows, orient="index")
 
     def changed(self):
-        """The rows of `changes` of the columns that changed much, the most first; few rows tell nothing."""
+        """The rows of `changes` for columns that changed much, most first; none after too few rows."""
         changes = self.changes()
         more_missing = changes["missing"] - changes["missing before"]
         much = (changes["distance"] > FAR) | (changes["beyond"] > MUCH_MORE) | (more_missing > MUCH_MORE)
@@ -137,21 +137,22 @@ class Comparison:
         return told.loc[most.sort_values(ascending=False, kind="stable").index]
 
     def in_words(self):
-        """What has changed since training, the most first, as a line or two; empty if nothing much has."""
+        """What has changed most since training, in a line or two; empty if nothing has changed much."""
         told = self.changed()
         if told.empty:
             return ""
         texts = [self._told(name, told.loc[name]) for name in told.index[:MOST_TOLD]]
-        others = f"; {len(told) - len(texts)} further columns" if len(told) > len(texts) else ""
+        others = f"; {len(told) - len(texts)} more columns" if len(told) > len(texts) else ""
         return (
-            f"DRIFT: unlike the training rows: {'; '.join(texts)}{others}. Scores may mean less than before."
+            f"DRIFT: columns that differ from the training rows: {'; '.join(texts)}{others}. "
+            "Scores may be less reliable than before."
         )
 
     def _told(self, name, change):
         """What has changed in one column."""
         what = [f"distance {change['distance']:.2f}"] if change["distance"] > FAR else []
         if change["beyond"] > MUCH_MORE:
-            unknown = "out of its range" if self._kinds[name] == "number" else "in unknown or rare levels"
+            unknown = "out of range" if self._kinds[name] == "number" else "in unknown or rare levels"
             what.append(f"{change['beyond']:.0%} {unknown}")
         if change["missing"] - change["missing before"] > MUCH_MORE:
             what.append(f"{change['missing']:.0%} missing ({change['missing before']:.0%} before)")
@@ -159,7 +160,7 @@ class Comparison:
 
 
 def binned(values, quantiles):
-    """How many values lie below the smallest quantile, in each bin, and above the largest: (N_BINS + 2,)."""
+    """How many values lie below the smallest quantile, in each bin, and above the largest (N_BINS + 2,)."""
     low, high = quantiles[0], quantiles[-1]
     inside = values[(values >= low) & (values <= high)]
     places = bin_of(inside, quantiles)
@@ -169,12 +170,12 @@ def binned(values, quantiles):
 
 
 def bin_of(values, quantiles):
-    """The bin of each value; where quantiles are equal, a value has the last bin that ends with it."""
+    """The bin of each value; if quantiles are equal, the last of their bins."""
     return np.clip(np.searchsorted(quantiles, values, side="right") - 1, 0, N_BINS - 1)
 
 
 def training_shares(quantiles):
-    """The share of the training rows in each bin: a twentieth; equal quantiles are one bin."""
+    """The share of the training rows in each bin: a twentieth, but equal quantiles are one bin."""
     middles = np.linspace(0, 1, N_BINS, endpoint=False) + 0.5 / N_BINS
     return np.bincount(bin_of(np.interp(middles, np.linspace(0, 1, N_BINS + 1), quantiles), quantiles),
                        minlength=N_BINS) / N_BINS  # fmt: skip

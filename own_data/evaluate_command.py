@@ -1,4 +1,4 @@
-"""detect.py evaluate: how well methods work on a table whose labels are all known, and which one to take."""
+"""detect.py evaluate: measure how well methods work on a table whose labels are all known."""
 
 import numpy as np
 import pandas as pd
@@ -23,9 +23,9 @@ from own_data.model_info import check_recordable, record_evaluation
 from own_data.time_order import latest_rows, times_of
 
 DESCRIPTION = (
-    "Holds 20% of the rows out, hides all but --n-labeled of the training anomalies, fits and scores. "
-    "Anomalies with hidden labels stay among the unlabelled rows, at most as many as make up the share "
-    "of anomalies in the test rows. The paper's experiments have --hidden-share 0.02."
+    "Holds out 20% of the rows, hides the labels of all but --n-labeled training anomalies, fits, and scores "
+    "the held-out rows. Anomalies with hidden labels stay among the unlabelled rows, but make up no larger "
+    "share there than in the test rows. The paper's experiments use --hidden-share 0.02."
 )
 
 
@@ -34,16 +34,16 @@ def add_arguments(command):
     add_table_arguments(command)
     add_label_arguments(command)
     add_method_argument(command)
-    methods = "several methods on the same splits, separated by commas; then says which one to take"
+    methods = "compare several methods on the same splits, and say which one to take"
     command.add_argument(
         "--methods", type=lambda text: parse_names(text, SAVED_METHODS, "method"), metavar="A,B", help=methods
     )
     add_seed_argument(command)
     labeled = "training anomalies that stay labelled (default: %(default)s)"
-    runs = "with the seeds from --seed on (default: %(default)s)"
+    runs = "number of runs, with seeds counting up from --seed (default: %(default)s)"
     when = (
         "split by this column of numbers or dates instead of at random: the latest 20%% of the rows are the "
-        "test rows. The column is then no feature, because new rows lie beyond its range"
+        "test rows. The column is then not a feature, because new rows lie beyond its range"
     )
     hidden = "share of hidden anomalies in the unlabelled rows (default: that in the test rows)"
     command.add_argument("--n-labeled", type=positive, default=60, help=labeled)
@@ -51,9 +51,9 @@ def add_arguments(command):
     command.add_argument("--time", metavar="COLUMN", help=when)
     command.add_argument("--hidden-share", type=rate, metavar="RATE", help=hidden)
     add_calibrate_argument(command, "also test calibrated probabilities; takes about five times as long")
-    curves = "PNG of the curves, or - (default: %(default)s)"
+    curves = "PNG file of the curves; - is standard output (default: %(default)s)"
     command.add_argument("--output", default="curves.png", help=curves)
-    record = "file of fit to write the metrics into, for info and report"
+    record = "model file to record the metrics in, for info and report"
     command.add_argument("--record", metavar="MODEL", help=record)
     command.set_defaults(target="output")
 
@@ -61,13 +61,13 @@ def add_arguments(command):
 def run(args):
     methods = args.methods or [args.method]
     recorded = check_recordable(args.record, methods) if args.record else None
-    args.drop = [name for name in args.drop if name != args.time]  # read in any case, but no feature
+    args.drop = [name for name in args.drop if name != args.time]  # it is read anyway, but is not a feature
     table, texts, y = labeled_numbers(args, args.output)
     n_anomalies = y.sum()
     if min(n_anomalies, len(y) - n_anomalies) < 5:
         raise DataError(
-            f"{table.path} has {n_anomalies} anomalies among {len(y):,} rows; "
-            "to hold 20% out, at least 5 of each are needed."
+            f"{table.path} has {n_anomalies:,} anomalies and {len(y) - n_anomalies:,} other rows: "
+            "to hold out 20%, evaluate needs at least 5 of each."
         )
     print(f"{len(y):,} rows of {table.path}: {n_anomalies:,} anomalies.")
     texts, y, is_test = split_by_time(args, table, texts, y) if args.time else (texts, y, None)
@@ -79,10 +79,10 @@ def run(args):
     settings |= {"calibrate": args.calibrate, "tell": report.tell_split}
     for one in hidden_label_runs(columns, y, kinds, methods, seeds, **settings):
         report.add(one)
-    # the test rows of a split by time are the same in all runs: nothing can be said about others
+    # a split by time has the same test rows in all runs, so the runs say nothing about other rows
     report.tell_summary(overlap=0.25 if is_test is None else 0.0)
     if args.time and args.runs > 1:
-        print("All runs have the same test rows, so the intervals do not say how other rows would do.")
+        print("All runs have the same test rows, so the intervals say nothing about other rows.")
     draw_curves(report.runs, args.output)
     print(f"Wrote {name_of(args.output)}.")
     if recorded:
@@ -91,7 +91,7 @@ def run(args):
 
 
 def split_by_time(args, table, texts, y):
-    """The rows that have a time, their labels, and whether each is a test row; says what is done."""
+    """The rows that have a time, their labels, and whether each is a test row; prints what was done."""
     if args.time == args.label:
         raise DataError("--time and --label name the same column.")
     table.must_have([args.time], "of --time")
@@ -106,20 +106,20 @@ def split_by_time(args, table, texts, y):
     first = printable(cells.iloc[np.where(is_test, times, np.inf).argmin()].strip()[:40])
     print(
         f"Split by time: the test rows are the {is_test.mean():.1%} with {name} from {first} on. "
-        f"{name} is no feature."
+        f"{name} is not a feature."
     )
     return texts, y, is_test
 
 
 class Report:
-    """What evaluate prints: a line for each run as it ends, then what they come to."""
+    """What evaluate prints: a line for each run as it ends, then a summary."""
 
     def __init__(self, methods, y):
         self._y, self.runs, self._quality, self._guessing = y, [], [], {}
         self._width = max(map(len, (*methods, "guessing")))
 
     def tell_split(self, unlabeled, anomalies, test, n_left_out):
-        """How many rows are what, the heading of the table, and what guessing would give."""
+        """The numbers of rows, the heading of the table, and what guessing would give."""
         y = self._y
         left_out = (
             f"Left out: the other {n_left_out:,} anomalies." if n_left_out else "No anomaly is left out."
@@ -151,7 +151,7 @@ class Report:
         return quality[quality["method"] == method].drop(columns=["method", "seed"]).mean()
 
     def tell_summary(self, overlap):
-        """Means with intervals, what calibration gives, and which method to take."""
+        """Means with intervals, the effect of calibration, and which method to take."""
         quality = pd.DataFrame(self._quality)
         if quality["seed"].nunique() > 1:
             print("", *summary_lines(quality, self._guessing, overlap), sep="\n")
@@ -181,6 +181,6 @@ class Report:
         )
         print(means.rename_axis(None).to_string(float_format="%.4f"))
         print(
-            "Calibration counts unlabelled rows as normal: with hidden anomalies among them, "
-            "probabilities come out too low."
+            "Calibration counts unlabelled rows as normal: if anomalies hide among them, "
+            "probabilities are too low."
         )

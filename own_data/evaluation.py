@@ -1,4 +1,4 @@
-"""How well detectors do on a table whose labels are all known, with most of them hidden from the detectors.
+"""Test detectors on a table whose labels are all known, with most labels hidden from the detectors.
 
     for one in hidden_label_runs(table, y, kinds, ["prenet", "xgboost"], range(10), n_labeled=60):
         print(one.method, one.seed, ranking_quality(one.y, one.scores))
@@ -18,7 +18,7 @@ from own_data.held_out import cross_fitted_calibration, encoded_split, held_out_
 
 
 class Run(NamedTuple):
-    """Labels and scores of the test rows of one method and seed and, if wanted, their calibration."""
+    """Labels and scores of the test rows for one method and seed and, if requested, their calibration."""
 
     method: str
     seed: int
@@ -31,9 +31,9 @@ class Run(NamedTuple):
 def hide_labels(y, n_labeled, seed, hidden_share=None, is_test=None):
     """Positions of unlabelled and labelled training rows and of test rows; how many anomalies are left out.
 
-    The split is that of protocol `independent`, unless is_test (n,) says which rows are for the test. Of the
-    anomalies whose label is hidden, as many stay among the unlabelled rows as make up hidden_share of them
-    (None: the share of anomalies in the test rows), or all if they are fewer.
+    The split is that of protocol `independent`, unless is_test (n,) says which rows are test rows. Anomalies
+    with hidden labels stay among the unlabelled rows until they make up hidden_share of them (None: the share
+    of anomalies in the test rows). The rest is left out.
     """
     given = is_test is not None
     split = labels_hidden(y, is_test, n_labeled, seed) if given else split_independent(y, seed, n_labeled, 0)
@@ -54,8 +54,8 @@ def labels_hidden(y, is_test, n_labeled, seed):
     """The split with these test rows and no hidden anomaly."""
     if not 0 < y[is_test].sum() < is_test.sum() or not 0 < y[~is_test].sum() < (~is_test).sum():
         raise DataError(
-            f"Of the {is_test.sum():,} latest rows {y[is_test].sum():,} are anomalies, of the "
-            f"{(~is_test).sum():,} earlier ones {y[~is_test].sum():,}: "
+            f"{y[is_test].sum():,} of the {is_test.sum():,} latest rows are anomalies, and "
+            f"{y[~is_test].sum():,} of the {(~is_test).sum():,} earlier ones: "
             "both parts must have anomalies and other rows."
         )
     rng = np.random.default_rng([seed, 1])
@@ -65,9 +65,9 @@ def labels_hidden(y, is_test, n_labeled, seed):
 
 def hidden_label_runs(table, y, kinds, methods, seeds, *, n_labeled, hidden_share=None, is_test=None,
                       calibrate=None, tell=lambda *split: None):  # fmt: skip
-    """Fit and score every method on the split of every seed: yields each Run as it ends.
+    """Fit and score every method on the split of every seed, and yield each Run as it ends.
 
-    table has typed columns; tell gets what hide_labels gives for the first seed.
+    table has typed columns; tell is called with the result of hide_labels for the first seed.
     """
     for seed in seeds:
         unlabeled, anomalies, test, n_left_out = hide_labels(y, n_labeled, seed, hidden_share, is_test)
@@ -95,6 +95,6 @@ def ranking_quality(y, scores):
 
 
 def quality_of_guessing(y):
-    """The same of scores without any meaning, on average: the base rate, but for the AUC-ROC."""
+    """The same for random scores, on average: the base rate, except for AUC-ROC, which is 0.5."""
     names = ranking_quality(y, np.zeros(len(y)))
     return {name: 0.5 if name == "AUC-ROC" else float(y.mean()) for name in names}

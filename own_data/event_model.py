@@ -1,4 +1,4 @@
-"""A detector together with its table: from the user's columns to features, scores and their parts.
+"""A detector with the encoder of its table: from the user's columns to features, scores and reasons.
 
 model = EventModel.fit("prenet", texts, {"amount": "number", "country": "category"}, y)  # texts: strings
 X, scores = model.score(texts)
@@ -26,7 +26,7 @@ QUANTILES = 10_001  # of the training scores, kept for thresholds
 
 @contextmanager
 def unfit_reported(method):
-    """What a detector refuses to learn from, too few rows or training that diverges, in one sentence."""
+    """Report in one sentence why a detector cannot be fitted: too few rows, or training that diverges."""
     try:
         yield
     except ValueError as error:
@@ -44,10 +44,10 @@ class EventModel:
     n_rows: int  # of the training table
     typical: np.ndarray  # (D,) features of a row in which every column has its typical value
     summary: dict | None = None  # of the training rows (drift.py); an older file has none
-    decimal: str = "."  # the mark in the numbers of the texts
-    header: bool = True  # whether the training table had names of columns
+    decimal: str = "."  # the decimal mark of the texts
+    header: bool = True  # whether the training table had column names
     origin: dict | None = None  # its table, labels and code (origin.py); an older file has none
-    calibration: Calibration | None = None  # from scores to probabilities, if fit was asked for it
+    calibration: Calibration | None = None  # from scores to probabilities, with fit --calibrate
 
     @classmethod
     def fit(cls, method, texts, kinds, y, seed=0, decimal=".", normal=None):
@@ -64,7 +64,7 @@ class EventModel:
         """The same from typed columns."""
         with bounded_memory("Encoding the table"), np.errstate(over="ignore", invalid="ignore"):
             model, X = cls.encoded(method, table, kinds, decimal)
-            levels = widths_of(model.encoder).get("category", [])  # these columns are the last
+            levels = widths_of(model.encoder).get("category", [])  # categories come last
             model.typical = typical_row(X, [1] * (X.shape[1] - sum(levels)) + levels)
             model.summary = summarised(table, model.kinds, model.levels)
         with unfit_reported(method):
@@ -74,7 +74,7 @@ class EventModel:
 
     @classmethod
     def encoded(cls, method, table, kinds, decimal="."):
-        """A model that has learned to encode these typed columns, and their features (n, D), but no more."""
+        """A model that has learned only to encode these typed columns, and their features (n, D)."""
         encoder, empty = new_encoder(kinds, rare_below(len(table)), MOST_LEVELS).fit(table), np.zeros(0)
         model = cls(method, None, encoder, empty, len(table), empty, decimal=decimal)
         return model, model.encode(table)
@@ -124,7 +124,7 @@ class EventModel:
         return X, scores
 
     def scored(self, X, rows):
-        """Scores (n,) of features (n, D); the numbers of the rows, from 0 on, are for the message."""
+        """Scores (n,) of features (n, D); the numbers of the rows, counted from 0, are for the message."""
         try:
             with np.errstate(all="ignore"):  # a model from outside may hold any numbers
                 return self.detector.decision_function(X)
@@ -136,5 +136,5 @@ class EventModel:
         return float(np.interp(1 - contamination, np.linspace(0, 1, len(self.quantiles)), self.quantiles))
 
     def explain(self, X):
-        """What each column adds to the scores of X (n, D), counted from its typical value: (n, columns)."""
+        """What each column adds to the scores of X (n, D), compared with its typical value: (n, columns)."""
         return self.detector.explain(X, self.typical, self.widths)

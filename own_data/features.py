@@ -1,7 +1,7 @@
-"""From typed columns to features: the encoder, what it learned as plain values for a file, and back.
+"""From typed columns to features: the encoder, its description as plain values for a file, and back.
 
-A description has what the transformers learned: the values of a column that become 0 and 1, its median,
-whether its missing cells have a feature of their own, its frequent levels.
+A description contains what the transformers learned: the values of a column that become 0 and 1, its median,
+whether its missing cells have a feature of their own, and its frequent levels.
 """
 
 import numpy as np
@@ -14,19 +14,19 @@ from sklearn.preprocessing import OneHotEncoder
 from common.errors import printable
 from own_data.number_features import NumberFeatures
 
-MISSING_LEVEL, RARE_LEVEL = "(missing)", "\0"  # the second is in no file
-# Chosen by its AUC-PR on the tables of tools/scalings.py, which has the rule; results/reference/scalings.csv
+MISSING_LEVEL, RARE_LEVEL = "(missing)", "\0"  # the second never occurs in a file
+# Chosen by AUC-PR: the rule is in tools/scalings.py, the results are in results/reference/scalings.csv
 SCALING = {"tail": 0.25, "reach": 3, "beyond": 0.0}
 MOST_FLOAT = np.finfo(np.float64).max
-MOST_BEYOND = 1e6  # ranges of a column, from which on its values are cut off
+MOST_BEYOND = 1e6  # in ranges of a column: how far out a file may cut values off
 MOST_COLUMNS = 10_000  # of a table
 MOST_LEVELS = 50  # of a category; the rarest beyond them share one feature
 
 
 def new_encoder(kinds, min_frequency, max_categories=None, numbers=None):
-    """Numbers to about 0-1, truth values to 0 and 1, categories to one-hot features; all gaps filled.
+    """Numbers to about 0-1, truth values to 0 and 1, categories to one-hot features; fills missing cells.
 
-    numbers: another transformer of the numbers than the usual one.
+    numbers: a transformer for the numbers, instead of the usual one.
     """
     missing_level = SimpleImputer(missing_values="", strategy="constant", fill_value=MISSING_LEVEL)
     levels = OneHotEncoder(
@@ -47,7 +47,7 @@ def new_encoder(kinds, min_frequency, max_categories=None, numbers=None):
 
 
 def frequent_levels(one_hot):
-    """For each column of a fitted one-hot encoder its frequent levels, and whether it has rare ones.
+    """The frequent levels of each column of a fitted one-hot encoder, and whether it has rare ones.
 
     All rare levels share one feature.
     """
@@ -58,7 +58,7 @@ def frequent_levels(one_hot):
 def widths_of(encoder):
     """{kind: how many features each of its columns has} of a fitted encoder.
 
-    A number or truth value has one, or two if the second tells whether the cell is missing.
+    A number or truth value has one, or two if the second marks missing cells.
     """
     widths = {}
     for kind, steps, _ in encoder.transformers_:
@@ -86,7 +86,7 @@ def described_encoder(encoder):
 
 
 def described_number(low, median, high, beyond, indicated):
-    """Files written until November 2026 have min_median_max: smallest and largest value, nothing cut off."""
+    """Files written until November 2026 have min_median_max: the range of the values, nothing is cut off."""
     if np.isinf(beyond):
         values = {"min_median_max": [low, median, high]}
     else:
@@ -99,7 +99,7 @@ def described_truth(low, mode, high, beyond, indicated):
 
 
 def limits_of(column):
-    """What NumberFeatures has learned of a column that is described so: low, median, high, beyond."""
+    """What NumberFeatures learned about a column, from its description: low, median, high, beyond."""
     if column["kind"] == "boolean":
         return 0.0, column["mode"], 1.0, np.inf
     if "min_median_max" in column:
@@ -108,10 +108,10 @@ def limits_of(column):
 
 
 def rebuilt_encoder(columns):
-    """The encoder of such a description, fitted on a few rows from which it learns the same levels.
+    """The encoder of a description, fitted on a few made-up rows that teach it the same levels.
 
-    Frequent levels occur twice in them, a placeholder for the rare ones once: a level that was never seen
-    counts as rare. What was learned of numbers and truth values is then put in.
+    Frequent levels occur twice in these rows, and a placeholder for rare levels once: a level that was never
+    seen counts as rare. What was learned about numbers and truth values is then set.
     """
     categories = [column for column in columns.values() if column["kind"] == "category"]
     n_rows = max([3, *(2 * len(column["levels"]) + column["rare"] for column in categories)])
@@ -133,7 +133,7 @@ def rebuilt_encoder(columns):
 
 
 def typical_cells(columns):
-    """A row of medians and modes of such a description; of a category, whose mode it lacks, a rare level."""
+    """A row of medians and modes from a description; a category, whose mode is not in it, is a rare level."""
     cells = {}
     for name, column in columns.items():
         cells[name] = [RARE_LEVEL if column["kind"] == "category" else limits_of(column)[1]]
@@ -147,7 +147,7 @@ def require(is_met, otherwise):
 
 
 def check_description(columns):
-    """Refuse a description that described_encoder would not give: nothing in it may grow without bound."""
+    """Refuse a description that described_encoder could not have made: everything in it has a limit."""
     require(0 < len(columns) <= MOST_COLUMNS, f"there are {len(columns)} columns")
     for name, column in columns.items():
         kind, values = column["kind"], dict(column)
@@ -169,7 +169,7 @@ def check_description(columns):
             valid = kind == "category" and are_levels(levels, rare)
         require(
             valid and not values,
-            f"column {printable(name)!r} is described in another way than detect.py does",
+            f"its description of column {printable(name)!r} is not valid",
         )
 
 

@@ -1,4 +1,4 @@
-"""detect.py fit: learn from a table with some labelled anomalies, and write a model."""
+"""detect.py fit: learn a model from a table with some labelled anomalies."""
 
 import time
 
@@ -35,11 +35,12 @@ def add_arguments(command):
     add_method_argument(command)
     add_seed_argument(command)
     calibrated = (
-        "let score write a column probability, and allow --contamination auto; takes about five times as long"
+        "learn probabilities too: score then writes a column `probability` and accepts --contamination auto; "
+        "takes about five times as long"
     )
     add_calibrate_argument(command, calibrated)
-    command.add_argument("--model", required=True, help="file to write the model to, or -")
-    add_top_argument(command, 10, "suspicious rows to show (default: %(default)s)")
+    command.add_argument("--model", required=True, help="file to write the model to; - is standard output")
+    add_top_argument(command, 10, "number of suspicious rows to show (default: %(default)s)")
     command.set_defaults(target="model")
 
 
@@ -65,7 +66,7 @@ def run(args):
 
 
 def fitted_model(args, table, texts, labels, calibrate=None):
-    """A model of the table's rows but for the columns of --drop, with probabilities if asked for."""
+    """Fit a model to the table without the columns of --drop, with probabilities if asked for."""
     used = texts.drop(columns=args.drop, errors="ignore")
     kinds, columns = columns_to_use(table, used, labels.y)
     model = EventModel.fit_columns(

@@ -1,4 +1,4 @@
-"""Scores of rows that a model has not seen, from typed columns; nothing is kept but the scores.
+"""Scores of rows that a model has not seen, from typed columns; only the scores are kept.
 
 X, X_new = encoded_split(table, kinds, train, others)           # positions of rows
 scores = held_out_scores("prenet", X, y[train], X_new, seed=0)
@@ -13,14 +13,14 @@ from own_data.event_model import EventModel, unfit_reported
 
 
 def encoded_split(table, kinds, train, others):
-    """Features of the training rows and of other rows, both encoded as the training rows say."""
+    """Features of the training rows and of other rows, both by an encoder of the training rows."""
     with bounded_memory("Encoding the table"), np.errstate(over="ignore", invalid="ignore"):
         model, X = EventModel.encoded("", table.iloc[train], kinds)
         return X, model.encode(table.iloc[others])
 
 
 def held_out_scores(method, X, y, X_new, seed, normal=None):
-    """Scores (m,) of features X_new (m, D) by a detector of X (n, D), y (n,) and known normals (n,)."""
+    """Scores (m,) of features X_new (m, D); the detector learns from X (n, D), y and known normals (n,)."""
     with unfit_reported(method):
         detector = make_detector(method, random_state=seed)
         known = None if normal is None else np.flatnonzero(normal)

@@ -1,4 +1,4 @@
-"""detect.py info: what a model file says about itself."""
+"""detect.py info: show what a model file contains."""
 
 import json
 import os
@@ -13,7 +13,9 @@ from own_data.saved_models import load_model
 
 def add_arguments(command):
     command.add_argument("model", help="file that fit wrote")
-    command.add_argument("--json", action="store_true", help="as JSON, for programs; null is not recorded")
+    command.add_argument(
+        "--json", action="store_true", help="write JSON, for programs; null means not recorded"
+    )
     command.add_argument(
         "--output", default="-", metavar="FILE", help="file to write (default: standard output)"
     )
@@ -29,7 +31,7 @@ def run(args):
 
 
 def in_words(model):
-    """The facts of a model, then a line per column."""
+    """The facts about a model, then a line per column."""
     facts = model_facts(model)
     width = max(map(len, facts))
     lines = [f"{name:<{width}}  {text}" for name, text in facts.items()]

@@ -18,7 +18,7 @@ from own_data.leakage import suspicious_columns
 from own_data.table_files import table_path
 from own_data.user_tables import Table, read_labeled, read_whole, refuse_one_class
 
-MOST_TOLD = 10  # columns with missing cells
+MOST_TOLD = 10  # columns with missing cells that a message names
 
 
 def labeled_rows(args, target, all_known=False, numbers=()):
@@ -48,7 +48,7 @@ def open_table(args, header=None, decimal="."):
 def partly_labeled_rows(args, table, dropped_too=False):
     """The rows of a table of fit or next as strings without the label column, and their Labels.
 
-    The Labels contain those of the files of --checked.
+    The Labels include those in the files of --checked.
     """
     values = anomaly_values(args.anomaly_value)
     with bounded_memory(table.path):
@@ -65,22 +65,23 @@ def partly_labeled_rows(args, table, dropped_too=False):
 
 
 def print_labels(table, labels):
-    """Say how many rows have which label, and what 0 was taken for."""
+    """Print how many rows have which label, and what 0 was taken to mean."""
     print(f"{len(labels.y):,} rows of {table.path}: {labels.in_words()}")
     if labels.meaning:
         print(f"Labels: {labels.meaning}")
 
 
 def statuses_of(paths):
-    """The statuses (os.stat) of those paths that are there."""
+    """The statuses (os.stat) of those paths that exist."""
     return [os.stat(path) for path in paths if os.path.exists(path)]
 
 
 def labeled_numbers(args, target):
-    """The same for evaluate, which needs all labels, but no number as text: columns of numbers are floats.
+    """Like labeled_rows, for evaluate: all labels must be known, and columns of numbers are floats.
 
     Reading numbers takes a third of the time of reading texts. Columns whose first rows are all numbers are
-    tried; if a later cell is none, or a pipe cannot be read twice, the table is read as texts.
+    read as numbers. If a later cell is not a number, the table is read again, as texts. A pipe, which cannot
+    be read twice, is always read as texts.
     """
     with suppress(DataError):  # labeled_rows says what is wrong
         numbers = columns_of_numbers(args) if Path(args.table).is_file() else []
@@ -92,7 +93,7 @@ def labeled_numbers(args, target):
 
 
 def columns_of_numbers(args):
-    """The columns with a number in each of their first rows, but for the label and the time."""
+    """The columns with a number in each of their first rows, except the label and the time."""
     with bounded_memory(args.table):
         table = Table(args.table, args.header, args.encoding)
         if table.is_parquet or args.decimal == ",":
@@ -102,13 +103,13 @@ def columns_of_numbers(args):
 
 
 def refuse_source(target, *statuses):
-    """Refuse to write to a file that is read from."""
+    """Refuse to write to an input file."""
     if is_one_of(target, *statuses):
-        raise DataError(f"{name_of(target)} is read from, so nothing can be written there.")
+        raise DataError(f"{name_of(target)} is an input file, so it cannot be written to: name another file.")
 
 
 def columns_to_use(table, texts, y):
-    """{column: kind} of what to learn from, and these columns, typed; warns of suspicious columns."""
+    """{column: kind} of the columns to learn from, and these columns, typed; warns about suspicious ones."""
     with bounded_memory(table.path):
         kinds = choose_columns(texts, table.path, table.decimal)
         columns = typed_columns(texts, kinds, table.decimal)
@@ -120,11 +121,11 @@ def columns_to_use(table, texts, y):
 
 
 def missing_in_words(table, kinds):
-    """How many cells of which typed columns are missing, the most first; empty if none is."""
+    """How many cells of which typed columns are missing, the most first; empty if none are."""
     counts = {name: int(is_missing(table[name], kind).sum()) for name, kind in kinds.items()}
     order = sorted((name for name in counts if counts[name]), key=lambda name: -counts[name])
     if not order:
         return ""
     told = [f"{printable(name)} {counts[name]:,} ({counts[name] / len(table):.1%})" for name in order]
-    others = f" and {len(told) - MOST_TOLD:,} further columns" if len(told) > MOST_TOLD else ""
+    others = f" and {len(told) - MOST_TOLD:,} more columns" if len(told) > MOST_TOLD else ""
     return f"Missing cells: {', '.join(told[:MOST_TOLD])}{others}."

@@ -6,7 +6,7 @@
 | cell      | without options                                  | --anomaly-value | --normal-value |
 |-----------|--------------------------------------------------|-----------------|----------------|
 | 1, true   | anomaly                                          | as any other    | anomaly        |
-| 0, false  | normal beside empty cells, unlabelled otherwise  | as any other    | as any other   |
+| 0, false  | normal if other cells are empty, else unlabelled | as any other    | as any other   |
 | the value |                                                  | anomaly         | normal         |
 | empty     | unlabelled                                       | unlabelled      | unlabelled     |
 | any other | refused                                          | unlabelled      | refused        |
@@ -25,7 +25,7 @@ TRUE, FALSE = frozenset({"1.0", "true"}), frozenset({"0.0", "false"})  # in the 
 
 
 class Labels(NamedTuple):
-    """The labels of a table's rows, both (n,), and what the cells with 0 were taken for."""
+    """The labels of a table's rows, both (n,), and what cells with 0 were taken to mean."""
 
     y: np.ndarray  # 1 for a labelled anomaly, else 0
     normal: np.ndarray  # bool: checked by a person and found normal
@@ -67,17 +67,17 @@ def known_labels(cells, anomaly_values, normal_value, path, decimal="."):
 
 
 def canonical(values, decimal, truth):
-    """Texts in the form of same_labels, with truth values, where they count as such, in lower case."""
+    """Texts in the form of same_labels; if `truth`, true and false are in lower case."""
     labels = same_labels(values, decimal)
     lower = labels.str.casefold()
     return labels.mask(lower.isin(["true", "false"]), lower) if truth else labels
 
 
 def anomaly_labels(cells, anomaly_values, normal_value, all_known, path, decimal="."):
-    """1 for each cell that means an anomaly, 0 for the others; a cell that could mean anything is refused.
+    """1 for each cell that means an anomaly, 0 for the others; an unclear cell is refused.
 
-    Without anomaly_values, 1 and true mean an anomaly, 0 and false none. With them, every other label means
-    none, or only normal_value does.
+    Without anomaly_values, 1 and true mean an anomaly, and 0 and false do not. With them, every other label
+    means no anomaly; with normal_value, only that one does.
     """
     counts = cells.value_counts()
     labels = canonical(counts.index, decimal, truth=anomaly_values is None)
@@ -106,7 +106,7 @@ def same_labels(values, decimal):
 
 
 def refuse_absent(values, labels, counts, decimal, path):
-    """Refuse an anomaly value that is in no row, with the labels that are there, the most frequent first."""
+    """Refuse an anomaly value that is in no row; the message lists the most frequent labels."""
     absent = [value for value, label in zip(values, same_labels(values, decimal)) if label not in set(labels)]
     if absent:
         found = [f"{cell[:40]} ({count:,})" for cell, count in counts.items() if cell.strip()]

@@ -3,8 +3,8 @@
     for warning in suspicious_columns(table, kinds, y):
         print(warning)
 
-A column that alone tells the labelled anomalies from all other rows was most likely written after the label
-was known. A model that uses it looks perfect in a test and fails on new rows.
+A column that alone separates the labelled anomalies from all other rows was most likely written after the
+label was known. A model that uses it looks perfect in a test and fails on new rows.
 """
 
 import numpy as np
@@ -13,12 +13,12 @@ import pandas as pd
 from common.errors import printable
 from own_data.column_kinds import rare_below
 
-SEPARATES = 0.995  # AUC-ROC of a single column from which on it is named
-MOSTLY_DIFFERENT = 0.95  # share of different whole numbers from which on a column looks like an id
+SEPARATES = 0.995  # a single column with at least this AUC-ROC is reported
+MOSTLY_DIFFERENT = 0.95  # a column with at least this share of different whole numbers looks like an id
 
 
 def suspicious_columns(table, kinds, y):
-    """A warning for each suspicious column of typed columns; y (n,): 1 for a labelled anomaly."""
+    """A warning for each suspicious one of these typed columns; y (n,): 1 for a labelled anomaly."""
     warnings = []
     for name, kind in kinds.items():
         area = single_column_auc(table[name], kind, y)
@@ -26,7 +26,7 @@ def suspicious_columns(table, kinds, y):
             what = f"alone separates the labelled anomalies from the other rows (AUC-ROC {area:.3f})"
             warnings.append(warning(name, what, "if it is known only after the label"))
         elif kind == "number" and looks_like_id(table[name]):
-            what = "has a different whole number in nearly every row, as an id has"
+            what = "has a different whole number in nearly every row, like an id"
             warnings.append(warning(name, what, "if it is one"))
     return warnings
 
@@ -39,7 +39,7 @@ def warning(name, what, condition):
 def single_column_auc(cells, kind, y):
     """How well one typed column ranks the anomalies first, in either direction (AUC-ROC, 0.5 to 1).
 
-    A number or truth value may do so by its missing cells too, which have a feature of their own.
+    The missing cells of a number or truth value count too, because they have a feature of their own.
     """
     if kind == "category":
         return two_sided_auc(share_of_anomalies(cells, y), y)
@@ -50,7 +50,7 @@ def single_column_auc(cells, kind, y):
 
 
 def two_sided_auc(values, y):
-    """AUC-ROC of values (n,) or of their opposites, the larger.
+    """The larger AUC-ROC of values (n,) and of their negatives.
 
     Only the few anomalies are sorted, not all rows: this is done for every column of a table.
     """
@@ -61,7 +61,7 @@ def two_sided_auc(values, y):
 
 
 def share_of_anomalies(cells, y):
-    """For each cell the share of anomalies in its level; rare levels count as one, as in the features."""
+    """The share of anomalies in the level of each cell; rare levels count as one, as in the features."""
     counts = cells.map(cells.value_counts())
     levels = cells.where(counts >= rare_below(len(cells)), "")
     return pd.Series(y, index=cells.index).groupby(levels).transform("mean").to_numpy()

@@ -15,7 +15,7 @@ SHOWN_LEVELS, SHOWN_LETTERS = 6, 40  # of a category, of a level
 
 
 def described_model(model):
-    """All that a model file says about itself, for JSON; None is what an older file does not record."""
+    """All that a model file says about itself, for JSON; None if an older file does not record it."""
     origin = model.origin or {}
     settings = model.detector.get_params()
     summary = model.summary or {}
@@ -43,13 +43,13 @@ def described_model(model):
 
 
 def observed(summary):
-    """What the training rows had in a column, by its summary of drift.py: share missing, range of numbers."""
+    """What a column held in training, from its summary (drift.py): share missing, range of numbers."""
     range_ = {"range": [summary["quantiles"][0], summary["quantiles"][-1]]} if "quantiles" in summary else {}
     return {"missing": summary.get("missing")} | range_
 
 
 def model_facts(model):
-    """{name: text} of a model, in the order in which a reader wants them."""
+    """{name: text} about a model, in the order in which a reader wants them."""
     known = described_model(model)
     settings = ", ".join(f"{name}={value}" for name, value in known["settings"].items())
     facts = {
@@ -119,7 +119,7 @@ def column_in_words(column):
 
 
 def check_recordable(path, methods):
-    """The method of a model file; refuses to record an evaluation of others, before it begins."""
+    """The method of a model file; refuses an evaluation of other methods before it begins."""
     method = load_model(path).method
     if method not in methods:
         raise DataError(

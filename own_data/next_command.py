@@ -1,4 +1,4 @@
-"""detect.py next: which rows of a table a person should check next."""
+"""detect.py next: propose the rows of a table that a person should check next."""
 
 import argparse
 import os
@@ -31,10 +31,9 @@ from own_data.scoring import reasons_of
 from own_data.user_tables import ROWS_AT_ONCE
 
 DESCRIPTION = (
-    "Writes rows that nobody has labelled, for a person to fill in the label column with 1 or 0 (or leave it "
-    "empty) and to give the file to fit with --checked. Most are the rows with the highest scores; the "
-    f"others, --informative of them, are the least like all labelled and chosen rows among the {POOL} x N "
-    "highest."
+    "Writes unlabelled rows for a person to check. Fill in the label column with 1 or 0, or leave it empty, "
+    "and give the file to fit with --checked. Most of the rows have the highest scores. The others (a share "
+    f"of --informative) are the least like all labelled and chosen rows among the {POOL} x N highest."
 )
 
 
@@ -54,15 +53,17 @@ def add_arguments(command):
     add_table_arguments(command)
     add_label_arguments(command)
     add_checked_argument(command)
-    command.add_argument("--model", help="file that fit wrote (default: fits --method in passing)")
+    command.add_argument("--model", help="file that fit wrote (default: fit a model with --method first)")
     add_method_argument(command)
     add_seed_argument(command)
-    command.add_argument("--n", type=positive, default=20, help="rows to check (default: %(default)s)")
-    informative = "share of the rows chosen because they are unlike the others (default: %(default)s)"
+    command.add_argument(
+        "--n", type=positive, default=20, help="number of rows to check (default: %(default)s)"
+    )
+    informative = "share of the rows to choose for being unlike the others (default: %(default)s)"
     command.add_argument(
         "--informative", type=share, default=INFORMATIVE_SHARE, metavar="SHARE", help=informative
     )
-    output = "CSV to write, a new file or - (default: %(default)s)"
+    output = "CSV file to write, which must not exist yet; - is standard output (default: %(default)s)"
     command.add_argument("--output", default="to_check.csv", help=output)
     command.set_defaults(target="output")
 
@@ -73,19 +74,19 @@ def run(args):
     refuse_source(args.output, table.status, *statuses_of(args.checked))
     if os.path.isfile(args.output) and not is_standard_output(args.output):
         raise DataError(
-            f"{args.output} is there already, and may hold labels: name a new file with --output, "
-            "or delete it."
+            f"{args.output} already exists and may hold labels: name a new file with --output, or delete it."
         )
     if model:
         table.must_have(model.kinds, f"that {args.model} was fitted on")
         if args.label in model.kinds:
             raise DataError(
-                f"{args.model} has learned from column {args.label!r}, so it cannot be the label."
+                f"Column {args.label!r} cannot be the label, because {args.model} uses it as a feature: "
+                "name another --label or --model."
             )
     texts, labels = partly_labeled_rows(args, table, dropped_too=True)
     print_labels(table, labels)
     if not labels.unlabeled.any():
-        raise DataError(f"All rows of {table.path} have labels: there is nothing left to check.")
+        raise DataError(f"All rows of {table.path} are already labelled, so there are none left to check.")
     if model:
         model.decimal = table.decimal
     else:

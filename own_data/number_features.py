@@ -1,12 +1,12 @@
-"""Features of numbers and truth values: gaps filled, scaled so that one absurd cell does no harm.
+"""Features of numbers and truth values: filled, and scaled so that one absurd cell does no harm.
 
     features = NumberFeatures(tail=0.25, reach=3).fit(numbers)       # numbers (n, columns), NaN: missing
     X = features.transform(numbers)                                  # (n, sum of features.widths_)
 
-Plain min-max scaling takes a column's smallest and largest value as 0 and 1, so a single cell of 1e9 presses
-all others together. Here 0 and 1 lie at the smallest and largest value too, but at most `reach` times the
-range between two quantiles away from these, with quartiles and 3 the usual fence against far outliers. What
-lies farther out is cut off.
+Plain min-max scaling maps a column's smallest and largest value to 0 and 1, so a single cell of 1e9 squeezes
+all others together. Here too, 0 and 1 stand for the smallest and largest value. But these limits lie no
+farther outside two quantiles of the column than `reach` times the range between them. For quartiles and 3,
+they are the usual fences for far outliers. Values beyond the limits are cut off.
 """
 
 import numpy as np
@@ -15,13 +15,13 @@ from sklearn.preprocessing import MinMaxScaler
 
 
 class NumberFeatures(TransformerMixin, BaseEstimator):
-    """Scaled columns with the median or mode for missing cells; where these are many, a feature tells them.
+    """Scales columns and fills missing cells; if these are many, another feature marks them.
 
     tail       share of a column's values beyond each of its two outer quantiles; None: plain min-max
     reach      how far 0 and 1 may lie outside these quantiles, in units of the range between them
-    beyond     how far a value may lie outside 0 and 1 before it is cut off; None: as far as it does
+    beyond     how far a value may lie outside 0 and 1 before it is cut off; None: it never is
     fewest     how many missing cells, and how many others, a column must have for an indicator
-    truth      whether all columns are truth values, which are filled with the mode and not scaled
+    truth      whether all columns are truth values, filled with the mode and not scaled; numbers: the median
 
     After fit, each column has median_, low_, high_ (the values of the features 0 and 1), beyond_ and
     indicated_.
@@ -37,7 +37,9 @@ class NumberFeatures(TransformerMixin, BaseEstimator):
         enough = np.minimum(n_filled, len(numbers) - n_filled) >= max(self.fewest, 1)
         columns = [column if len(column) else np.zeros(1) for column in columns]
         if self.truth:
-            medians = [float(column.mean() > 0.5) for column in columns]  # the mode; of equal shares the 0
+            medians = [
+                float(column.mean() > 0.5) for column in columns
+            ]  # the mode; 0 if both are equally frequent
             limits = [(0.0, 1.0)] * len(columns)
         else:
             medians = [np.median(column) for column in columns]
@@ -52,15 +54,17 @@ class NumberFeatures(TransformerMixin, BaseEstimator):
         if self.tail is None:
             return smallest, largest
         low, high = outer_quantiles(column, self.tail)
-        if low == high:  # nearly all are one value: look at the others, and keep that one between them
+        if (
+            low == high
+        ):  # nearly all cells are equal: take the quantiles of the others, and include this value
             others = column[column != low]
             below, above = outer_quantiles(others, self.tail) if len(others) else (low, low)
             low, high = min(low, below), max(high, above)
-        margin = self.reach * (high - low) if self.reach else 0.0  # 0 times inf is no number
+        margin = self.reach * (high - low) if self.reach else 0.0  # 0 times inf is NaN
         return max(smallest, low - margin), min(largest, high + margin)
 
     def set_learned(self, medians, lows, highs, beyond, indicated):
-        """What fit learns, from elsewhere: of each a value per column; beyond inf: nothing is cut off."""
+        """Set what fit would learn, each argument with a value per column; beyond inf: nothing is cut off."""
         learned = (np.array(values, np.float64) for values in (medians, lows, highs, beyond))
         self.median_, self.low_, self.high_, self.beyond_ = learned
         self.indicated_ = np.array(indicated, bool)
@@ -78,7 +82,7 @@ class NumberFeatures(TransformerMixin, BaseEstimator):
 
 
 def outer_quantiles(column, tail):
-    """The quantiles `tail` and 1 - `tail`, each the next value inwards: the outermost value never counts."""
+    """The quantiles `tail` and 1 - `tail`, each the next value inwards, and never the outermost value."""
     count = len(column)
     skipped = min(max(1, int(np.ceil(tail * (count - 1)))), (count - 1) // 2)
     ordered = np.sort(column)

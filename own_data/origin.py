@@ -3,8 +3,8 @@
     model.origin = origin_of(args, table, labels)      # by fit
     check_origin(contents["origin"], n_rows)      # by load_model: it may come from anybody's file
 
-The time of the fit is not in it, so that the same table and command give the same bytes again. `date` is the
-last change of the training table, or SOURCE_DATE_EPOCH where that is set: it says how old the data are.
+The time of the fit is not recorded, so the same table and command give the same bytes. `date` is the last
+change of the training table, or SOURCE_DATE_EPOCH if that is set: it says how old the data is.
 """
 
 import datetime
@@ -46,7 +46,7 @@ def described_table(table):
 
 
 def date_of(table):
-    """The day of SOURCE_DATE_EPOCH, else that of a table's last change, in UTC; None for a pipe."""
+    """The date of SOURCE_DATE_EPOCH, else of a table's last change, in UTC; None for a pipe."""
     seconds = os.environ.get("SOURCE_DATE_EPOCH")
     if seconds is None and table.size is None:
         return None
@@ -58,14 +58,14 @@ def date_of(table):
 
 
 def check_origin(origin, n_rows):
-    """ValueError for what origin_of and record_evaluation would not give."""
-    require(fits(origin, CHECKS), "its origin is described in another way than detect.py does")
+    """ValueError unless origin_of and record_evaluation could have made this."""
+    require(fits(origin, CHECKS), "its description of the origin is not valid")
     labelled = origin.get("labelled_anomalies", 0) + origin.get("known_normals", 0)
     require(labelled <= n_rows, "it has more labelled rows than rows")
 
 
 def fits(values, checks):
-    """Whether this is a dict whose values pass their checks; each of them may be missing."""
+    """Whether this is a dict whose values pass their checks; any of them may be missing."""
     return (
         type(values) is dict
         and set(values) <= set(checks)

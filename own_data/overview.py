@@ -1,8 +1,8 @@
-"""All that the report shows of a table: scores, the highest rows, labels, ranges, drift.
+"""Everything that the report shows about a table: scores, the highest rows, labels, ranges, drift.
 
 found = overview_of(model, table, top=20, keep=["id"], label="fraud")
 
-The table is read once, a chunk at a time; a score and, if there are labels, a label are held of each row.
+The table is read once, in chunks. Only the score of each row stays in memory and, if there is one, its label.
 """
 
 from dataclasses import dataclass, field
@@ -15,12 +15,12 @@ from own_data.drift import Comparison
 from own_data.labels import anomaly_labels
 from own_data.scoring import highest, progress_bar, score_rows
 
-KEPT = "kept: "  # before the names of columns of the table, which may be called score, too
+KEPT = "kept: "  # prefix of the table's columns, one of which may be called score too
 
 
 @dataclass
 class Overview:
-    """What was found in a scored table; it watches the rows while they are scored."""
+    """What was found in a scored table; collects it while the rows are scored."""
 
     comparison: Comparison | None  # None for a model without a summary of its training rows
     parts: list = field(default_factory=list)  # the scores of each chunk
@@ -71,5 +71,5 @@ def overview_of(model, table, top, keep=(), label=None, anomaly_values=None, nor
         found.y = anomaly_labels(labels, anomaly_values, normal_value, True, table.path, table.decimal)
         if found.y.all() or not found.y.any():
             only = "only anomalies" if found.y.any() else "no anomaly"
-            raise DataError(f"{table.path} has {only} in column {label!r}: leave --label out.")
+            raise DataError(f"{table.path} has {only} in column {label!r}: leave out --label.")
     return found

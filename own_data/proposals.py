@@ -2,17 +2,18 @@
 
     rows = rows_to_check(X, scores, is_open, n=20)      # positions, the most suspicious first
 
-Three quarters are the most suspicious rows: those with the highest scores. They find anomalies, but they may
-all be of one kind. The other quarter is there to learn something new: out of the 10 n rows with the highest
-scores, the ones least like any row that is labelled or chosen. One after the other, the row is taken whose
-nearest such row is furthest away (Euclidean distance of the features). The share is a parameter.
+Three quarters are the most suspicious rows: those with the highest scores. They find anomalies, but these may
+all be of one kind. The other quarter is there to learn something new: of the 10 n rows with the highest
+scores, it has those least like any labelled or chosen row. They are chosen one at a time: each is the row
+whose nearest labelled or chosen row is farthest away (Euclidean distance of the features). The share is a
+parameter.
 """
 
 import numpy as np
 
 INFORMATIVE_SHARE = 0.25
-POOL = 10  # times n: how many rows are suspicious enough to be looked at for the second part
-MOST_COMPARED = 2_000  # labelled rows that the pool is compared with, the last of them
+POOL = 10  # times n: how many of the most suspicious rows the second part is chosen from
+MOST_COMPARED = 2_000  # labelled rows, the last ones, that the pool is compared with
 
 
 def rows_to_check(X, scores, is_open, n, informative_share=INFORMATIVE_SHARE):
@@ -30,7 +31,7 @@ def rows_to_check(X, scores, is_open, n, informative_share=INFORMATIVE_SHARE):
 
 
 def least_alike(rows, others, n):
-    """Positions of up to n rows (m, D), each the furthest from all others (k, D) and from those before it."""
+    """Positions of up to n rows (m, D), each the farthest from all others (k, D) and from those before it."""
     rows, chosen = rows.astype(np.float64), []
     nearest = np.full(len(rows), np.inf)
     for other in others:
@@ -38,7 +39,7 @@ def least_alike(rows, others, n):
     for _ in range(min(n, len(rows))):
         chosen.append(int(nearest.argmax()))
         nearest = np.minimum(nearest, squared_distances(rows, rows[chosen[-1]]))
-        nearest[chosen] = -1.0  # once only, even if equal rows are left
+        nearest[chosen] = -1.0  # never twice, even if only equal rows are left
     return np.array(chosen, int)
 
 

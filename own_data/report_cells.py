@@ -1,4 +1,4 @@
-"""Cells of the tables of the report on one's own data; what comes from a file is cut and escaped here."""
+"""Table cells of the own-data report; texts from a file are shortened and escaped here."""
 
 from html import escape
 
@@ -10,7 +10,7 @@ CELL_LETTERS = 60
 
 
 def shown(text, letters=CELL_LETTERS):
-    """A text from a file, for HTML: cut, printable, escaped."""
+    """A text from a file, for HTML: shortened, printable, escaped."""
     text = printable(str(text))
     return escape(text if len(text) <= letters else f"{text[: letters - 1]}…")
 
@@ -25,5 +25,5 @@ def numeric(value, content=None, decimals=3):
 
 
 def percent(share):
-    """A share with three digits; what is next to nothing says so."""
+    """A share with three digits, or <0.01%."""
     return "<0.01%" if 0 < share < 0.0001 else f"{100 * share:.3g}%"

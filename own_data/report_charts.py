@@ -1,4 +1,4 @@
-"""The plots of the report on one's own data: scores, precision and recall, columns that changed."""
+"""The plots of the own-data report: scores, precision and recall, columns that changed."""
 
 from html import escape
 
@@ -13,7 +13,7 @@ from own_data.drift import OTHER_LEVELS
 
 BINS = 60
 MOST_POINTS = 300  # of a curve
-LOWEST_SHARE = 1e-5  # at the foot of the logarithmic axis
+LOWEST_SHARE = 1e-5  # at the bottom of the logarithmic axis
 TRIMMED = 0.0005  # share of the rows at either end of the scores that the outermost bins hold
 SHOWN_LEVELS, LEVEL_LETTERS, ROW = 8, 14, 18  # of a category; pixels from one to the next
 
@@ -42,7 +42,7 @@ def steps(edges, heights):
 
 
 def threshold_line(panel, threshold):
-    """The threshold in a panel of scores, with its name at the side that has room."""
+    """The threshold in a panel of scores, with its name on the side that has room."""
     panel.vertical(threshold, "limit")
     x = panel.x(threshold)
     step, anchor = (4, "start") if x < (panel.x.start + panel.x.end) / 2 else (-4, "end")
@@ -50,7 +50,7 @@ def threshold_line(panel, threshold):
 
 
 def scores_plot(scores, training_quantiles, threshold):
-    """The scores of the rows beside those of the training rows, on a logarithmic axis."""
+    """The scores of these rows and of the training rows, on a logarithmic axis."""
     edges = score_bins([scores, training_quantiles], threshold)
     now, before = binned_shares(scores, edges), binned_shares(training_quantiles, edges)
     rarest = min(now[now > 0].min(), before[before > 0].min())
@@ -68,7 +68,7 @@ def scores_plot(scores, training_quantiles, threshold):
 
 
 def classes_plot(scores, y, threshold):
-    """The scores of anomalies and of normal rows, each to its own height."""
+    """The scores of anomalies and of normal rows, each scaled to its own peak."""
     edges = score_bins([scores[y == 1], scores[y == 0]], threshold)
     panel = Panel(edges[[0, -1]], (0, 1.2), y_ticks={}, x_name="score")
     for kind, value in (("normals", 0), ("anomalies", 1)):
@@ -91,12 +91,12 @@ def thinned(xs, ys):
 
 
 def precision_recall_plot(scores, y, confusion):
-    """Precision against recall, the share of anomalies, and where the threshold stands."""
+    """Precision against recall, the share of anomalies, and the position of the threshold."""
     precision, recall, _ = precision_recall_curve(y, scores, drop_intermediate=True)
     area = average_precision_score(y, scores)
     panel = Panel((0, 1), (0, 1), x_name="recall", y_name="precision")
     panel.line((0, 1), (y.mean(), y.mean()), "diagonal-line")
-    # the last point, recall 0 and precision 1, is a convention and no threshold's
+    # the last point, recall 0 and precision 1, is a convention and belongs to no threshold
     xs, ys = thinned(recall[:-1], precision[:-1])
     panel.line(xs, ys, "released main")
     hits, alarms, missed, _ = confusion
@@ -106,7 +106,7 @@ def precision_recall_plot(scores, y, confusion):
 
 
 def roc_plot(scores, y, confusion):
-    """True against false positive rate, and where the threshold stands."""
+    """True against false positive rate, and the position of the threshold."""
     false_rate, true_rate, _ = roc_curve(y, scores)
     area = roc_auc_score(y, scores)
     panel = Panel((0, 1), (0, 1), x_name="false positive rate", y_name="recall")
@@ -162,7 +162,7 @@ def level_name(level, kind):
 
 
 def level_changes(name, before, now, kind):
-    """A row per level, those that changed most first: a ring in training, a dot now."""
+    """A row per level, those that changed most first: a ring for training, a dot for now."""
     both = now.to_frame("now").join(before.to_frame("before"), how="outer").fillna(0.0)
     both = both.loc[(both["now"] - both["before"]).abs().sort_values(ascending=False, kind="stable").index]
     both = both.head(SHOWN_LEVELS)

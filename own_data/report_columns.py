@@ -1,4 +1,4 @@
-"""The section on columns of the report: what they hold, in training and now, and how far they changed."""
+"""The report's section on columns: what they hold, in training and now, and how much they changed."""
 
 from html import escape
 
@@ -34,9 +34,11 @@ def columns_section(model, found):
     names = ["Column", "Distance", "Kind", "In training", "Now", "Outside", "Missing before", "Missing now"]
     numbers = ("Distance", "Outside", "Missing before", "Missing now")
     head = [(name, {"class_": "number"} if name in numbers else {}) for name in names]
-    text = "Distance is the largest difference in share that any group of values has between the training "
-    text += "rows and these: 0 if nothing changed, 1 if nothing is as before. Outside: values beyond the "
-    text += "range, or levels that were rare or unknown. Marked columns changed much."
+    text = (
+        "Distance is the largest change, since training, in the share of any group of values: 0 if nothing "
+    )
+    text += "changed, 1 if old and new values have nothing in common. Outside is the share of values beyond "
+    text += "the training range, or in levels that were rare or unknown. Marked columns changed much."
     caption = f"Columns, those that changed most first ({len(rows):,} of {len(changes):,})"
     plots = [
         figure(
@@ -45,8 +47,8 @@ def columns_section(model, found):
         )
         for name in changes.index[:MOST_CHANGES]
     ]
-    note = "Filled and dots: now. Dashed and rings: in training. A bin of a number holds a twentieth of the "
-    note += "training rows; the outermost ones are beyond their range."
+    note = "Filled areas and dots show these rows, dashed lines and rings the training rows. Each bin of a "
+    note += "number holds a twentieth of the training rows; the two outermost bins lie beyond their range."
     return (
         tag("p", escape(text))
         + html_table(caption, head, rows)

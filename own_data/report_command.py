@@ -1,4 +1,4 @@
-"""detect.py report: one HTML page on a table that a model has scored."""
+"""detect.py report: write an HTML page about a scored table."""
 
 import os
 
@@ -19,7 +19,7 @@ from own_data.score_command import open_for_model
 
 DESCRIPTION = (
     "Writes one HTML page that needs no network: the scores and a threshold, the highest rows with their "
-    "reasons, the columns and how they changed since training, and with --label how good the ranking is."
+    "reasons, the columns and how they changed since training and, with --label, the quality of the ranking."
 )
 
 
@@ -27,14 +27,16 @@ def add_arguments(command):
     command.description = DESCRIPTION
     add_table_arguments(command)
     command.add_argument("--model", required=True, help="file that fit wrote")
-    page = "HTML file to write, or - (default: %(default)s)"
+    page = "HTML file to write; - is standard output (default: %(default)s)"
     command.add_argument("--output", default="report.html", metavar="FILE", help=page)
     add_label_column(command, "column of labels, if all are known: 1/0 or true/false", required=False)
-    expected = "expected share of anomalies, which gives the threshold (default: %(default)s)"
+    expected = "expected share of anomalies, which sets the threshold (default: %(default)s)"
     command.add_argument("--contamination", type=rate, default=0.01, metavar="RATE", help=expected)
     keep = f"columns to show with the highest rows, such as ids; at most {MOST_KEPT}"
     command.add_argument("--keep", type=comma_list, default=[], metavar="A,B", help=keep)
-    add_top_argument(command, 20, f"highest rows to show, at most {MOST_TOP} (default: %(default)s)")
+    add_top_argument(
+        command, 20, f"number of highest rows to show, at most {MOST_TOP} (default: %(default)s)"
+    )
     command.set_defaults(target="output")
 
 

@@ -1,9 +1,9 @@
-"""One HTML page on a scored table: scores, the highest rows and why, columns, drift, with labels the quality.
+"""One HTML page about a scored table: scores, highest rows and reasons, columns, drift, with labels quality.
 
 page = report_page(model, overview_of(model, table, top=20), table, contamination=0.01)
 
 It looks like the report on the paper and is drawn with the same code (drawing/). Cells and names are not
-trusted: they are cut, made printable and escaped. The size of the page does not grow with the table.
+trusted: they are shortened, made printable and escaped. The size of the page does not grow with the table.
 """
 
 from html import escape
@@ -23,12 +23,12 @@ from own_data.report_charts import classes_plot, figure, precision_recall_plot, 
 from own_data.report_columns import columns_section
 
 SKELETON = Path(__file__).with_name("report_page.html")
-START = "cueScrolling();\nopenTarget();\n"  # after the code of drawing/
+START = "cueScrolling();\nopenTarget();\n"  # runs after the code of drawing/
 STYLE = ".long { overflow-wrap: anywhere; } .together { white-space: nowrap; }\n"
 RATES = (0.001, 0.005, 0.01, 0.02, 0.05, 0.1)  # shares of the training rows, one threshold for each
 MOST_TOP, MOST_KEPT, MOST_NAMED = 500, 30, 4
 SAME_ROWS = (
-    "This is the table that the model was fitted on. It has seen these rows, so scores and quality "
+    "This is the table that the model was fitted on. The model has seen these rows, so scores and quality "
     "look better here than on new rows."
 )
 
@@ -74,7 +74,7 @@ def lead(model, found, threshold, contamination):
     text += f"the score that {percent(contamination)} of the {count(model.n_rows)} training rows exceed."
     if found.comparison and (changed := len(found.comparison.changed())):
         columns = "1 column has" if changed == 1 else f"{changed} columns have"
-        text += f" {columns} changed much since training, so scores may mean less than before."
+        text += f" {columns} changed much since training, so scores may be less reliable than before."
     return escape(text)
 
 
@@ -87,12 +87,18 @@ def cards(found, threshold, contamination):
     """Flagged rows, the quality if labels are known, and the drift."""
     n_above, n_rows = found.n_above(threshold), len(found.scores)
     flagged = f"{count(n_above)} rows, {percent(n_above / n_rows)}"
-    parts = [card("Flagged", flagged, f"Expected: {percent(contamination)} if all is as in training.")]
+    parts = [
+        card(
+            "Flagged",
+            flagged,
+            f"Expected: {percent(contamination)} if these rows are like the training rows.",
+        )
+    ]
     if found.y is not None:
         hits, alarms, missed, _ = found.confusion(threshold)
         found_of = f"{count(hits)} of {count(hits + missed)} anomalies found"
         false = f"{count(alarms)} false alarms among {count(hits + alarms)} flagged rows."
-        parts.append(card("Against the known labels", found_of, false))
+        parts.append(card("Compared with the labels", found_of, false))
     else:
         highest = found.best.iloc[0]
         parts.append(card("Highest score", number(highest["score"]), f"Row {count(highest['row'])}."))
@@ -102,15 +108,15 @@ def cards(found, threshold, contamination):
 def drift_card(found):
     """How many columns changed much since training, and which."""
     if not found.comparison:
-        return card("Drift", "not known", "The model has no summary of its training rows.")
+        return card("Drift", "unknown", "The model has no summary of its training rows.")
     if len(found.scores) < FEWEST_ROWS:
-        return card("Drift", "too few rows", f"It takes at least {FEWEST_ROWS} to tell.")
+        return card("Drift", "too few rows", f"At least {FEWEST_ROWS} are needed.")
     names = list(found.comparison.changed().index)
     words = ", ".join(printable(name)[:CELL_LETTERS] for name in names[:MOST_NAMED])
     words += f" and {len(names) - MOST_NAMED} more" if len(names) > MOST_NAMED else ""
     columns = "1 column" if len(names) == 1 else f"{len(names)} columns"
     text = f"{words}: see below." if names else "The rows look like the training rows."
-    return card("Drift", f"{columns} changed much" if names else "none to speak of", text)
+    return card("Drift", f"{columns} changed much" if names else "no large change", text)
 
 
 # ---------------------------------------------------------------------------- scores and labels
@@ -119,22 +125,22 @@ def drift_card(found):
 def scores_section(model, found, threshold, contamination):
     """The distribution of the scores, and a table of thresholds."""
     text = (
-        "A higher score is more anomalous. Filled: these rows. Dashed: the training rows. The height is the "
+        "A higher score means more anomalous. The filled area shows these rows, the dashed line the training "
     )
-    text += "share of the rows in each sixtieth of the range, far scores in the outermost ones; its axis is "
-    text += "logarithmic, so that few rows show."
+    text += "rows. The height is the share of rows in each of 60 bins; the outermost bins include scores "
+    text += "farther out. The axis is logarithmic, so that a few rows are visible too."
     panels = [figure("Scores here and in training", scores_plot(found.scores, model.quantiles, threshold))]
     if found.y is not None:
         chips = {kind: tag("i", "", class_=f"chip k-{kind}") for kind in ("anomalies", "normals")}
         key = "".join(tag("span", f"{chip} {kind}") for kind, chip in chips.items())
         picture = classes_plot(found.scores, found.y, threshold) + tag("div", key, class_="legend")
-        panels.append(figure("Scores by label, each to its own peak", picture))
+        panels.append(figure("Scores by label, each scaled to its own peak", picture))
     plots = tag("p", escape(text)) + grid(panels, "panels large")
     return plots + threshold_table(model, found, contamination)
 
 
 def threshold_table(model, found, contamination):
-    """A row per threshold: what is flagged and, if labels are known, what of it is right."""
+    """A row per threshold: what is flagged and, if labels are known, how much of it is right."""
     names = ["Training rows above", "Threshold", "Flagged", "Share"]
     if found.y is not None:
         names += ["True positives", "False positives", "False negatives", "True negatives"]
@@ -166,8 +172,8 @@ def quality_section(found, threshold):
     confusion = found.confusion(threshold)
     pr, auc_pr = precision_recall_plot(found.scores, found.y, confusion)
     roc, auc_roc = roc_plot(found.scores, found.y, confusion)
-    text = f"{count(found.y.sum())} of {count(len(found.y))} rows are anomalies. The dot is the chosen "
-    text += "threshold, the dashed line is what a random order gives."
+    text = f"{count(found.y.sum())} of {count(len(found.y))} rows are anomalies. The dot marks the chosen "
+    text += "threshold. The dashed line is what a random order gives."
     panels = [
         figure(f"Precision against recall: AUC-PR {number(auc_pr)}", pr),
         figure(f"ROC curve: AUC-ROC {number(auc_roc)}", roc),
@@ -176,7 +182,7 @@ def quality_section(found, threshold):
 
 
 def rows_section(found):
-    """The highest rows with the columns that raised their scores."""
+    """The highest rows, with the columns that raised their scores."""
     best = found.best
     kept = [name for name in best if name.startswith(KEPT)]
     reasons = [name for name in best if name.startswith("why_") and name != "why_rest"]
@@ -198,7 +204,7 @@ def rows_section(found):
         cells += "".join(cell(shown(values[name], 2 * CELL_LETTERS)) for name in reasons)
         rows.append(tag("tr", cells))
     text = "Row numbers count from 1, without the header. A reason is a column with its value; the number is "
-    text += "how much of the score it adds, compared with the column's typical value."
+    text += "how much it adds to the score, compared with the column's typical value."
     caption = f"The {len(best)} rows with the highest scores"
     return tag("p", escape(text)) + html_table(caption, head, rows, class_="scroll wrapped")
 
@@ -209,4 +215,4 @@ def model_section(model):
         tag("tr", cell(escape(name), name="th", scope="row") + cell(escape(text), class_="long"))
         for name, text in model_facts(model).items()
     ]
-    return html_table("The same as detect.py info", [("What", {}), ("Value", {})], rows)
+    return html_table("As detect.py info shows it", [("What", {}), ("Value", {})], rows)

@@ -33,8 +33,7 @@ from own_data.features import (
 from own_data.origin import check_origin
 
 FORMAT, VERSION = "prenet-events", 1
-# bytes of all that a model file expands to; one of 21 columns has 0.2 MB, one of 1,000 features with FEAWAD 1
-# MB
+# bytes that a model file may expand to; a model of 21 columns has 0.2 MB, FEAWAD with 1,000 features 1 MB
 MODEL_SIZE_LIMIT = 2**26
 # Building a predictor takes 0.1 ms and 10 kB for each tree, and scoring a number for each row and sum.
 # CatBoost has 1,000 trees; XGBOD's forests give 7 sums
@@ -42,7 +41,7 @@ MOST_TREES, MOST_SUMS = 10_000, 16
 
 
 def save_model(path, model):
-    """Write a model as one file, which appears only when it is whole; the same model gives the same bytes."""
+    """Write a model as one file, which appears only when complete; the same model gives the same bytes."""
     arrays = dict(sorted(model.detector.learned().items()))
     arrays |= {"quantiles": model.quantiles, "typical": model.typical}
     calibration = None
@@ -69,7 +68,7 @@ def save_model(path, model):
     if sum(map(len, members.values())) > MODEL_SIZE_LIMIT:  # load_model would refuse it
         raise DataError(
             f"The {model.method} model of this table is too large for a file: it has more than "
-            f"{MODEL_SIZE_LIMIT >> 20} MiB. Drop columns with --drop, or take another method."
+            f"{MODEL_SIZE_LIMIT >> 20} MiB. Drop columns with --drop, or choose another --method."
         )
     with written_whole(path) as file, zipfile.ZipFile(file, "w") as archive:
         for name, data in members.items():
@@ -78,19 +77,21 @@ def save_model(path, model):
 
 
 def load_model(path):
-    """Read what save_model wrote; a DataError for whatever else the file may be."""
+    """Read what save_model wrote; a DataError for any other file."""
     try:
         contents, arrays = _read_contents(Path(path))
-        with np.errstate(all="ignore"):  # whatever numbers are in it, there are no warnings
+        with np.errstate(all="ignore"):  # no warnings, whatever numbers the file contains
             return _built_model(contents, arrays, path)
     except OSError as error:
         raise DataError(f"{path} cannot be read: {error.strerror or error}.") from None
     except DataError:
         raise
-    except Exception as error:  # on damaged input the zip, JSON and array readers raise a dozen kinds of them
-        reason = str(error).partition("\n")[0]  # XGBoost goes on with the calls that led there
+    except (
+        Exception
+    ) as error:  # the zip, JSON and array readers raise a dozen kinds of exceptions on damaged input
+        reason = str(error).partition("\n")[0]  # XGBoost adds a stack trace
         raise DataError(
-            f"{path} is damaged or no model of detect.py: {type(error).__name__}: {reason}."
+            f"{path} is damaged or not a model of detect.py: {type(error).__name__}: {reason}."
         ) from None
 
 
@@ -98,7 +99,9 @@ def _read_contents(path):
     """What format.json says, and the arrays that it names."""
     with bounded_memory(path), open(path, "rb") as file, open_zip(file, path) as archive:
         if sum(member.file_size for member in archive.infolist()) > MODEL_SIZE_LIMIT:
-            raise DataError(f"{path} expands to more than {MODEL_SIZE_LIMIT} bytes, as no model does.")
+            raise DataError(
+                f"{path} expands to more than {MODEL_SIZE_LIMIT} bytes, which no model of detect.py does."
+            )
         with archive.open("format.json") as stream:
             contents = json.loads(guarded(stream, path, MODEL_SIZE_LIMIT).read())
         if contents["format"] != FORMAT or contents["version"] != VERSION:
@@ -114,7 +117,9 @@ def _built_model(contents, arrays, path):
     """The model of these parts; they fit together, because it has scored a row before it is handed out."""
     detector = _new_detector(contents["method"], contents["parameters"], path)
     quantiles, n_rows = arrays.pop("quantiles"), contents["rows"]
-    require(quantiles.shape == (QUANTILES,) and (np.diff(quantiles) >= 0).all(), "its quantiles are none")
+    require(
+        quantiles.shape == (QUANTILES,) and (np.diff(quantiles) >= 0).all(), "its quantiles are not valid"
+    )
     require(type(n_rows) is int and 0 < n_rows < 2**53, "it was fitted on no rows")
     check_description(contents["columns"])
     _check_number_of_trees(arrays)
@@ -125,10 +130,10 @@ def _built_model(contents, arrays, path):
         contents["method"], detector, encoder, quantiles, n_rows, typical, decimal=decimal, header=header
     )
     n_features = sum(model.widths)
-    if typical is None:  # a file of before: medians and modes, of categories no level
+    if typical is None:  # an older file: medians and modes, and a rare level of categories
         model.typical = typical = model.encode(typical_cells(contents["columns"]))[0]
-    require(typical.shape == (n_features,) and typical.dtype == np.float32, "its typical row is none")
-    if contents.get("summary") is not None:  # files of before have none
+    require(typical.shape == (n_features,) and typical.dtype == np.float32, "its typical row is not valid")
+    if contents.get("summary") is not None:  # older files have none
         check_summary(contents["summary"], model.kinds)
         model.summary = contents["summary"]
     if contents.get("origin") is not None:
@@ -145,7 +150,7 @@ def _notation(contents):
     table = contents.get("table", {})
     decimal, header = table.get("decimal", "."), table.get("header", True)
     known = set(table) <= {"decimal", "header"} and decimal in (".", ",") and type(header) is bool
-    require(known, "its table is described in another way than detect.py does")
+    require(known, "its description of the table is not valid")
     return decimal, header
 
 
@@ -157,12 +162,15 @@ def _check_number_of_trees(arrays):
 
 
 def _new_detector(method, settings, path):
-    """The detector of a model file before it has learned; its settings must be the method's own."""
+    """The unfitted detector of a model file, whose settings must be the defaults of the method."""
     if method not in SAVED_METHODS:
         raise DataError(f"{path} is a model of the unknown method {method!r}.")
     detector = make_detector(method, random_state=int(settings.pop("random_state")))
     defaults = json.loads(json.dumps(detector.learning_parameters()))  # tuples become lists, as in the file
-    for name, value in settings.items():  # detect.py changes none; another value may be a network of any size
+    for (
+        name,
+        value,
+    ) in settings.items():  # detect.py changes none; another value could mean a network of any size
         if name not in defaults or defaults[name] != value:
             raise DataError(
                 f"{path} was made with {name}={value!r}, which this version of {method} does not have."

@@ -1,4 +1,4 @@
-"""detect.py score: the scores of a table's rows by a model of fit."""
+"""detect.py score: score the rows of a table with a model."""
 
 import os
 import re
@@ -18,22 +18,24 @@ AUTO = "auto"
 
 def add_arguments(command):
     add_table_arguments(command)
-    keep = "write input columns too, all or these"
+    keep = "also write these input columns, or all of them if none is named"
     expected = (
         "expected share of anomalies: flags rows above the score that this share of the training rows "
-        "exceeds. auto, for a model of fit --calibrate: above the threshold with the highest recall^2 / "
-        "share of flagged rows, which assumes that the labelled anomalies are a random sample of them all"
+        "exceeds. auto needs a model from fit --calibrate: its threshold has the highest recall^2 / share of "
+        "flagged rows, which assumes that the labelled anomalies are a random sample of all anomalies"
     )
-    reasons = f"the (up to) {REASONS} columns that raise each score most, counted from their typical values"
+    reasons = (
+        f"also write up to {REASONS} columns that raise each score most, compared with their typical values"
+    )
     command.add_argument("--model", required=True, help="file that fit wrote")
     output = (
         "file to write: .csv, .jsonl (also with .gz) or .parquet; - is standard output (default: %(default)s)"
     )
-    written_as = "format of the output, if its name does not say (default: csv)"
+    written_as = "format of the output (default: by the ending of its name, else csv)"
     command.add_argument("--output", default="scores.csv", metavar="FILE", help=output)
     command.add_argument("--format", choices=FORMATS, help=written_as)
     command.add_argument("--keep", type=comma_list, nargs="?", const=[], metavar="A,B", help=keep)
-    add_top_argument(command, None, "only the N rows with the highest scores, in that order")
+    add_top_argument(command, None, "write only the N rows with the highest scores, the highest first")
     command.add_argument("--contamination", type=rate_or_auto, metavar="RATE", help=expected)
     command.add_argument("--explain", action="store_true", help=reasons)
     command.set_defaults(target="output")
@@ -45,7 +47,7 @@ def rate_or_auto(text):
 
 
 def chosen_threshold(contamination, model, path):
-    """(threshold, how it was chosen), or twice None if no rows are to be flagged."""
+    """(threshold, how it was chosen); both are None if no rows are to be flagged."""
     if contamination is None:
         return None, None
     if contamination != AUTO:
@@ -53,18 +55,19 @@ def chosen_threshold(contamination, model, path):
         return model.threshold(contamination), how
     if model.calibration is None:
         raise DataError(
-            f"--contamination auto needs a model of `fit --calibrate isotonic` or platt, but {path} is none."
+            f"--contamination auto needs a calibrated model, but {path} is not calibrated: "
+            "make one with fit --calibrate platt, or give a share such as --contamination 0.01."
         )
     how = (
-        f"above which are {model.calibration.recall:.0%} of the labelled anomalies and "
-        f"{model.calibration.flagged:.2%} of all training rows, when scored by a model without them.\n"
+        f"which {model.calibration.recall:.0%} of the labelled anomalies and "
+        f"{model.calibration.flagged:.2%} of all training rows exceed if scored by a model without them.\n"
         "--contamination auto assumes that the labelled anomalies are a random sample of all anomalies"
     )
     return model.calibration.threshold, how
 
 
 def open_for_model(args, model):
-    """The table of score, written as that of the model was, unless the options say otherwise."""
+    """The table to score, in the notation of the training table unless the options say otherwise."""
     header = model.header if args.header is None else args.header
     table = Table(args.table, header, args.encoding, args.decimal or model.decimal)
     model.decimal = table.decimal
@@ -82,8 +85,8 @@ def run(args):
     for name in keep:
         if re.fullmatch("row|score|flag|why_.*" + "|probability" * bool(model.calibration), name):
             raise DataError(
-                f"{table.path} has a column {name!r} itself, "
-                "so it cannot be kept beside that of the scores: rename it."
+                f"{table.path} already has a column {name!r}, which score also writes: "
+                "rename it, or leave it out of --keep."
             )
     threshold, how = chosen_threshold(args.contamination, model, args.model)
     n_rows, n_written, watch = write_scores(

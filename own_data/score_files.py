@@ -19,29 +19,29 @@ PACKED = ".gz"
 
 
 def format_of(target, asked=None):
-    """The format of a target: as asked for, else by the ending of its name, else CSV.
+    """The format of a target: the one asked for, else by the ending of its name, else CSV.
 
-    Refuses Parquet if the library that writes it is missing, so that nothing is computed in vain.
+    Refuses Parquet before anything is computed if the library that writes it is missing.
     """
     ending = Path(str(target).removesuffix(PACKED)).suffix.lstrip(".").lower()
     chosen = asked or (ending if ending in FORMATS else "csv")
     if chosen == "parquet":
         if str(target).endswith(PACKED):
             raise UserError(
-                f"{target} cannot be written: a Parquet file is compressed already, drop {PACKED}."
+                f"{target} cannot be written: a Parquet file is already compressed, so leave out {PACKED}."
             )
         try:
             import pyarrow.parquet  # noqa: F401 - no requirement
         except ImportError:
             raise UserError(
-                f"To write {name_of(target)} as Parquet, `pip install pyarrow` is needed."
+                f"To write {name_of(target)} as Parquet, install pyarrow first: pip install pyarrow."
             ) from None
     return chosen
 
 
 @contextlib.contextmanager
 def score_file(target, format_name):
-    """Yield a function that writes a chunk; the file gets its name once everything was written."""
+    """Yield a function that writes a chunk; the file gets its name once everything is written."""
     with written_whole(target) as file, contextlib.ExitStack() as stack:
         if str(target).endswith(
             PACKED
@@ -64,7 +64,7 @@ def csv_writer(file, _):
 
 
 def json_lines_writer(file, _):
-    """Writes each row as an object in a line of its own; numbers are exact, what is missing is null."""
+    """Writes each row as an object on its own line; numbers are exact, missing values are null."""
 
     def write(chunk):
         values = chunk.astype(object).where(chunk.notna(), None)

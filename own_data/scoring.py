@@ -1,4 +1,4 @@
-"""Scores of a user's rows, with the columns that raised them; a table of any size, a chunk at a time."""
+"""Scores of a user's rows and the columns that raised them, for tables of any size, in chunks."""
 
 import numpy as np
 import pandas as pd
@@ -14,9 +14,9 @@ REASONS = 5  # columns shown for a score
 
 
 def reasons_of(model, texts, X, scores):
-    """The columns that raised each score most, as a table why_1, why_2, ...; empty where no other did.
+    """The columns that raised each score most, as a table why_1, why_2, ...; empty where no more did.
 
-    why_rest is what the other columns add, and the score of a typical row.
+    why_rest is what the other columns add, plus the score of a typical row.
     """
     parts, names = model.explain(X), list(model.kinds)
     best = np.argsort(-parts, axis=1, kind="stable")[:, :REASONS]
@@ -33,7 +33,7 @@ def reasons_of(model, texts, X, scores):
 
 
 class Watch:
-    """What is told of all scored rows: how many exceed a threshold, and how they differ from training."""
+    """What is reported about scored rows: how many exceed a threshold, and how they differ from training."""
 
     def __init__(self, model, threshold=None):
         self._threshold, self.n_above = np.inf if threshold is None else threshold, 0
@@ -46,12 +46,12 @@ class Watch:
 
     @property
     def drift(self):
-        """What has changed since training, in words; empty if nothing much has."""
+        """What has changed since training, in words; empty if nothing has changed much."""
         return self._comparison.in_words() if self._comparison else ""
 
 
 def score_rows(model, texts, top=None, explain=False, watch=None):
-    """Row number, score and, if wanted, reasons of the rows of a table of strings, or of the `top` best."""
+    """Row number, score and, if requested, reasons of the rows of a table of strings, or of the `top`."""
     chunks = []
     for start in range(0, len(texts), ROWS_AT_ONCE):
         rows = texts.iloc[start : start + ROWS_AT_ONCE]
@@ -68,19 +68,19 @@ def score_rows(model, texts, top=None, explain=False, watch=None):
 
 
 def highest(table, top, *others):
-    """The `top` rows with the highest scores of one or more tables; of equal scores the first row."""
+    """The `top` rows with the highest scores of one or more tables; equal scores stay in order."""
     rows = pd.concat([found for found in (*others, table) if not found.empty])
     return rows.sort_values("score", ascending=False, kind="stable").head(top)
 
 
 def progress_bar(table):
-    """A bar on standard error, if that is a terminal, of the bytes read; of a pipe the size is unknown."""
+    """A bar of the bytes read, if standard error is a terminal; none for a pipe, whose size is unknown."""
     hidden = True if table.size is None else None
     return tqdm(total=table.size, unit="B", unit_scale=True, disable=hidden)
 
 
 def write_scores(model, table, output, format_name="csv", keep=(), top=None, threshold=None, explain=False):
-    """Score a Table into a file, all rows or the `top`; how many were read and written, and a Watch."""
+    """Score a Table into a file; returns how many rows were read and written, and a Watch."""
     n_rows, watch, best = 0, Watch(model, threshold), pd.DataFrame()
     columns = [name for name in table.columns if name in keep or name in model.kinds]
     with score_file(output, format_name) as write, progress_bar(table) as bar:

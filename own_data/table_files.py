@@ -1,6 +1,6 @@
-"""The file of a user's table: on disk, from a pipe or from standard input; plain, packed, or Parquet.
+"""The file of a user's table: on disk, from a pipe or from standard input; plain, compressed, or Parquet.
 
-None is trusted, and a pipe is read once, from its first byte to its last.
+No file is trusted, and a pipe is read once, from its first byte to its last.
 """
 
 import codecs
@@ -58,11 +58,11 @@ class TableFile:
         return self._start == PARQUET
 
     def position(self):
-        """The bytes of a file on disk that were read so far."""
+        """How many bytes of a file on disk were read so far."""
         return self._raw.tell()
 
     def seekable(self):
-        """The bytes as a file that can be read in any order; those of a pipe are held in memory."""
+        """The bytes as a file that can be read in any order; a pipe is held in memory."""
         if self._raw.seekable():
             return self._raw
         return io.BytesIO(guarded(self._raw, self.path, SIZE_LIMIT).read())
@@ -83,7 +83,7 @@ class TableFile:
         return self._raw, math.inf
 
     def _zip_member(self):
-        """The one file in a zip archive; those with a leading dot are what macOS adds."""
+        """The only file in a zip archive; files with a leading dot do not count, because macOS adds them."""
         with damage_reported(self.path):
             archive = open_zip(self.seekable(), self.path)
             names = [
@@ -97,7 +97,7 @@ class TableFile:
 
 
 class Rejoined(io.RawIOBase):
-    """A pipe after its first bytes were looked at, from these on; `n_bytes` were read, hashed by `digest`."""
+    """A pipe with its first bytes, already read, put back; `n_bytes` were read, and `digest` hashes them."""
 
     def __init__(self, start, rest):
         self._start, self._rest = start, rest
@@ -139,7 +139,7 @@ class MarkedText(io.TextIOBase):
 
 
 class Recoded:
-    """A text of another encoding as UTF-8."""
+    """A text in another encoding as UTF-8."""
 
     def __init__(self, stream, path, encoding):
         self._path, self._encoding = path, encoding
@@ -162,6 +162,6 @@ def is_utf_8(encoding):
 
 
 def wrong_encoding(path, encoding):
-    """The error for a file that is no text, or one of another encoding."""
+    """The error for a file that is not text, or is in another encoding."""
     usual = "--encoding latin-1 (or cp1252, utf-16)"
-    return DataError(f"{path} is not a text in {encoding.upper()}: name its encoding, such as {usual}.")
+    return DataError(f"{path} is not text in {encoding.upper()}: name its encoding, such as {usual}.")

@@ -1,4 +1,4 @@
-"""A split by time: the earlier rows are for training, the latest ones for the test.
+"""A split by time: the earlier rows are for training, the latest for testing.
 
 times = times_of(cells, "when")           # NaN where the cell is empty
 is_test = latest_rows(times, "when")
@@ -17,7 +17,7 @@ MONTH_FIRST = ("%m/%d/%Y", "%m-%d-%Y")
 
 
 def times_of(cells, name, decimal="."):
-    """Cells that are all numbers, or all dates of one notation, as numbers; NaN where a cell is empty."""
+    """Cells that are all numbers, or all dates in one notation, as numbers; NaN where a cell is empty."""
     missing = is_missing(cells).to_numpy()
     levels = cells[~missing].str.strip()
     if levels.empty:
@@ -32,7 +32,7 @@ def times_of(cells, name, decimal="."):
 
 
 def dates_of(levels, name):
-    """Dates as seconds; of 3/4/2024 nobody can say whether it is in March or in April."""
+    """Dates as seconds; refuses dates such as 3/4/2024, which may be in March or in April."""
     found = {}
     for notation in ("ISO8601", *(date + clock for date in DAY_FIRST + MONTH_FIRST for clock in CLOCKS)):
         dates = pd.to_datetime(levels, format=notation, errors="coerce", utc=True)
@@ -45,7 +45,7 @@ def dates_of(levels, name):
         row = levels.index[iso.isna().argmax()] + 1
         raise DataError(
             f"Row {row:,}: column {name!r} of --time holds {levels[row - 1][:40]!r}, but all its cells must "
-            "be numbers, or dates of one notation, such as 2024-03-31 or 2024-03-31 23:59."
+            "be numbers, or dates in one notation, such as 2024-03-31 or 2024-03-31 23:59."
         )
     first, *others = found.values()
     if any((first != other).any() for other in others):
@@ -57,13 +57,13 @@ def dates_of(levels, name):
 
 
 def latest_rows(times, name):
-    """Whether each row is among the latest 20%; rows of one time stay together, so it may be some more.
+    """Whether each row is among the latest 20%, as nearly as possible: rows with the same time stay together.
 
-    Of the two cuts between different times that are nearest, it is the one nearer to 20%.
+    Of all cuts between different times, the one nearest to 20% is taken.
     """
     ranked = np.sort(times)
-    cuts = np.flatnonzero(np.diff(ranked) > 0) + 1  # so many rows come before a cut
+    cuts = np.flatnonzero(np.diff(ranked) > 0) + 1  # how many rows come before each cut
     if len(cuts) == 0:
-        raise DataError(f"Column {name!r} of --time has the same time in all rows, so it splits nothing.")
+        raise DataError(f"Column {name!r} of --time has the same time in all rows, so it cannot split them.")
     cut = cuts[np.abs(cuts - (1 - TEST_SHARE) * len(ranked)).argmin()]
     return times >= ranked[cut]

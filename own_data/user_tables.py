@@ -1,4 +1,4 @@
-"""Tables of a user, CSV or Parquet, read as text; they are not trusted."""
+"""A user's tables, CSV or Parquet, read as text; they are not trusted."""
 
 import csv
 import uuid
@@ -16,18 +16,18 @@ from own_data.labels import anomaly_labels
 from own_data.table_files import MarkedText, TableFile, wrong_encoding
 
 ROWS_AT_ONCE, CELLS_AT_ONCE = 16_384, 2**22
-LOOKED_AT = 100  # lines, to tell whether the first one has names
-# columns beyond the last: in the first of them stands _end, or in the second after a separator too many
+LOOKED_AT = 100  # lines read to decide whether the first one has names
+# two columns beyond the last: _end is in the first of them, or in the second after a surplus separator
 EXTRA, BEYOND = "\0", "\0\0"
-csv.field_size_limit(LINE_LIMIT)  # which bounds a cell, too
+csv.field_size_limit(LINE_LIMIT)  # which limits a cell too
 
 
 class Table:
     """A table in a file, read as text, a chunk of rows at a time.
 
-    `header` says whether the first line has the names of the columns; None: yes, unless it looks like data.
-    `columns` are the names, `decimal` is the mark in the numbers, `status` that of os.stat, `size` the bytes
-    of a file on disk and `position` those read so far.
+    `header` says whether the first line has the column names; None: yes, but not if it looks like data.
+    `columns` are the names, `decimal` is the decimal mark, `status` the result of os.stat, `size` the bytes
+    of a file on disk, and `position` how many of them were read so far.
     """
 
     def __init__(self, path, header=None, encoding="utf-8", decimal="."):
@@ -36,7 +36,7 @@ class Table:
         self.position, self._encoding, self._doubt = 0, encoding, ""
         self.is_parquet = self._file.is_parquet
         self._parquet: Any = self._open_parquet() if self.is_parquet else None
-        # the numbers of a Parquet file are no texts
+        # the numbers of a Parquet file are not text
         self.decimal, self.header = ("." if self._parquet else decimal), header is not False
         if self._parquet:
             self.columns = self._parquet.schema_arrow.names
@@ -48,30 +48,30 @@ class Table:
 
     def _open_parquet(self):
         try:
-            from pyarrow.parquet import ParquetFile  # here, because it is no requirement
+            from pyarrow.parquet import ParquetFile  # here, because it is optional
         except ImportError:
             raise DataError(
-                f"{self.path} is a Parquet file, for which `pip install pyarrow` is needed."
+                f"{self.path} is a Parquet file: to read it, install pyarrow first (pip install pyarrow)."
             ) from None
         return self._guarded(lambda: ParquetFile(self._file.seekable()))
 
     def _open_text(self, header):
-        """The names of the columns; `_text` has the rows, each with `_end` as one more cell.
+        """The column names; `_text` has the rows, each with `_end` as one more cell.
 
-        So a row with another number of cells than names is known, and the parser decides what is a row.
+        This shows which rows have too few or too many cells, while the parser decides what a row is.
         """
         lines = self._file.text(self._encoding)
         line = lines.readline()
         if not line.strip():
             raise DataError(
-                f"{self.path} is empty, or its first line is: it must have the names of the columns."
+                f"{self.path} or its first line is empty: the first line must have the column names."
             )
         self._separator = self._find_separator(line)
         names = next(self._csv_reader([line.strip("\r\n")], strict=header is not False))
         below = list(islice(lines, LOOKED_AT))
         if header is None and looks_like_data(names, self._csv_reader(below), self.decimal):
             raise DataError(
-                f"The first line of {self.path} looks like data, not like names of columns: "
+                f"The first line of {self.path} looks like data, not like column names: "
                 "add --no-header if there are none, or --header if these are the names."
             )
         if header is None and to_numbers(pd.Series(names, dtype=object), self.decimal).notna().any():
@@ -79,14 +79,14 @@ class Table:
         if header is False:
             below = [line, *below]
             names = [f"column_{number}" for number, _ in enumerate(next(self._csv_reader(below)), start=1)]
-        # of a single column no cell can be missing, and an empty line is no row
+        # a row of a single column cannot lack a cell, and an empty line is not a row
         self._end = f"\x1e{uuid.uuid4().hex[:8]}" if len(names) > 1 else ""
         self._mark = self._end and self._separator + self._end
         self._text = MarkedText("".join(below), lines, self._mark)
         return [name.strip() or "(unnamed)" for name in names]
 
     def _find_separator(self, line):
-        """The separator that gives most cells; a comma that may be a decimal mark is the last choice."""
+        """The separator that gives the most cells; a comma that may be a decimal mark is the last choice."""
         n_cells = {one: len(next(csv.reader([line], delimiter=one))) for one in SEPARATORS.decode()}
         if self.decimal == "," and max(n for one, n in n_cells.items() if one != ",") > 1:
             del n_cells[","]
@@ -103,23 +103,23 @@ class Table:
         """Refuse a table that lacks one of these columns."""
         lacking = [name for name in names if name not in self.columns]
         if lacking and len(self.columns) == 1:
-            only = f"{self.path} has one column only, {self.columns[0][:60]!r}"
+            only = f"{self.path} has only one column, {self.columns[0][:60]!r}"
             raise DataError(f"{only}: columns must be separated by , ; tab or |.")
         if lacking:
             found = ", ".join(self.columns)[:500] + self._doubt
             raise DataError(f"{self.path} lacks the column {', '.join(lacking)} {purpose}; it has {found}.")
 
     def _guarded(self, read, *arguments):
-        """What a function returns, with whatever is wrong with the file in one sentence."""
+        """What a function returns; a problem with the file becomes an error of one sentence."""
         try:
             with bounded_memory(self.path):
                 return read(*arguments)
         except (UnicodeDecodeError, NotText):
             raise wrong_encoding(self.path, self._encoding) from None
-        # those of pandas and pyarrow are ValueErrors
+        # the errors of pandas and pyarrow are ValueErrors
         except (OSError, EOFError, ValueError, csv.Error, zlib.error) as error:
             reason = str(error).strip().rstrip(".")
-            if "C error: Expected" in reason:  # so many fields, saw more
+            if "C error: Expected" in reason:  # Expected 3 fields, saw 4
                 reason = "a row has more cells than the first line"
             elif "EOF inside string" in reason:
                 reason = "a quote is not closed"
@@ -132,7 +132,7 @@ class Table:
     def chunks(self, columns, numbers=()):
         """Tables of strings with these columns; an empty cell is an empty string.
 
-        Those of a CSV file that are named as numbers become floats: there must be a number in every cell.
+        The columns `numbers` of a CSV file become floats; each of their cells must be a number.
         """
         n_rows = 0
         pieces = self._parquet_pieces(columns) if self._parquet else self._text_pieces(columns, numbers)
@@ -154,7 +154,7 @@ class Table:
             yield texts.astype(object).where(texts.notna(), "").astype(str)[columns]
 
     def _text_pieces(self, columns, numbers):
-        # all columns, because with usecols pandas takes rows with too many cells
+        # all columns, because with usecols pandas accepts rows with too many cells
         as_texts = {"na_filter": False, "skipinitialspace": True, "sep": self._separator}
         names, at_once, n_rows = [*self.columns, EXTRA, BEYOND], self._chunk_rows(), 0
         as_texts["dtype"] = {name: np.float64 if name in numbers else str for name in names}
@@ -187,7 +187,7 @@ class Table:
         return piece
 
     def _without_marks(self, texts):
-        """The cells as they are in the file: a line break in quotes has a mark, too."""
+        """The cells as they are in the file: a line break in quotes has a mark too."""
         if self._text.quoted and self._end:
             for name in texts.columns:
                 if texts[name].dtype == object and self._end in "".join(texts[name]):
@@ -197,16 +197,16 @@ class Table:
 
 
 def looks_like_data(names, rows, decimal="."):
-    """Whether a first line has no names: all its cells are empty, numbers, dates, or in their column again.
+    """Whether a first line has no names: each cell is empty, a number, a date, or occurs again in its column.
 
-    Numbers that count from 0 or 1 on are names, as pandas gives them.
+    Numbers that count up from 0 or 1 are names, as pandas writes them.
     """
     cells = pd.Series(names, dtype=object).str.strip()
     missing = is_missing(cells)
     if any(list(cells[~missing]) == [str(first + i) for i in range((~missing).sum())] for first in (0, 1)):
         return False
     plain = missing | to_numbers(cells, decimal).notna() | cells.str.fullmatch(DATE)
-    rows = [row for row in rows if row != names]  # which is a header once more, of files that were joined
+    rows = [row for row in rows if row != names]  # a header that is repeated, because files were joined
     return all(
         plain[place] or any(row[place : place + 1] == [name] for row in rows)
         for place, name in enumerate(names)
@@ -214,9 +214,9 @@ def looks_like_data(names, rows, decimal="."):
 
 
 def read_labeled(table, label, drop=(), anomaly_values=None, normal_value=None, all_known=False, numbers=()):
-    """The whole of a Table as strings without the label column, and y (n,); numbers: as in Table.chunks.
+    """A whole Table as strings without the label column, and y (n,); numbers: as in Table.chunks.
 
-    y is 1 for rows that are labelled as anomalies, 0 for all others.
+    y is 1 for rows that are labelled as anomalies and 0 for all others.
     """
     table.must_have([label], "of --label")
     table.must_have(drop, "of --drop")
@@ -228,7 +228,7 @@ def read_labeled(table, label, drop=(), anomaly_values=None, normal_value=None, 
 
 
 def read_whole(table, columns, numbers=()):
-    """These columns of a Table, all rows at once; strings but for `numbers`, as in Table.chunks."""
+    """These columns of a Table, all rows at once; strings except `numbers`, as in Table.chunks."""
     chunks, held = [], 0
     for chunk in table.chunks(columns, numbers):
         chunks.append(chunk)
@@ -238,7 +238,7 @@ def read_whole(table, columns, numbers=()):
 
 
 def refuse_one_class(y, table, label):
-    """Refuse labels y (n,) that are all anomalies, or none."""
+    """Refuse labels y (n,) without any anomaly, or without any other row."""
     if y.all() or not y.any():
         found = "only anomalies" if y.all() else "no labelled anomaly"
         needed = "labelled anomalies and other rows are needed"

@@ -1,7 +1,7 @@
 """dataset/croissant.json: the data sets in the Croissant format of MLCommons, version 1.1.
 
-`python -m tools.data_cards` writes it. The record sets `data_sets` and `files` hold a row for each data set
-and for each of the authors' files; a plain CSV file whose header is known has a record set of its own.
+`python -m tools.data_cards` writes it. The record sets `data_sets` and `files` have a row for each data set
+and for each of the authors' files. A plain CSV file whose header is known has its own record set.
 """
 
 from loading.authors_files import AUTHORS_FILES, SHA256
@@ -10,7 +10,7 @@ from loading.recipes import KNOWN_DIGESTS
 from loading.registry import DATA_SETS
 
 VERSION = "http://mlcommons.org/croissant/1.1"
-# git commits have no SHA-256; Croissant's own examples put this address there
+# git commits have no SHA-256; Croissant's examples use this address instead
 NO_CHECKSUM = "https://github.com/mlcommons/croissant/issues/80"
 TERMS = """arrayShape citeAs column containedIn equivalentProperty extract field fileObject fileProperty
     fileSet format includes isArray isLiveDataset jsonPath key md5 parentField path recordSet references regex
@@ -69,7 +69,7 @@ def repositories():
 
 
 def authors_files():
-    """Each of the authors' files: by its address if its SHA-256 is known, else as a part of a repository."""
+    """Each of the authors' files: with its address if its SHA-256 is known, else as part of a repository."""
     for line in {line.file: line for line in reversed(AUTHORS_FILES)}.values():
         kind, blob = encoding_format(line.file), f"git blob id {line.git_blob}"
         if line.sha256:
@@ -131,7 +131,7 @@ def file_rows():
 
 
 def inline(name, description, rows):
-    """A record set that holds its rows itself."""
+    """A record set that contains its rows."""
     fields = [
         field(name, column, "sc:Integer" if isinstance(value, int) else "sc:Text")
         for column, value in rows[0].items()

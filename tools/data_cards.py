@@ -1,9 +1,9 @@
 """Write the cards of the data sets: the generated part of docs/data.md, and dataset/croissant.json.
 
-    python -m tools.data_cards      # after a change of a registry; a test checks that it would change nothing
+    python -m tools.data_cards      # after a change of a registry; a test checks that both are up to date
 
-Facts come from loading/cards.py, loading/registry.py and published/authors_files.csv; the hashes of the
-prepared arrays and what is known of their row order from the provenance of the reference runs.
+The facts come from loading/cards.py, loading/registry.py and published/authors_files.csv. The hashes of the
+prepared arrays, and what is known about their row order, come from the provenance of the reference runs.
 """
 
 import argparse
@@ -30,7 +30,7 @@ MARKED = re.compile(r"(<!-- cards -->\n).*?(<!-- end -->)", re.DOTALL)
 
 
 def prepared_in_reference_runs():
-    """{data set: (SHA-256 of its arrays, how far their row order is known)} in results/reference/."""
+    """{data set: (SHA-256 of its arrays, how well their row order is known)} in results/reference/."""
     found = {}
     for label in ("unseen", "seen"):
         for entry in read_sessions(provenance_path(ROOT / "results" / "reference", label)):
@@ -40,13 +40,13 @@ def prepared_in_reference_runs():
 
 
 def require_cards():
-    """UserError for a data set that has no card."""
+    """UserError if a data set has no card."""
     if missing := [name for name in DATA_SETS if name not in CARDS]:
         raise UserError(f"{', '.join(missing)} has no card: add one to loading/cards.py.")
 
 
 def overview(prepared):
-    """All data sets, a row each."""
+    """A row for each data set."""
     rows = {
         f"[{name}](#{name})": {
             "rows": f"{entry.rows:,}",
@@ -81,7 +81,7 @@ def paragraph(name, prepared):
 
 
 def hashes():
-    """The authors' files, as published/authors_files.csv has them."""
+    """The authors' files as listed in published/authors_files.csv."""
     lines = {line.file: line for line in reversed(AUTHORS_FILES)}
     table = pd.DataFrame(
         {
@@ -102,7 +102,7 @@ def cards_text():
 
 
 def filled_page(text):
-    """docs/data.md with the cards of today between its marks."""
+    """docs/data.md with the current cards between its marks."""
     if not MARKED.search(text):
         raise UserError(f"{PAGE.name} has no lines <!-- cards --> and <!-- end --> to write between.")
     return MARKED.sub(lambda found: found[1] + cards_text() + found[2], text)

@@ -1,15 +1,15 @@
-"""Are the reasons of detect.py --explain the right ones? How far a score falls when they are taken away.
+"""Are the reasons of detect.py --explain the right ones? Measure how far scores fall without them.
 
     python -m tools.faithfulness bank-additional-full.csv --label y --anomaly-value yes --methods prenet,dsad
 
 A detector learns from 60 labelled anomalies and all other training rows (as `detect.py evaluate` does), and
-the --rows test rows with the highest scores are explained. The three columns named first are then set to
-their typical values, and the fall of the score is averaged over the rows: the larger, the better were the
-reasons. Three ways to name columns are compared:
+the --rows test rows with the highest scores are explained. The first three columns of each explanation are
+then set to their typical values, and the fall of the score is averaged over the rows: the larger the fall,
+the better the reasons. Three ways to choose the columns are compared:
 
-from_minimum   gradient x input, which counts from a column's smallest value (until November 2026)
-ours           what detect.py does: from the typical value, by gradient or occlusion
-occlusion      each column by itself set to its typical value: the best that single columns can tell
+from_minimum   gradient x input, which compares with a column's smallest value (until November 2026)
+ours           what detect.py does: compares with the typical value, by gradient or occlusion
+occlusion      each column set to its typical value by itself: the best that single columns can do
 
 Adds to <results>/faithfulness.csv; from_minimum is empty for a score without gradients.
 """
@@ -29,7 +29,7 @@ from own_data.event_model import SAVED_METHODS, EventModel
 from own_data.user_tables import Table, read_labeled
 from training.explaining import first_features, occluded_parts
 
-NAMED = 3  # columns
+NAMED = 3  # columns of each explanation
 
 
 def fall_without(model, X, parts):
@@ -45,7 +45,7 @@ def fall_without(model, X, parts):
 
 
 def falls(model, X):
-    """The fall for each way to name columns."""
+    """The fall for each way to choose the columns."""
     starts = first_features(model.widths, X.shape[1])
     gradients = model.detector._gradients(X)
     ways = {"from_minimum": None if gradients is None else np.add.reduceat(X * gradients, starts, axis=1)}
@@ -84,12 +84,12 @@ def main(argv=None):
     known = lambda text: parse_names(text, SAVED_METHODS, "method")  # noqa: E731
     parser.add_argument("table", help="CSV whose labels are all known")
     parser.add_argument("--label", required=True, metavar="COLUMN")
-    parser.add_argument("--anomaly-value", metavar="VALUE", help="what marks an anomaly, if not 1 or true")
+    parser.add_argument("--anomaly-value", metavar="VALUE", help="label of an anomaly, if not 1 or true")
     parser.add_argument("--methods", type=known, default=SAVED_METHODS, metavar="A,B", help="(default: all)")
-    parser.add_argument("--rows", type=positive, default=100, help=f"explained {default}")
+    parser.add_argument("--rows", type=positive, default=100, help=f"number of rows to explain {default}")
     parser.add_argument("--n-labeled", type=positive, default=60, help=default)
     parser.add_argument("--seed", type=int, default=0, help=default)
-    parser.add_argument("--results-dir", default="results", help=f"where faithfulness.csv is {default}")
+    parser.add_argument("--results-dir", default="results", help=f"folder of faithfulness.csv {default}")
     args = parser.parse_args(argv)
     with user_errors_end(parser):
         path = Path(args.results_dir) / "faithfulness.csv"

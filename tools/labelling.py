@@ -1,21 +1,21 @@
-"""Does the labelling loop learn? Anomalies found and AUC-PR over five rounds of 20 labels each.
+"""Does the labelling loop learn? Measures anomalies found and AUC-PR over five rounds of 20 labels each.
 
     PRENET_DATA=folder python -m tools.labelling --results-dir results/reference
 
-The loop of `detect.py next` and `fit --checked`, with a table's true labels in place of a person. A fifth of
-the rows is held out. Of the others 10 anomalies have labels at the start; in every round 20 rows are checked,
-and the model is fitted again. Three ways to go about it, from the same start:
+This runs the loop of `detect.py next` and `fit --checked`, with a table's true labels instead of a person. A
+fifth of the rows is held out. Of the other rows, 10 anomalies are labelled at the start. In every round, 20
+rows are checked, and the model is fitted again. Three strategies are compared, from the same start:
 
-used      the rows that `next` proposes; those that turn out normal are known normals from then on
-ignored   the same, but those that turn out normal stay unlabelled; they are not proposed again
-random    random rows; those that turn out normal are known normals
+used      check the rows that `next` proposes; the normal ones become known normals
+ignored   the same, but the normal ones stay unlabelled; they are not proposed again
+random    check random rows; the normal ones become known normals
 
 Tables: creditcard (creditcard.csv.xz: all frauds and 60,000 random other rows) and bank (bank-additional.zip,
 its file bank-additional-full.csv, anomaly: y = yes). The weight of known normals (training/detector.py) was
 fixed on other tables: thyroid and w7a.
 
-Writes <results>/labelling.csv, a line per round, and <results>/figures/labelling.png and .svg. What is in the
-file already is not run again. Takes about 20 minutes on 2 idle cores.
+Writes <results>/labelling.csv, a line per round, and <results>/figures/labelling.png and .svg. Runs that are
+already in the file are not repeated. Takes about 20 minutes on 2 idle cores.
 """
 
 import argparse
@@ -48,7 +48,7 @@ CELL = ["table", "method", "seed"]
 
 
 def read_creditcard(folder):
-    """All frauds and 60,000 random other rows, as strings; and which are frauds."""
+    """All frauds and 60,000 random other rows as strings, and which of them are frauds."""
     with lzma.open(folder / "creditcard.csv.xz") as file:
         texts = pd.read_csv(file, dtype=str)
     is_fraud = (texts.pop("Class") == "1").to_numpy()
@@ -58,7 +58,7 @@ def read_creditcard(folder):
 
 
 def read_bank(folder):
-    """UCI's marketing calls as strings; and which were a success."""
+    """UCI's marketing calls as strings, and which of them were a success."""
     with zipfile.ZipFile(folder / "bank-additional.zip") as archive:
         data = archive.read("bank-additional/bank-additional-full.csv")
     texts = pd.read_csv(io.BytesIO(data), sep=";", dtype=str)
@@ -69,7 +69,7 @@ TABLES = {"creditcard": read_creditcard, "bank": read_bank}
 
 
 def split_features(table, kinds, y, seed):
-    """X and y of the rows to be labelled, and of those held out; features as `detect.py fit` makes them."""
+    """X and y of the rows to label, and of those held out; the features are those of `detect.py fit`."""
     pool, test = train_test_split(np.arange(len(y)), test_size=0.2, random_state=seed, stratify=y)
     encoder = new_encoder(kinds, rare_below(len(pool)), MOST_LEVELS).fit(table.iloc[pool])
     X = np.ascontiguousarray(encoder.transform(table), np.float32)
@@ -77,7 +77,7 @@ def split_features(table, kinds, y, seed):
 
 
 class Loop:
-    """One labelling loop: who is labelled so far, and the model of that."""
+    """One labelling loop: the rows that are labelled so far, and the model fitted on them."""
 
     def __init__(self, data, method, strategy, seed):
         self.X, self.y, self.X_test, self.y_test = data
@@ -92,7 +92,7 @@ class Loop:
         self.detector = detector.fit(self.X, self.is_labeled & self.y, normal)
 
     def check_rows(self):
-        """The person's part: 20 more rows get their true labels."""
+        """What a person would do: 20 more rows get their true labels."""
         if self.strategy == "random":
             rows = self.rng.choice(np.flatnonzero(~self.is_labeled), CHECKED, replace=False)
         else:
@@ -112,7 +112,7 @@ class Loop:
 
 
 def run_loops(data, method, seed):
-    """The lines of all strategies; they share the first fit, before which nothing differs."""
+    """The lines of all strategies; they share the first fit, because they start alike."""
     first = None
     for strategy in STRATEGIES:
         loop = Loop(data, method, strategy, seed)
@@ -128,7 +128,7 @@ def run_loops(data, method, seed):
 
 
 def measure(args, path):
-    """All lines, those of the file first; the file grows with every seed of a method on a table."""
+    """All lines, those of the file first; the file grows after every seed of a method on a table."""
     table = pd.read_csv(path, float_precision="round_trip") if path.exists() else pd.DataFrame(columns=CELL)
     done = set(table[CELL].itertuples(index=False, name=None))
     folder = Path(os.environ.get("PRENET_DATA", "dataset/raw"))
@@ -169,8 +169,8 @@ def main(argv=None):
         "--methods", type=methods, default=["prenet", "logistic"], metavar="A,B", help=default
     )
     parser.add_argument("--tables", type=tables, default=list(TABLES), metavar="A,B", help=default)
-    parser.add_argument("--seeds", type=positive, default=5, metavar="N", help=f"how many {default}")
-    parser.add_argument("--results-dir", default="results", help=f"where labelling.csv is {default}")
+    parser.add_argument("--seeds", type=positive, default=5, metavar="N", help=f"number of seeds {default}")
+    parser.add_argument("--results-dir", default="results", help=f"folder of labelling.csv {default}")
     args = parser.parse_args(argv)
     with user_errors_end(parser):
         path = Path(args.results_dir) / "labelling.csv"

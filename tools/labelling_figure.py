@@ -6,13 +6,13 @@ from matplotlib.lines import Line2D
 from methods import METHODS
 from reporting import figures
 
-LOOKS = {  # strategy: label, colour, marker, its size, width of the line; the first is under the second
+LOOKS = {  # strategy: label, colour, marker, marker size, line width; the first line lies under the second
     "used": ("proposed rows, rejections are known normals", "#c94f00", "o", 5.2, 2.2),
     "ignored": ("proposed rows, rejections ignored", "#0072b2", "s", 2.8, 0.9),
     "random": ("random rows", "#5c5c5c", "^", 3.4, 1.1),
 }
 ROWS = {"found": "anomalies found", "auc_pr": "AUC-PR on held-out rows"}
-CLOSE = 0.07  # share of an axis: numbers that are nearer to each other are moved apart
+CLOSE = 0.07  # share of an axis: numbers closer together than this are moved apart
 
 
 def draw_strategies(axes, part, value, top):
@@ -60,6 +60,6 @@ def labelling_figure(table):
 
 
 def draw_labelling(table, path):
-    """Write the figure as PNG and SVG; their paths."""
+    """Write the figure as PNG and SVG; returns their paths."""
     with matplotlib.style.context(["default", figures.RC]):
         return figures.save(labelling_figure(table), path)

@@ -4,10 +4,10 @@
     python detect.py score examples/thyroid.csv --model models/thyroid.model --keep class --output scores.csv
 
 A model learns as in `detect.py evaluate --seed 0`: 80% of the rows are for training, with 60 labelled
-anomalies and as many hidden ones among the unlabelled rows as make up 2% of them; the other anomalies are
-left out. The example is taken from the rest, which the model has not seen: 42 normal rows and 7 anomalies,
-spread evenly over the file. Beside it are the scores of its rows, and models/made_with.json says what each
-model was made with. A test compares all of this with the committed files.
+anomalies; hidden anomalies make up 2% of the unlabelled rows, and the other anomalies are left out. The
+example comes from the rest, which the model has not seen: 42 normal rows and 7 anomalies, spread evenly over
+the file. The scores of its rows are in a file next to it, and models/made_with.json says how each model was
+made. A test compares all of this with the committed files.
 """
 
 import argparse
@@ -39,7 +39,7 @@ EXAMPLE_NORMALS, EXAMPLE_ANOMALIES = 42, 7
 
 
 class Source(NamedTuple):
-    """The table that a model is made from: as it was published, all cells as text."""
+    """The table that a model is made from, as published, with all cells as text."""
 
     recipe_reader: Any  # which recipe of the data set has the table
     read: Any
@@ -59,14 +59,14 @@ SOURCES = {
 
 
 def description():
-    """How every model is made; a model of another description is out of date."""
+    """How every model is made; a model with another description is out of date."""
     counts = {"normal rows": EXAMPLE_NORMALS, "anomalies": EXAMPLE_ANOMALIES}
     settings = {"method": METHOD, "seed": SEED, "labelled anomalies": N_LABELED}
     return settings | {"hidden anomalies, share": HIDDEN_SHARE, "example": counts}
 
 
 def source_table(name, finder):
-    """The published table of a data set and its file; DataError if it cannot be had."""
+    """The published table of a data set and its file; DataError if it is not available."""
     source = SOURCES[name]
     recipe = next(recipe for recipe in DATA_SETS[name].recipes if recipe.read is source.recipe_reader)
     files = fetch_files(recipe, finder)
@@ -76,7 +76,7 @@ def source_table(name, finder):
 
 
 def divided(table, source):
-    """The training table, labelled 1 or not at all, and the example, both in the order of the file."""
+    """The training table, with label 1 or none, and the example, both in the order of the file."""
     y = (table[source.label] == source.anomaly).to_numpy().astype(int)
     split = split_independent(y, SEED, N_LABELED, HIDDEN_SHARE)
     training = np.sort(np.concatenate([split.unlabeled, split.anomalies]))
@@ -90,12 +90,12 @@ def divided(table, source):
 
 
 def spread(rows, count):
-    """As many of these rows, evenly spread from the first to the last."""
+    """`count` of these rows, spread evenly from the first to the last."""
     return rows[np.linspace(0, len(rows) - 1, count).astype(int)]
 
 
 def make_model(name, finder, models, examples):
-    """Write a model, its example and the scores of that; return what it was made with."""
+    """Write a model, its example and the example's scores; return how the model was made."""
     table, file = source_table(name, finder)
     training, example = divided(table, SOURCES[name])
     model, shown, scores = models / f"{name}.model", examples / f"{name}.csv", examples / f"{name}_scores.csv"
@@ -125,7 +125,9 @@ def main(argv=None):
         description=__doc__,
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
-    parser.add_argument("--folder", type=Path, default=ROOT, help="where models/ and examples/ are")
+    parser.add_argument(
+        "--folder", type=Path, default=ROOT, help="folder of models/ and examples/ (default: this repository)"
+    )
     add_data_arguments(parser)
     args = parser.parse_args(argv)
     with user_errors_end(parser):

@@ -1,20 +1,21 @@
-"""Which scaling of the numbers does detect.py best with? Several, on tables of many kinds.
+"""Which scaling of numbers works best for detect.py? Compares several on tables of many kinds.
 
-    PRENET_DATA=folder python -m tools.scalings          # all tables: about 10 minutes of one core
-    python -m tools.scalings --tables breast-cancer      # scikit-learn has this one
+    PRENET_DATA=folder python -m tools.scalings          # all tables: about 10 minutes on one core
+    python -m tools.scalings --tables breast-cancer      # this table comes with scikit-learn
 
-Each run is one of `detect.py evaluate`: 20% of the rows are held out, 60 anomalies (or all that there are)
-stay labelled, and hidden ones make up 2% of the unlabelled rows. In tables called `-absurd`, one cell of an
-unlabelled training row is set to a billion times the column's largest value, in the column that alone ranks
-the anomalies best. SCALINGS lists the scalings. The tables are split into a choosing and a checking half.
+Each run is like one of `detect.py evaluate`: 20% of the rows are held out, 60 anomalies (or all, if there are
+fewer) stay labelled, and hidden ones make up 2% of the unlabelled rows. In tables called `-absurd`, one cell
+of an unlabelled training row is set to a billion times the column's largest value, in the column that alone
+ranks the anomalies best. SCALINGS lists the scalings. The tables are split into a choosing and a checking
+half.
 
 The rule was written down before any of these runs. A scaling loses on a table if its AUC-PR, averaged over
-the methods, lies more than 0.01 below that of min-max, and more than one standard error over the seeds. Of
+the methods, is more than 0.01 below that of min-max, and by more than one standard error over the seeds. Of
 the scalings that lose on the fewest choosing tables, the one with the highest mean AUC-PR over these tables
-is chosen. The checking tables, which have no part in the choice, then tell whether it holds on others.
+is chosen. The checking tables, which play no part in the choice, then show whether it holds on other tables.
 
-Adds to <results>/scalings.csv, a row per table, scaling, method and seed. Runs that are there already are not
-made again: delete the file to start anew. Prints the mean AUC-PR per table and scaling.
+Adds to <results>/scalings.csv, a row per table, scaling, method and seed. Runs that are already in the file
+are not repeated: delete it to start over. Prints the mean AUC-PR per table and scaling.
 """
 
 import argparse
@@ -60,7 +61,7 @@ def log_modulus(X):
     return np.sign(X) * np.log1p(np.abs(X))
 
 
-# In the order of simplicity: of equal ones the first is chosen.
+# The simplest first: of equally good ones, the first is chosen.
 SCALINGS = {
     "min-max": lambda: NumberFeatures(),
     # cut off at two outer quantiles, or some way beyond them (in units of the range between them)
@@ -68,7 +69,7 @@ SCALINGS = {
     "cut-1%": fenced(0.01, 0),
     "cut-1%-beyond-1": fenced(0.01, 0, 1.0),
     "cut-1%-beyond-5": fenced(0.01, 0, 5.0),
-    # min-max, but 0 and 1 lie at most so many ranges outside the outer quantiles, or the quartiles
+    # min-max, but 0 and 1 lie at most 1 or 3 ranges outside the outer quantiles, or the quartiles
     "fence-1%-1": fenced(0.01, 1),
     "fence-1%-3": fenced(0.01, 3),
     "quartiles-3": fenced(0.25, 3),
@@ -82,7 +83,7 @@ SCALINGS = {
 
 
 def from_csv(name, label, anomaly, member=None, keep=None, drop=(), every=1, **options):
-    """Reads a CSV file of the data folder; `anomaly` is what the label of an anomaly starts with."""
+    """Reads a CSV file of the data folder; the label of an anomaly starts with `anomaly`."""
 
     def read(folder):
         path, as_texts = folder / name, {"dtype": str, "na_filter": False, "skipinitialspace": True}
@@ -103,7 +104,7 @@ def from_csv(name, label, anomaly, member=None, keep=None, drop=(), every=1, **o
 
 
 def from_arrays(X, y):
-    """Numbers as a table; constant columns are left out, as choose_columns does."""
+    """Numbers as a table without constant columns, which choose_columns drops too."""
     table = pd.DataFrame(np.asarray(X, np.float64)).rename(columns=str)
     table = table.loc[:, table.nunique() > 1]
     return table, dict.fromkeys(table.columns, "number"), np.asarray(y, int)
@@ -140,7 +141,7 @@ FEWER_SEEDS = {"creditcard": 2, "census": 2}  # of the large tables
 
 
 def read_table(name, folder):
-    """Typed columns, their kinds and y (n,) of a table; UserError if its file is not there."""
+    """Typed columns, their kinds and y (n,) of a table; UserError if its file is missing."""
     try:
         return READERS[name.removesuffix(SPOILT)](folder)
     except FileNotFoundError as error:
@@ -159,7 +160,7 @@ def best_column(table, kinds, y):
 
 
 def runs_of(name, seed, data, scalings, methods, done):
-    """A row per scaling and method of one table and seed, without those that are done."""
+    """A row per scaling and method for one table and seed, without those already done."""
     table, kinds, y = data
     unlabeled, anomalies, test, _ = hide_labels(y, N_LABELED, seed)
     rows = table.iloc[np.concatenate([unlabeled, anomalies])].copy()
@@ -187,7 +188,7 @@ def runs_of(name, seed, data, scalings, methods, done):
                 yield place | dict(zip(("auc_roc", "auc_pr"), areas))
 
 
-# ---------------------------------------------------------------------------- what they tell
+# ---------------------------------------------------------------------------- what the runs show
 
 
 def means_of(runs):
@@ -199,7 +200,7 @@ def means_of(runs):
 
 
 def differences(runs):
-    """Per table and scaling the mean difference from min-max, and its standard error over the seeds."""
+    """The mean difference from min-max per table and scaling, and its standard error over the seeds."""
     by_seed = runs.pivot_table(index=["table", "seed"], columns="scaling", values="auc_pr")
     grouped = by_seed.sub(by_seed["min-max"], axis=0).groupby("table")
     return grouped.mean(), grouped.sem().fillna(0.0)  # a single seed has none
@@ -212,7 +213,7 @@ def losses(runs):
 
 
 def choose(runs):
-    """The scaling that the rule takes, from the runs on the choosing tables."""
+    """The scaling that the rule chooses, from the runs on the choosing tables."""
     known = runs[runs["table"].isin(CHOOSING)]
     means = means_of(known)
     lost = losses(known)[means.columns].sum()
@@ -221,7 +222,7 @@ def choose(runs):
 
 
 def summary(runs):
-    """The means as a text, an x at those that lose to min-max, and the choice."""
+    """The means as a text, with an x where a scaling loses to min-max, and the choice."""
     means, lost = means_of(runs), losses(runs)
     shown = means.map("{:.3f}".format) + lost.loc[means.index, means.columns].replace({True: "x", False: " "})
     lines = ["AUC-PR, mean over methods and seeds; x: loses to min-max"]
@@ -248,7 +249,7 @@ def read_runs(path):
 
 
 def make_runs(args, path, folder):
-    """Make the runs that are missing; those of a seed are written as they end."""
+    """Make the missing runs; the file is written after each seed."""
     for name in args.tables:
         data = read_table(name, folder)
         for seed in range(min(args.seeds, FEWER_SEEDS.get(name, args.seeds))):
@@ -273,8 +274,8 @@ def main(argv=None):
     add("--tables", type=names(tables, "table"), default=tables, metavar="A,B", help="(default: all)")
     add("--scalings", type=names(SCALINGS, "scaling"), default=list(SCALINGS), metavar="A,B")
     add("--methods", type=names(SAVED_METHODS, "method"), default=METHODS, metavar="A,B", help=default)
-    add("--seeds", type=positive, default=3, help=f"how many, fewer of the large tables {default}")
-    add("--results-dir", default="results", help=f"where scalings.csv is {default}")
+    add("--seeds", type=positive, default=3, help=f"number of seeds, fewer for the large tables {default}")
+    add("--results-dir", default="results", help=f"folder of scalings.csv {default}")
     args = parser.parse_args(argv)
     with user_errors_end(parser):
         path, folder = (

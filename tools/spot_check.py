@@ -1,15 +1,15 @@
-"""Do the committed results still follow from this code? Repeats a random sample of the runs behind them.
+"""Does this code still give the committed results? Repeats a random sample of the runs behind them.
 
     python -m tools.spot_check                         # 40 runs of results/reference, a few minutes
-    python -m tools.spot_check --runs 200 --seed 1     # others, and more of them
+    python -m tools.spot_check --runs 200 --seed 1     # more runs, and other ones
     python -m tools.spot_check --methods prenet --datasets thyroid,campaign
 
-Draws runs at random from every *_runs.csv of the results folder, makes each again from the same data with
-the same seed, and prints both results. On a processor with the same vector instructions as the one that
-made them, they should be equal to the last digit; elsewhere sums are rounded in another order, and training
-magnifies that. Exits with 1 if an AUC differs by more than --tolerance. Runs are left out, with a message,
-if their data is not available, if they were made with other than the method's usual settings, or if they
-took longer than --longest seconds.
+Draws runs at random from every *_runs.csv of the results folder, repeats each with the same data and seed,
+and prints both results. On a processor with the same vector instructions as the one that made them, they
+should be equal to the last digit. Elsewhere, sums are rounded in another order, and training magnifies that.
+Exits with 1 if an AUC differs by more than --tolerance. Runs are left out, with a message, if their data is
+not available, if they used other settings than the method's own, or if they took longer than --longest
+seconds.
 """
 
 import argparse
@@ -43,7 +43,7 @@ def committed_runs(folder):
 
 
 def repeatable(runs, args):
-    """Those of the runs that can be made again here; says how many are left out, and why."""
+    """The runs that can be repeated here; prints how many are left out, and why."""
     if args.methods:
         runs = runs[runs["method"].isin(args.methods)]
     if args.datasets:
@@ -65,12 +65,12 @@ def repeatable(runs, args):
             print(f"Not sampled: {applies.sum():,} runs {reason}.")
     chosen = runs[~pd.concat(reasons.values(), axis=1).any(axis=1)]
     if chosen.empty:
-        raise UserError("no run of these can be repeated here")
+        raise UserError("none of these runs can be repeated here")
     return chosen
 
 
 def repeat(runs, args):
-    """The runs with what they measure today in columns of the same names and `_today`; what failed."""
+    """The runs with today's results in columns that end in `_today`, and what failed."""
     numbers = runs.groupby(PLACE, sort=False)["run"].unique()  # a run may be in two files
     cells = [Cell(*place, tuple(map(int, wanted)), args.data_dir) for place, wanted in numbers.items()]
     today, failures, total = {}, [], sum(len(cell.runs) for cell in cells)
@@ -87,7 +87,7 @@ def repeat(runs, args):
 
 
 def largest_difference(repeated):
-    """For each run the larger of its differences in AUC-ROC and AUC-PR."""
+    """The larger of the differences in AUC-ROC and AUC-PR, for each run."""
     return pd.concat([(repeated[f"{name}_today"] - repeated[name]).abs() for name in MEASURES], axis=1).max(
         axis=1
     )
@@ -115,12 +115,12 @@ def make_parser():
     known = lambda text: parse_names(text, METHODS, "method")  # noqa: E731
     add("--results-dir", default="results/reference", help=f"folder of the runs files {default}")
     add("--runs", type=positive, default=40, help=f"how many runs to repeat {default}")
-    add("--seed", type=int, default=0, help=f"of the sample {default}")
-    add("--methods", type=known, metavar="A,B", help="only runs of these (default: all)")
-    add("--datasets", type=data_set_names, metavar="A,B", help="only runs on these (default: all)")
-    add("--longest", type=float, default=10.0, metavar="SECONDS", help=f"leave longer runs out {default}")
-    add("--tolerance", type=float, default=0.03, help=f"largest difference of an AUC {default}")
-    add("--jobs", type=positive, default=2, help=f"processes, of one thread each {default}")
+    add("--seed", type=int, default=0, help=f"seed of the sample {default}")
+    add("--methods", type=known, metavar="A,B", help="only runs of these methods (default: all)")
+    add("--datasets", type=data_set_names, metavar="A,B", help="only runs on these data sets (default: all)")
+    add("--longest", type=float, default=10.0, metavar="SECONDS", help=f"leave out longer runs {default}")
+    add("--tolerance", type=float, default=0.03, help=f"largest allowed difference of an AUC {default}")
+    add("--jobs", type=positive, default=2, help=f"number of processes, with one thread each {default}")
     add("--output", metavar="CSV", help="write the runs with both results to this file")
     add_data_arguments(parser)
     return parser

@@ -1,1 +1,1 @@
-"""What the detectors share: the base classes, the one compiled training loop, the same on sparse rows."""
+"""What the detectors share: the base classes, the compiled training loop, and its version for sparse rows."""

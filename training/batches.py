@@ -1,4 +1,4 @@
-"""The batches of a fit, as a detector's sampler draws them: positions of rows, and where they stand."""
+"""The batches of a fit, as a detector's sampler draws them: positions of rows, and their arrangement."""
 
 from typing import NamedTuple
 
@@ -6,7 +6,7 @@ import numpy as np
 
 
 class DistinctRows(NamedTuple):
-    """The rows that each batch has to encode, each of them once, and where they stand.
+    """The distinct rows that each batch has to encode, and where each of them occurs.
 
     The rows of a batch are numbered: first those drawn for it, then those that all batches share.
     """
@@ -20,18 +20,18 @@ class Batches(NamedTuple):
     """All batches of a fit: which rows each one has, and how its rows are arranged, the same in every batch.
 
     The drawn rows of a batch are numbered: first its m_u unlabelled ones, then its m_a anomalies. layout says
-    which of them stands at each of b places of each of the model's k inputs.
+    which of them is at each of b places of each of the model's k inputs.
     """
 
     unlabeled: np.ndarray  # (n_batches, m_u) positions in the data
     anomalies: np.ndarray  # (n_batches, m_a) positions in the list of labelled anomalies
     layout: np.ndarray  # (k, b)
-    targets: np.ndarray  # (b,), or (n_batches, b) where each batch has its own
+    targets: np.ndarray  # (b,), or (n_batches, b) if each batch has its own
 
     def distinct_rows(self, anomalies: np.ndarray) -> DistinctRows:
         """Which rows have to be encoded, given the positions of A in the data.
 
-        If a batch draws more anomalies than there are, each batch encodes all of A, else those it has drawn.
+        If batches draw more anomalies than there are, each encodes all of A, otherwise those it has drawn.
         """
         n_batches, m_u = self.unlabeled.shape
         m_a = self.anomalies.shape[1]
@@ -45,5 +45,5 @@ class Batches(NamedTuple):
 
 
 def numbered_groups(*sizes: int) -> list[np.ndarray]:
-    """The numbers of a batch's drawn rows (see Batches), from 0 on, in consecutive groups of these sizes."""
+    """The numbers of a batch's drawn rows (see Batches), from 0, in consecutive groups of these sizes."""
     return np.split(np.arange(sum(sizes)), np.cumsum(sizes)[:-1])

@@ -4,26 +4,25 @@
     scores = detector.decision_function(X_new)       # higher = more anomalous
     is_anomaly = detector.predict(X_new)             # 1 where the score is above offset_, else 0, as in PyOD
 
-X is an array, a DataFrame of numbers (names of columns are kept, and compared later) or, where takes_sparse,
-a CSR matrix. `fit` chooses offset_ so that it lies below the scores of a tenth of the unlabelled rows (the
-parameter contamination); set_offset chooses another one. `explain` says which features raise a score. A
-detector can stand in a Pipeline, behind a MinMaxScaler say, in a cross-validation
-(scoring="average_precision"), in a CalibratedClassifierCV and in a pickle; familiar_names.py has the names
-that scikit-learn and PyOD give to what a detector has anyway. tests/detectors/test_sklearn.py names the
-checks of scikit-learn that detectors do not pass, and why.
+X is an array, a DataFrame of numbers (column names are kept and compared later) or, if takes_sparse, a CSR
+matrix. `fit` chooses offset_ so that a tenth of the unlabelled rows score above it (the parameter
+contamination); set_offset chooses another one. `explain` says which features raise a score. A detector works
+in a Pipeline, for example after a MinMaxScaler, in a cross-validation (scoring="average_precision"), in a
+CalibratedClassifierCV and in a pickle. familiar_names.py has the names that scikit-learn and PyOD use.
+tests/detectors/test_sklearn.py lists the checks of scikit-learn that detectors do not pass, and why.
 
 Nothing is printed. To follow the fits:    logging.basicConfig(); logging.getLogger("prenet").setLevel("INFO")
-This gives a line or two per fit. A fit on dense rows is one call of a compiled graph: only one on CSR rows
-tells its epochs. The one message that comes unasked is the warning of `fit` that all its rows have the same
-score. Features that need scaling and have none give an UnscaledFeaturesWarning (scaling.py).
+This gives a line or two per fit. A fit on dense rows is one call of a compiled graph, so only a fit on CSR
+rows reports its epochs. By default, the only message is a warning of `fit` if all its rows have the same
+score. Unscaled features give an UnscaledFeaturesWarning if the detector needs scaled ones (scaling.py).
 
-A fit whose loss overflows and rows whose scores do are refused with a ValueError: no score is ever NaN or
-infinite.
+A fit whose loss overflows is refused with a ValueError, and so are rows whose scores overflow: no score is
+ever NaN or infinite.
 
-A detector is a dataclass: its fields are its parameters, which scikit-learn reads off the constructor. It
-supplies `_fit` and `_score`; one with a network derives from keras_detector.PsiDetector instead and supplies
-network, loss and batches. The experiments call `fit_rows`, which takes positions instead of a copied training
-set.
+A detector is a dataclass. Its fields are its parameters, which scikit-learn reads from the constructor. It
+supplies `_fit` and `_score`; a detector with a network derives from keras_detector.PsiDetector instead and
+supplies network, loss and batches. The experiments call `fit_rows`, which takes positions instead of a copied
+training set.
 """
 
 import logging
@@ -45,17 +44,19 @@ from training.explaining import first_features, gradient_parts, medians, occlude
 from training.familiar_names import FamiliarNames
 from training.scaling import warn_if_unscaled
 
-# How much is scored at a time: this bounds memory, and what is computed stays in the cache.
+# How much is scored at a time: this limits memory, and intermediate results stay in the cache.
 CHUNK_ROWS, CHUNK_BYTES = 2_048, 2**26
-EQUAL_SCORES = 1e-6  # scores that differ by less than this part of their size differ by float32 rounding only
+EQUAL_SCORES = (
+    1e-6  # scores that differ by less than this share of their size differ only by float32 rounding
+)
 CONTAMINATION = 0.1  # share of the unlabelled rows above the offset_ of `fit`: PyOD's default
-# parameters that do not belong to the method: no setting of a run, and not in a model file
+# parameters that are not part of the method: neither settings of a run nor in a model file
 NOT_THE_METHODS = ("random_state", "contamination")
-# what `fit` keeps beside what it has learned: not in a model file
+# what `fit` keeps in addition to what it has learned: not in a model file
 NOT_SAVED = ("model_", "weights_", "typical_", "decision_scores_")
-KNOWN_SHARE, KNOWN_COPIES = 0.25, 10  # what a known normal weighs: see with_known_normals
+KNOWN_SHARE, KNOWN_COPIES = 0.25, 10  # the weight of a known normal: see with_known_normals
 
-# numbers in what a detector keeps beside its network or trees: REPEN has 8,000, PReNet 30 rows
+# how many numbers a detector may keep in addition to its network or trees: REPEN has 8,000, PReNet 30 rows
 STATE_LIMIT, STATE_LIMIT_PER_FEATURE = 2**14, 32
 
 Rows = Any  # (n, D): an array, a DataFrame of numbers or a CSR matrix
@@ -76,11 +77,13 @@ class Detector(FamiliarNames, BaseEstimator):
     random_state: int | None = 0
     contamination: float = field(default=CONTAMINATION, kw_only=True)
 
-    takes_sparse = True  # whether a CSR matrix will do
-    slow_on_sparse = False  # whether it then takes minutes, so that it is run on such data only if asked for
+    takes_sparse = True  # whether a CSR matrix is accepted
+    slow_on_sparse = False  # whether that takes minutes, so that it runs on such data only on request
     needs_validation = False  # whether set_validation has to be called before fit_rows
-    needs_scaling = False  # whether features far from 0-1 spoil what it learns
-    balances = True  # whether anomalies weigh as much as all unlabelled rows; else one weighs as much as one
+    needs_scaling = False  # whether features far from 0-1 harm what it learns
+    balances = (
+        True  # whether all anomalies weigh as much as all unlabelled rows; else each row weighs the same
+    )
     _known_normal = np.empty(0, int)  # positions of the rows known to be normal, during a fit
 
     def fit(self: SomeDetector, X: Rows, y: ArrayLike, normal: ArrayLike | None = None) -> SomeDetector:
@@ -88,7 +91,7 @@ class Detector(FamiliarNames, BaseEstimator):
 
         normal: which of the latter a person has checked and found normal, as a mask (n,) or as positions.
         """
-        self._is_fitted = False  # until the end: a fit that fails leaves no detector behind
+        self._is_fitted = False  # until the end: a fit that fails leaves no fitted detector
         check_contamination(self.contamination)
         X = self._checked(X, reset=True, ensure_min_samples=2)
         y = self._checked_labels(y, X.shape[0])
@@ -136,10 +139,10 @@ class Detector(FamiliarNames, BaseEstimator):
             self.__dict__.pop(name, None)
         start = time.perf_counter()
         rng = np.random.default_rng(self.random_state)
-        # where features are too large, the loss or the scores show it
+        # if features are too large, the loss or the scores show it
         with np.errstate(over="ignore", invalid="ignore"):
             self._fit(X, np.asarray(unlabeled), np.asarray(anomalies), rng)
-        del self._known_normal  # back to that of the class: none
+        del self._known_normal  # back to the default of the class: none
         self.n_features_in_ = X.shape[1]
         self._is_fitted = True
         seconds = time.perf_counter() - start
@@ -148,14 +151,14 @@ class Detector(FamiliarNames, BaseEstimator):
         return self
 
     def set_validation(self, X: Rows, y: np.ndarray) -> None:
-        """Hand over held-out rows X (n, D) with all their labels y (n,), where needs_validation."""
+        """Pass held-out rows X (n, D) with all their labels y (n,), if needs_validation."""
         raise NotImplementedError(f"{type(self).__name__} uses no validation rows")
 
     def learned(self) -> dict[str, np.ndarray]:
-        """What `fit` has learned, as plain arrays by name: all that a model file has to hold.
+        """What `fit` has learned, as plain arrays by name: all that a model file has to contain.
 
-        These are the attributes that are numbers and end in `_`; a detector with a network or trees adds
-        those.
+        These are the attributes that are numbers and whose names end in `_`; a detector with a network or
+        trees adds those.
         """
         arrays = {name: np.asarray(value) for name, value in vars(self).items() if is_learned(name)}
         return {name: array for name, array in arrays.items() if array.dtype.kind in "biuf"}
@@ -163,7 +166,7 @@ class Detector(FamiliarNames, BaseEstimator):
     def restore(self, arrays: dict[str, np.ndarray], n_features: int) -> None:
         """Put `learned` back into a new detector; ValueError if the arrays do not fit together.
 
-        The arrays may come from anybody's file: whatever is in them, this ends in a detector or an error.
+        The arrays may come from anybody's file: any contents end in a working detector or an error.
         """
         most_numbers = STATE_LIMIT + STATE_LIMIT_PER_FEATURE * n_features
         for name, array in arrays.items():
@@ -174,11 +177,11 @@ class Detector(FamiliarNames, BaseEstimator):
         self.decision_function(np.zeros((1, n_features), np.float32))
 
     def learning_parameters(self) -> dict[str, Any]:
-        """The parameters that decide what is learned, by name: all but the seed and the contamination."""
+        """The parameters that decide what is learned, by name: all except random_state and contamination."""
         return {name: value for name, value in self.get_params().items() if name not in NOT_THE_METHODS}
 
     def set_offset(self: SomeDetector, X: Rows, contamination: float) -> SomeDetector:
-        """Choose offset_ so that predict calls this share of X anomalies: of rows like those to come."""
+        """Choose offset_ so that predict calls this share of X anomalies; X should be like future rows."""
         check_contamination(contamination)
         return self._set_offset(self.decision_function(X), contamination)
 
@@ -197,11 +200,11 @@ class Detector(FamiliarNames, BaseEstimator):
     def explain(
         self, X: Rows, typical: ArrayLike | None = None, widths: Sequence[int] | None = None
     ) -> np.ndarray:
-        """What each feature adds to the scores of X (n, D), counted from a typical row: (n, D).
+        """What each feature adds to the scores of X (n, D), compared with a typical row: (n, D).
 
-        typical (D,): where to count from, the medians of the training rows if None. A feature that holds its
-        typical value adds nothing. widths: how many features belong to each of several groups, in order, as
-        those of a one-hot encoding do; the result is then (n, groups). See training/explaining.py.
+        typical (D,): the typical row; None: the medians of the training rows. A feature that has its typical
+        value adds nothing. widths: how many features each of several groups has, in order, such as the
+        features of a one-hot encoding; the result is then (n, groups). See training/explaining.py.
         """
         check_is_fitted(self)
         X = self._checked(X, reset=False)
@@ -219,7 +222,7 @@ class Detector(FamiliarNames, BaseEstimator):
         return gradient_parts(X, typical, gradients, starts)
 
     def _gradients(self, X):
-        """The gradients (n, D) of a score that is linear, or linear piece by piece; None of any other."""
+        """The gradients (n, D) of a linear or piecewise linear score; None for any other."""
         return
 
     def _finite_scores(self, X):
@@ -242,12 +245,12 @@ class Detector(FamiliarNames, BaseEstimator):
     def _checked(self, X, **how):
         """X as float32, dense or CSR.
 
-        Number and names of its features are kept (reset=True) or compared with those of the fit.
+        The number and names of its features are kept (reset=True) or compared with those of the fit.
         """
         accepted = "csr" if self.takes_sparse else False
         X = with_names(X)
         try:
-            # a number too large for float32 is refused all the same
+            # a number too large for float32 is still refused
             with np.errstate(over="ignore", invalid="ignore"):
                 return validate_data(self, X, dtype=np.float32, accept_sparse=accepted, **how)
         except (TypeError, ValueError) as error:
@@ -255,7 +258,7 @@ class Detector(FamiliarNames, BaseEstimator):
             if text:
                 names = ", ".join(map(str, text))
                 raise ValueError(f"{error} (columns that are not of a numeric type: {names})") from None
-            if "NaN" in str(error):  # scikit-learn goes on about its own estimators
+            if "NaN" in str(error):  # scikit-learn adds advice about its own estimators
                 raise ValueError(str(error).splitlines()[0]) from None
             raise
 
@@ -277,17 +280,17 @@ class Detector(FamiliarNames, BaseEstimator):
 
     def __sklearn_tags__(self):
         tags = super().__sklearn_tags__()
-        # so that scorers such as "average_precision" take its decision_function
+        # so that scorers such as "average_precision" use its decision_function
         tags.estimator_type = "outlier_detector"
         tags.target_tags.required = True
-        # no classifier, but this says that y has two values only
+        # it is not a classifier, but this says that y has only two values
         tags.classifier_tags = ClassifierTags(multi_class=False)
         tags.input_tags.sparse = self.takes_sparse
         return tags
 
 
 def is_learned(name: str) -> bool:
-    """Whether an attribute of this name is something learned, other than a library's object."""
+    """Whether an attribute of this name is something learned that a model file contains."""
     return re.fullmatch(r"[a-z]\w*_", name) is not None and name not in NOT_SAVED
 
 
@@ -305,18 +308,18 @@ def with_names(X: Rows) -> Rows:
 
 
 def check_contamination(share: float) -> None:
-    """ValueError for what is no share of anomalies."""
+    """ValueError unless this can be a share of anomalies."""
     if not 0 < share < 1:
         raise ValueError(f"contamination must be a share between 0 and 1, not {share}")
 
 
-# The default stands in the constructor alone, not in the class too: the detector behind a compiled graph has
-# no seed (see keras_detector), and must not find this one.
+# The default is only in the constructor, not in the class: the detector behind a compiled graph has no seed
+# (see keras_detector), and must not find this one.
 del Detector.random_state
 
 
 def known_positions(normal: ArrayLike | None, n_rows: int) -> np.ndarray:
-    """Positions of the rows known to be normal, given as a mask (n_rows,) or as positions already."""
+    """Positions of the rows known to be normal, given as a mask (n_rows,) or as positions."""
     if normal is None:
         return np.empty(0, int)
     given = column_or_1d(normal)
@@ -330,27 +333,28 @@ def known_positions(normal: ArrayLike | None, n_rows: int) -> np.ndarray:
 
 
 def with_known_normals(unlabeled, anomalies, normal, balances):
-    """The unlabelled positions with those of known normals among them, repeated: a copy more is more weight.
+    """The unlabelled positions, with those of known normals repeated: more copies mean more weight.
 
     Samplers draw from a list of positions and classifiers are fitted on its rows, so this serves all methods.
 
-    | method                      | what a known normal is there                                          |
+    | method                      | how it uses a known normal                                            |
     |-----------------------------|-----------------------------------------------------------------------|
     | PReNet and its variants     | drawn as an unlabelled row of {u,u} and {a,u} pairs, and as a partner |
     | DevNet, cross-entropy       | drawn as a row with label 0                                           |
     | Deep SAD, FEAWAD            | the same, also for centre and autoencoder                             |
     | FSNet, cFSNet, RoSAS        | the same; part of the unlabelled prototype; cFSNet's costs count it   |
     | REPEN                       | always an inlier, never an outlier candidate; a reference of scores   |
-    | PUMAD                       | always a reliable normal, however much it resembles an anomaly        |
-    | iForest                     | part of the rows that the forest takes for dense                      |
+    | PUMAD                       | always a reliable normal, even if it resembles an anomaly             |
+    | iForest                     | one of the rows that the forest considers dense                       |
     | logistic, XGBoost, CatBoost,| KNOWN_COPIES rows of class 0                                          |
     | random forest, XGBOD        |                                                                       |
 
-    In a method that `balances`, all anomalies get as many draws as all unlabelled rows. There each known
-    normal is as heavy as one labelled anomaly: n of them beside m anomalies get n/m of the unlabelled draws,
-    but KNOWN_SHARE at most, because the unlabelled rows must still show what is usual. In the others, where a
-    labelled anomaly is one row among thousands, it counts as KNOWN_COPIES rows, up to the same share: with
-    one copy it would be what an unlabelled row is. Share and copies were chosen on thyroid and w7a.
+    In a method that `balances`, all anomalies together get as many draws as all unlabelled rows. There each
+    known normal weighs as much as one labelled anomaly: with m anomalies, n known normals get n/m of the
+    unlabelled draws, but at most KNOWN_SHARE, because the unlabelled rows must still show what is usual. In
+    the other methods, where a labelled anomaly is one row among thousands, a known normal counts as
+    KNOWN_COPIES rows, up to the same share: with a single copy it would count like an unlabelled row. Share
+    and copies were chosen on thyroid and w7a.
     """
     others = unlabeled[~np.isin(unlabeled, normal)]
     most = KNOWN_SHARE / (1 - KNOWN_SHARE) * len(others)
@@ -360,7 +364,7 @@ def with_known_normals(unlabeled, anomalies, normal, balances):
 
 
 def apply_in_chunks(function, X: Rows, positions=None, n_rows: int = CHUNK_ROWS) -> np.ndarray:
-    """function, (n, D) to (n, ...), over the rows of X or those at positions, at most n_rows at a time."""
+    """Apply a function, (n, D) to (n, ...), to all rows of X or those at positions, n_rows at a time."""
     total = X.shape[0] if positions is None else len(positions)
     row_bytes = 8 * X.nnz / max(X.shape[0], 1) if sparse.issparse(X) else X.shape[1] * X.itemsize
     size = max(1, min(n_rows, int(CHUNK_BYTES // max(row_bytes, 1))))

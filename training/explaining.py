@@ -1,8 +1,9 @@
-"""What each feature adds to a score, counted from a typical row: what `Detector.explain` gives.
+"""What each feature adds to a score, compared with a typical row: the result of `Detector.explain`.
 
-Where the score is linear in the features, or linear piece by piece, a part is gradient x (x - typical):
-exact for a linear score and within its piece otherwise, at the cost of one product. For all other scores it
-is found by occlusion: the score of the row minus that of the row with this feature at its typical value.
+If the score is linear in the features, or piecewise linear, a part is gradient x (x - typical). This is exact
+for a linear score, and within one piece of a piecewise linear one, and costs one product. For all other
+scores, a part is found by occlusion: the score of the row minus that of the row with this feature at its
+typical value.
 
 Features that belong together, such as the levels of a category, can be grouped: `widths` says how many
 features each group has, in the order of the columns.

@@ -1,10 +1,10 @@
-"""The names under which scikit-learn and PyOD look for what a detector has anyway.
+"""The names that scikit-learn and PyOD use for what a detector has.
 
     CalibratedClassifierCV(make_pipeline(MinMaxScaler(), PReNet()))      # scikit-learn: needs classes_
     detector.decision_scores_, detector.labels_, detector.threshold_     # PyOD: of the training rows
     detector.predict_proba(X)                                            # (n, 2)
 
-`fit` keeps decision_scores_, the scores of its rows; all else is worked out from these and offset_.
+`fit` keeps decision_scores_, the scores of its rows. The rest is computed from these and offset_.
 """
 
 from typing import Any
@@ -28,12 +28,12 @@ class FamiliarNames:
 
     @property
     def threshold_(self) -> float:
-        """PyOD's name of offset_: rows with a higher score are called anomalies."""
+        """PyOD's name for offset_: rows with a higher score are called anomalies."""
         return self.offset_
 
     @property
     def labels_(self) -> np.ndarray:
-        """What predict says of the training rows (n,), without scoring them again."""
+        """What predict says about the training rows (n,), without scoring them again."""
         return (self.decision_scores_ > self.offset_).astype(int)
 
     def decision_function(self, X: Any) -> np.ndarray:
@@ -42,9 +42,9 @@ class FamiliarNames:
     def predict_proba(self, X: Any) -> np.ndarray:
         """How anomalous the rows of X are, from 0 to 1: (n, 2), normal and anomalous.
 
-        These are PyOD's default ("linear") values: where the score lies between the lowest and the highest of
-        the training rows, clipped to 0-1. They are in the order of the scores, but they are no probabilities:
-        for those, put the detector into scikit-learn's CalibratedClassifierCV.
+        These are PyOD's default ("linear") values: where the score lies between the lowest and the highest
+        score of the training rows, clipped to 0-1. They are in the order of the scores, but they are not
+        probabilities: for those, put the detector into scikit-learn's CalibratedClassifierCV.
         """
         scores = self.decision_function(X)
         if not hasattr(self, "decision_scores_"):

@@ -7,9 +7,9 @@ its class:
     class MyDetector(PsiDetector):
         margin: float = 4.0
 
-Keras and TensorFlow train the network. What `fit` keeps of it is weights_, a list of arrays in the order of
-Keras, and scores are computed from these in numpy. So a saved or pickled detector scores without importing
-TensorFlow. model_ is the network with these weights, built when it is first asked for.
+Keras and TensorFlow train the network. `fit` keeps only weights_, a list of arrays in the order of Keras, and
+scores are computed from these in numpy. So a saved or pickled detector scores without importing TensorFlow.
+model_ is the network with these weights, built when it is first used.
 """
 
 from __future__ import annotations
@@ -28,8 +28,8 @@ from training.network import HiddenUnits, dense_shapes, keras, layer_sizes, stat
 class KerasDetector(Detector):
     """A detector with a network. Subclasses have the parameters below, and build, loss and sample_batches.
 
-    build, loss and optimizer may read every parameter but random_state: one compiled graph serves all seeds.
-    One that can be saved has weight_shapes too, and scores without model_.
+    build, loss and optimizer may read every parameter except random_state: one compiled graph serves all
+    seeds. A detector that can be saved also has weight_shapes, and scores without model_.
     """
 
     learning_rate: float
@@ -72,7 +72,7 @@ class KerasDetector(Detector):
         raise NotImplementedError(f"{type(self).__name__} cannot be restored from arrays")
 
     def chosen_weights(self, kept: list[np.ndarray]) -> list[np.ndarray]:
-        """The weights to score with, out of what the trainer kept.
+        """The weights to score with, from those that the trainer kept.
 
         With keeps = "every", the arrays of `kept` have the epochs as their first axis.
         """
@@ -111,7 +111,7 @@ class KerasDetector(Detector):
         shapes = self.weight_shapes(n_features)
         names = [f"weights_{number}" for number in range(len(shapes))]
         for name, shape in zip(names, shapes):
-            # of another precision, they could become infinite
+            # weights of another precision could become infinite
             if arrays[name].shape != shape or arrays[name].dtype != np.float32:
                 raise ValueError(f"{name} is not what this network has")
         self.weights_ = [
@@ -125,15 +125,15 @@ class KerasDetector(Detector):
         return _compiled_trainer(type(self), self._settings(), n_features)  # type: ignore[arg-type]
 
     def _settings(self):
-        """What decides which compiled graph can be used, hashable."""
+        """What decides which compiled graph can be used, as a hashable value."""
         return tuple(sorted(self.learning_parameters().items()))
 
     def __getstate__(self):
-        """What a pickle holds: not the network, which weights_ can make again."""
+        """What a pickle contains: all but the network, which can be rebuilt from weights_."""
         return {name: value for name, value in super().__getstate__().items() if name != "model_"}
 
     def __getattr__(self, name):
-        """Called for what is not there: of the detector behind a compiled graph, the seed."""
+        """Called for missing attributes: the detector behind a compiled graph has no seed."""
         if name == "random_state":
             user = f"build, loss and optimizer of {type(self).__name__}"
             raise AttributeError(f"{user} must not read random_state: one compiled graph serves all seeds")
@@ -147,7 +147,7 @@ def _compiled_trainer(detector_class, settings, n_features):
     from training.sparse_loop import SparseTrainer
 
     detector = detector_class(**dict(settings))
-    del detector.random_state  # it would be that of no fit
+    del detector.random_state  # which no fit would have set
     if n_features is None:
         return SparseTrainer(detector.build(1, seed=0), detector.loss, detector.optimizer())
     return Trainer(detector.build(n_features, seed=0), detector.loss, detector.optimizer(), detector.keeps)
@@ -155,7 +155,7 @@ def _compiled_trainer(detector_class, settings, n_features):
 
 @dataclass(repr=False, eq=False)
 class PsiDetector(KerasDetector):
-    """A detector on the feature learner psi, with the paper's settings for all (Sec. 5.2, App. B.2.2).
+    """A detector with the feature learner psi and the paper's common settings (Sec. 5.2, App. B.2.2).
 
     hidden_units is a number, or a tuple of numbers for a psi of several layers.
     """
@@ -168,5 +168,5 @@ class PsiDetector(KerasDetector):
     batch_size: int = 512
 
     def weight_shapes(self, n_features):
-        """Those of psi alone; a detector with weights behind psi adds them."""
+        """The shapes for psi alone; a detector with weights after psi adds theirs."""
         return dense_shapes(n_features, *layer_sizes(self.hidden_units))

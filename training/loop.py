@@ -1,15 +1,15 @@
 """The one training loop of all Keras detectors, compiled (Alg. 1, steps 3-9).
 
-A fit is one call of one XLA graph: the rows stay where they are, the index batches were drawn
-beforehand by the detector's sampler, and the graph gathers the rows of each batch itself. The graph is
-compiled once and serves every later fit of the same network on rows of the same shape.
+A fit is one call of one XLA graph: the rows stay where they are, the detector's sampler has drawn all batches
+as positions, and the graph gathers the rows of each batch. The graph is compiled once and serves every later
+fit of the same network on rows of the same shape.
 
-What the paper leaves open, and decides the numbers:
+Choices that the paper leaves open and that affect the numbers:
   - R of Eq. 5 is the sum of squares of the hidden layers' kernels only, without biases and the output layer;
   - gradients are clipped to a *global* norm of 1 (over all variables together);
-  - the weights that are kept are those at the end of the epoch with the lowest mean loss, l2 included.
+  - the weights at the end of the epoch with the lowest mean loss, l2 included, are kept.
 
-Importing this file imports TensorFlow. Detectors import it when they are fitted, since scoring does without.
+Importing this file imports TensorFlow. Detectors import it only to fit, because scoring does not need it.
 """
 
 import contextlib
@@ -33,7 +33,7 @@ KEEPS = ("best", "last", "every")  # the weights of the epoch with the lowest me
 class RMSprop(keras.optimizers.RMSprop):
     """RMSprop with the step of the Keras that the paper used (2.3.1): g / (sqrt(v) + epsilon).
 
-    Keras 3 divides by sqrt(v + epsilon) instead, which slows weights with small gradients down.
+    Keras 3 divides by sqrt(v + epsilon) instead, which slows down weights with small gradients.
     """
 
     def update_step(self, gradient, variable, learning_rate):
@@ -43,7 +43,7 @@ class RMSprop(keras.optimizers.RMSprop):
 
 
 def rmsprop(learning_rate):
-    """The optimiser of all networks, as the authors set it (Sec. 5.2 gives the rate only)."""
+    """The optimiser of all networks, with the authors' settings (Sec. 5.2 gives only the rate)."""
     return RMSprop(learning_rate, rho=0.9, epsilon=1e-7, global_clipnorm=1.0)
 
 
@@ -51,11 +51,11 @@ class Trainer:
     """A model, its loss and its optimiser, compiled together into the graph of a fit.
 
     The model is eta(psi(x_1), ..., psi(x_k)) of k input rows, with parts that network.parts_of finds. A step
-    encodes each distinct row of its batch once, then arranges the codes: the few labelled anomalies recur
-    many times in a batch. A model without these parts gets the rows themselves. loss(targets, outputs,
-    *constants) returns the mean loss of a batch without the l2 terms, which the model carries itself.
+    encodes each distinct row of its batch once and then arranges the codes, because the few labelled
+    anomalies occur many times in a batch. A model without these parts gets the rows themselves. loss(targets,
+    outputs, *constants) returns the mean loss of a batch without the l2 terms, which are part of the model.
     `constants` are arrays that may differ from fit to fit without a new compilation. keeps="every" is for a
-    detector that chooses the epoch in its own way: `fit` then returns the weights of every epoch, stacked.
+    detector that chooses the epoch itself: `fit` then returns the weights of every epoch, stacked.
     """
 
     def __init__(self, model, loss, optimizer, keeps="best"):
@@ -69,13 +69,13 @@ class Trainer:
         optimizer.build(model.trainable_variables)
         self._fresh_optimizer = [variable.numpy() for variable in optimizer.variables]
         self._graph = tf.function(self._run_epochs, jit_compile=True, autograph=False)
-        self._compiled = set()  # shapes of the data that it was compiled for
+        self._compiled = set()  # shapes of the data that the graph was compiled for
 
     def fit(self, rows, anomalies, batches, n_epochs, initial_state, constants=()):
         """Train from initial_state; return the weights that are kept and the mean loss of every epoch.
 
         rows: (n, D) float32; anomalies: positions of A in rows; batches: as the sampler drew them;
-        initial_state: state_of a model, so that a fit's dropout masks do not depend on the fits before it.
+        initial_state: state_of a model, so that dropout masks do not depend on earlier fits.
         """
         numbers = as_tensor(rows)
         distinct = batches.distinct_rows(anomalies)
@@ -96,7 +96,7 @@ class Trainer:
         for variable, value in zip(variables, [*initial_state, *self._fresh_optimizer], strict=True):
             variable.assign(value)
         shapes = tuple(tuple(part.shape) for part in data[:-1])
-        # the first call compiles the graph, which TensorFlow announces on the file descriptor itself
+        # the first call compiles the graph, which TensorFlow announces directly on the file descriptor
         with contextlib.nullcontext() if shapes in self._compiled else silent_stderr():
             losses, *kept = [result.numpy() for result in self._graph(*data)]
         self._compiled.add(shapes)
@@ -105,7 +105,7 @@ class Trainer:
         return kept, losses.tolist()
 
     def _run_epochs(self, rows, shared, drawn, places, targets, constants):
-        """All epochs; returns their mean losses (n_epochs,) and the weights that are kept."""
+        """Run all epochs; returns their mean losses (n_epochs,) and the weights that are kept."""
         n_epochs = drawn.shape[0]
 
         def one_epoch(epoch, losses, lowest, *kept):
@@ -124,14 +124,14 @@ class Trainer:
         return losses, *(one.stack() if self.keeps == "every" else one for one in kept)
 
     def _keep(self, epoch, is_best, weight, kept):
-        """What is kept of a weight after an epoch, given what was kept before."""
+        """What to keep of a weight after an epoch, given what was kept before."""
         if self.keeps == "every":
             return kept.write(epoch, weight)
         return tf.where(is_best, weight, kept) if self.keeps == "best" else tf.convert_to_tensor(weight)
 
     def _run_epoch(self, epoch, rows, shared, drawn, places, targets, constants):
-        """All gradient steps of one epoch; returns their mean loss."""
-        # not [epoch]: XLA wants a slice's bounds constant
+        """Run all gradient steps of one epoch; returns their mean loss."""
+        # not [epoch]: XLA needs constant bounds of a slice
         drawn, places = tf.gather(drawn, epoch), tf.gather(places, epoch)
         n_steps = drawn.shape[0]
 
@@ -157,7 +157,7 @@ class Trainer:
 
 
 def check_loss(loss, epoch, n_epochs, rows):
-    """Refuse to go on after an epoch on rows (n, D) whose mean loss is no number."""
+    """Stop after an epoch on rows (n, D) whose mean loss is not finite."""
     if not np.isfinite(loss):
         raise TrainingDiverged(
             f"the loss became {loss} in epoch {epoch + 1} of {n_epochs}: "
@@ -167,7 +167,7 @@ def check_loss(loss, epoch, n_epochs, rows):
 
 
 def encode_rows(psi, rows):
-    """psi(x) of a batch's rows in training; in a chain of layers, with the quick product by the first."""
+    """psi(x) of a batch's rows in training; a chain of layers uses the fast product with the first kernel."""
     if is_chain(psi):
         return finish_psi(psi, product(rows, first_kernel(psi)))
     return psi(rows, training=True)
@@ -175,10 +175,10 @@ def encode_rows(psi, rows):
 
 @tf.custom_gradient
 def product(rows, kernel):
-    """X K of rows X (n, D) and a kernel K (D, h), whose gradient by K, X'G, is computed as (G'X)'.
+    """X K of rows X (n, D) and a kernel K (D, h); its gradient with respect to K, X'G, is computed as (G'X)'.
 
-    That is the same sum, but XLA takes X'G as it stands several times longer on a CPU. The barrier keeps it
-    from turning one into the other. There is no gradient by the rows.
+    The sum is the same, but X'G itself takes XLA several times longer on a CPU. The barrier keeps XLA from
+    turning one into the other. There is no gradient with respect to the rows.
     """
 
     def gradients(gradient):
@@ -190,7 +190,7 @@ def product(rows, kernel):
 def as_tensor(rows):
     """Rows as a tensor without copying them: a memory-mapped matrix stays one copy for all processes."""
     rows = np.ascontiguousarray(rows)
-    if not rows.flags.writeable or rows.ctypes.data % 64:  # DLPack wants neither
+    if not rows.flags.writeable or rows.ctypes.data % 64:  # DLPack accepts neither
         return tf.constant(rows)
     return tf.experimental.dlpack.from_dlpack(rows.__dlpack__())
 

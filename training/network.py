@@ -1,13 +1,12 @@
 """Keras, set up for this project, and the feature learner psi that the deep detectors have in common.
 
-psi is one function, computed in three ways, each where it is the fastest; tests/training/test_network.py
-compares them:
+psi is computed in three ways, each where it is the fastest; tests/training/test_network.py compares them:
   build_psi     the Keras model, which training starts from;
   finish_psi    in training: TensorFlow, from products of rows (dense or CSR) and the first kernel;
   encoder       in scoring: numpy, on dense or CSR rows, from the list of its weights.
 
-Import `keras` and `tf` from here, not directly: they are imported when something of them is first used, so
-that a model which only scores never waits the seconds that TensorFlow takes to start.
+Import `keras` and `tf` from here, not directly. They are imported at their first use, so a model that only
+scores never waits the seconds that TensorFlow takes to start.
 """
 
 from __future__ import annotations
@@ -27,13 +26,13 @@ os.environ.setdefault("TF_ENABLE_ONEDNN_OPTS", "0")  # its kernels round differe
 
 
 class ImportedLater:
-    """Stands for a module, which is imported when one of its attributes is first asked for."""
+    """Stands for a module, which is imported when one of its attributes is first used."""
 
     def __init__(self, name: str):
         self._name = name
 
     def __getattr__(self, attribute):
-        if attribute.startswith("__"):  # asked for by inspection, which should import nothing
+        if attribute.startswith("__"):  # used by inspection, which should import nothing
             raise AttributeError(attribute)
         return getattr(importlib.import_module(self._name), attribute)
 
@@ -46,10 +45,10 @@ else:
 
 
 def seed_generator(seed: int | None) -> keras.random.SeedGenerator:
-    """A source of initial weights, always of the same name.
+    """A source of initial weights, always with the same name.
 
-    Keras would number its name, and those of layers: TensorFlow caches what it needs to create a variable
-    under the variable's name, and frees it never. With new names in every fit, that is 0.1 MB a fit.
+    Otherwise Keras would number its name, and those of layers. TensorFlow caches what it needs to create a
+    variable under the variable's name, and never frees it: with new names in every fit, 0.1 MB per fit.
     """
     return keras.random.SeedGenerator(seed, name="seeds")
 
@@ -75,7 +74,7 @@ HiddenUnits = int | tuple[int, ...]  # of one layer, or of each of several
 
 
 def layer_sizes(hidden_units: HiddenUnits) -> tuple[int, ...]:
-    """The units of each layer; a list is refused, because it could not name a compiled graph."""
+    """The units of each layer; a list is refused, because it cannot be the key of a compiled graph."""
     if isinstance(hidden_units, list):
         raise ValueError(f"hidden_units must be a number or a tuple of numbers, not {hidden_units}")
     return hidden_units if isinstance(hidden_units, tuple) else (hidden_units,)
@@ -107,7 +106,7 @@ def build_psi(
 
 
 def first_kernel(psi):
-    """The kernel (D, h) of psi that meets the rows."""
+    """The kernel (D, h) of psi that multiplies the rows."""
     return psi.layers[1].kernel  # layers[0] is the input
 
 
@@ -124,10 +123,10 @@ Encoder = Callable[[Any], np.ndarray]  # rows (n, D), dense or CSR, to codes (n,
 
 
 def encoder(weights: Sequence[np.ndarray], use_bias: bool = True, code_layer: str = "relu") -> Encoder:
-    """psi in numpy: handing rows to TensorFlow takes longer than a product.
+    """psi in numpy, because passing rows to TensorFlow takes longer than a product.
 
     weights: psi.get_weights(), a kernel and, if use_bias, a bias for each hidden layer; outside training,
-    dropout between the layers does nothing. No weights are the identity.
+    dropout between the layers does nothing. Without weights, it is the identity.
     """
     step = 2 if use_bias else 1
     layers = [weights[start : start + step] for start in range(0, len(weights), step)]
@@ -146,7 +145,7 @@ def encoder(weights: Sequence[np.ndarray], use_bias: bool = True, code_layer: st
 
 
 def gradients_by_rows(weights: Sequence[np.ndarray], output: np.ndarray, X: np.ndarray) -> np.ndarray:
-    """Gradients (n, D) of output . psi(x) by the rows x of X (n, D): psi is linear piece by piece.
+    """Gradients (n, D) of output . psi(x) with respect to the rows x of X (n, D); psi is piecewise linear.
 
     weights: psi.get_weights(), with biases; output (h,): the weights of a linear score of psi's codes.
     """
@@ -162,7 +161,7 @@ def gradients_by_rows(weights: Sequence[np.ndarray], output: np.ndarray, X: np.n
 
 
 def dense_shapes(*sizes: int, use_bias: bool = True) -> list[tuple[int, ...]]:
-    """The shapes of the weights of dense layers one behind the other, of so many inputs and units."""
+    """The shapes of the weights of consecutive dense layers; sizes: inputs, then units of each layer."""
     shapes = [
         ((inputs, units), (units,)) if use_bias else ((inputs, units),) for inputs, units in pairwise(sizes)
     ]
@@ -177,7 +176,7 @@ def codes_at(psi: Encoder, X: Rows, positions: np.ndarray) -> np.ndarray:
 
 
 def is_chain(psi) -> bool:
-    """Whether psi is one layer behind another, the first of them dense: then finish_psi computes it."""
+    """Whether psi is a chain of layers that starts with a dense one: then finish_psi computes it."""
     first, *others = psi.layers[1:]
     return isinstance(first, keras.layers.Dense) and not any(isinstance(x, keras.Model) for x in others)
 
@@ -185,15 +184,15 @@ def is_chain(psi) -> bool:
 class Parts(NamedTuple):
     """A model as the loop uses it: psi encodes a batch's distinct rows, eta takes the codes of all places."""
 
-    psi: Any  # None where eta takes the rows themselves
+    psi: Any  # None if eta takes the rows themselves
     eta: Any
 
 
 def parts_of(model: keras.Model) -> Parts:
     """The layers "psi" and "eta" of a model eta(psi(x_1), ..., psi(x_k)); eta may be the whole model.
 
-    A model of one input that is itself named "psi" is all psi: its eta takes the outputs as they are.
-    A psi with dropout is no part of its own: an instance needs another mask at each of its places in a batch.
+    A model of one input that is itself named "psi" is all psi: its eta returns the codes unchanged.
+    A psi with dropout is not separated: an instance needs another mask at each of its places in a batch.
     """
     if model.name == "psi":
         return Parts(model, keras.layers.Identity())
@@ -206,5 +205,5 @@ def parts_of(model: keras.Model) -> Parts:
 
 
 def state_of(model: keras.Model) -> list[np.ndarray]:
-    """The values of all of a model's variables: its weights, and the random states of its dropout layers."""
+    """The values of all variables of a model: its weights, and the random states of its dropout layers."""
     return [variable.numpy() for variable in model.variables]

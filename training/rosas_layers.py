@@ -1,4 +1,4 @@
-"""The two layers that RoSAS has in training only; not in rosas.py, since scoring must not import Keras."""
+"""The two layers that RoSAS has only in training; not in rosas.py, because scoring must not import Keras."""
 
 import numpy as np
 
@@ -27,10 +27,10 @@ class Mixing(keras.layers.Layer):
 
 
 class BalancedSum(keras.layers.Layer):
-    """k_1 l_1 + k_2 l_2: a loss counts the more, the less it has fallen since the epoch before.
+    """k_1 l_1 + k_2 l_2: the less a loss has fallen since the previous epoch, the more it counts.
 
-    k_i is proportional to exp(l_i / (T m_i)), where m_i is the mean of l_i over the epoch before, 1 in the
-    first.
+    k_i is proportional to exp(l_i / (T m_i)), where m_i is the mean of l_i over the previous epoch, and 1 in
+    the first.
     """
 
     def __init__(self, n_batches, **settings):
@@ -44,7 +44,7 @@ class BalancedSum(keras.layers.Layer):
         self.count = self.add_weight(shape=(), name="count", **state)
 
     def call(self, losses):
-        is_zero = self.means == 0  # then the loss has no say, as in the script
+        is_zero = self.means == 0  # then the loss does not count, as in the script
         exponents = losses / tf.where(is_zero, 1.0, self.means) / TEMPERATURE
         largest = tf.reduce_max(tf.where(is_zero, exponents.dtype.min, exponents))  # keeps exp finite
         shares = tf.where(is_zero, 0.0, tf.exp(tf.minimum(exponents - largest, 0.0)))

@@ -1,4 +1,4 @@
-"""A warning for features far from 0-1: networks learn little from them, and nothing else shows it."""
+"""A warning about features far from 0-1: networks learn little from them, and nothing else shows that."""
 
 import warnings
 from typing import Any
@@ -6,9 +6,10 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
-# Thresholds by a quick trial, one seed on five small tables, not part of this repository: standardised
-# features, whose root mean square is 1, did about as well as those of 0-1 and give no warning; at a root mean
-# square of 3 Deep SAD fell far, at 100 PReNet did, and features of 0-1 divided by 100 hurt all networks.
+# Thresholds from a quick trial that is not part of this repository, with one seed on five small tables.
+# Standardised features, whose root mean square is 1, did about as well as those of 0-1 and give no warning.
+# At a root mean square of 3, Deep SAD became far worse; at 100, PReNet did. Features of 0-1 divided by 100
+# hurt all networks.
 LARGEST_SIZE = 2.0
 SMALLEST_VALUE = 0.05
 

@@ -1,18 +1,18 @@
 """Training on sparse rows (CSR): the steps of loop.py, with work and memory that suit millions of columns.
 
-No batch is ever made dense. What meets the columns, the first kernel K (D, h) of psi, is kept in numpy:
-  - the products x K of a batch's distinct rows, and the gradient's share of the data, which is zero but for
-    the columns that occur in the batch, are sparse products;
+No batch is ever made dense. The first kernel K (D, h) of psi, which multiplies the columns, stays in numpy:
+  - the products x K of a batch's distinct rows are sparse products, and so is the data's share of the
+    gradient, which is zero except in the columns that occur in the batch;
   - the rest of the network, which starts from the products x K, is a compiled graph;
   - l2 has a gradient in every column at every step. One pass over K adds both shares, takes RMSprop's step
-    and sums the squares that the next step's loss and clipping need. It goes block by block, so that its
+    and sums the squares that the next step's loss and clipping need. It works block by block, so that its
     intermediate results stay in the processor's cache.
 
 Columns that do not occur in a batch, and those that occur in no training row at all, are treated as the dense
 network treats them: l2 acts on their weights in every step. This does not bring them to zero. RMSprop divides
 a gradient by its own recent size, so a weight that only l2 acts on moves by about the learning rate in each
-step, however small it is. In the end it jumps about zero, in the order of half the learning rate. Test rows
-with such columns are scored with these weights.
+step, even if it is small. In the end it oscillates around zero by about half the learning rate. Test rows
+with these columns are scored with these weights.
 """
 
 import contextlib
@@ -28,14 +28,13 @@ from training.loop import check_loss, silent_stderr
 from training.network import finish_psi, first_kernel, tf
 
 BLOCK_WEIGHTS = 65_536  # weights updated at a time: four arrays of this size stay in a cache of 2 MB
-MERGE_EPOCHS = 10  # weights that have become equal are looked for after so many epochs
+MERGE_EPOCHS = 10  # how often, in epochs, weights that have become equal are merged
 
 
 class SparseTrainer:
-    """A model, its loss and its optimiser, as loop.Trainer, for CSR rows.
+    """A model, its loss and its optimiser, like loop.Trainer, for CSR rows.
 
-    The model may have been built for any number of columns: its own first kernel is not used, only the rest
-    of it.
+    The model may have been built for any number of columns, because its own first kernel is not used.
     """
 
     def __init__(self, model, loss, optimizer):
@@ -54,7 +53,7 @@ class SparseTrainer:
         )
         self._graph = tf.function(self._loss_and_gradients, jit_compile=True, autograph=False)
 
-    @np.errstate(over="ignore", invalid="ignore")  # a fit that diverges is told from its loss
+    @np.errstate(over="ignore", invalid="ignore")  # the loss shows if a fit diverges
     def fit(self, rows, anomalies, batches, n_epochs, initial_state, constants=()):
         """Train from initial_state; return the best epoch's weights and the mean loss of every epoch.
 
@@ -116,7 +115,7 @@ class SparseTrainer:
         return float(loss) + self._l2 * squares
 
     def _loss_and_gradients(self, products, places, targets, constants):
-        """The loss without K's l2 term, and its gradients by the products (m, h) and all variables but K."""
+        """The loss without K's l2 term, and its gradients by the products (m, h) and the other variables."""
         with tf.GradientTape() as tape:
             tape.watch(products)
             codes = [
@@ -133,10 +132,10 @@ class SparseTrainer:
 class Kernel:
     """K (D, h) and its RMSprop state, in two parts: the columns seen in training, and all others.
 
-    A weight of an unseen column depends on nothing but its initial value and what all weights have in common.
-    The initialiser draws from 2^23 values, so many such weights are equal, and stay so: each value is kept
-    and updated once. As all of them end in the same jumps about zero, more and more become equal, to the last
-    digit, and can be merged.
+    A weight of an unseen column depends only on its initial value and on what all weights have in common. The
+    initialiser draws from 2^23 values, so many of these weights are equal, and stay equal: each value is kept
+    and updated once. As all of them end in the same oscillation around zero, more and more become equal, to
+    the last digit, and can be merged.
     """
 
     def __init__(self, values, columns, rmsprop):
@@ -162,17 +161,17 @@ class Kernel:
         self._unseen.update(columns[:0], gradient[:0, :1], decay)
 
     def merge_equal(self):
-        """Keep unseen weights once that are equal by now and have the same RMSprop state: they stay equal."""
+        """Merge unseen weights that are now equal and have the same RMSprop state: they stay equal."""
         numbers = self._unseen.merge_equal()
-        self._places = numbers[self._places]  # a new array: what was kept has the old places
+        self._places = numbers[self._places]  # a new array: what was kept still has the old places
 
     def keep(self):
-        """Remember the present values, in place of those remembered before."""
+        """Remember the current values instead of the earlier ones."""
         np.copyto(self._kept_seen, self.seen.values)  # into the same memory: new memory takes far longer
         self._kept_unseen = self._unseen.values.copy(), self._places
 
     def restored(self):
-        """K (D, h) as it was kept last."""
+        """K (D, h) as it was last kept."""
         distinct, places = self._kept_unseen
         values = np.empty(self._shape, distinct.dtype)
         values[self._columns] = self._kept_seen
@@ -183,7 +182,7 @@ class Kernel:
 class Blocks:
     """Weights (n, h) and their RMSprop state, updated in place block by block.
 
-    sum_of_squares is that of the present values, each counted as often as counts (n, h) says (default: once).
+    sum_of_squares is that of the current values, each counted counts (n, h) times (default: once).
     """
 
     def __init__(self, values, rmsprop, counts=None):
@@ -231,8 +230,8 @@ class Blocks:
 def rmsprop_step(weights, squares, gradient, spare, learning_rate, rho, epsilon):
     """loop.RMSprop's step, in place; gradient and spare are overwritten. All are contiguous, of one shape.
 
-    squares is its mean of squares v without the factor 1 - rho, which moves into learning rate and epsilon:
-    one pass less.
+    squares is its mean of squares v without the factor 1 - rho, which moves into learning rate and epsilon.
+    This saves one pass.
     """
     factor = (1 - rho) ** 0.5  # sqrt(v) = factor * sqrt(squares)
     np.multiply(squares, rho, out=squares)
@@ -248,14 +247,14 @@ def rmsprop_step(weights, squares, gradient, spare, learning_rate, rho, epsilon)
 def distinct_pairs(first, second):
     """The distinct pairs (first[i], second[i]) as two arrays, and the number of each i's pair among them.
 
-    As complex numbers, which numpy sorts far faster than the rows of a matrix.
+    They are sorted as complex numbers, which numpy does far faster than with the rows of a matrix.
     """
     distinct, numbers = np.unique(first + 1j * second, return_inverse=True)
     return distinct.real, distinct.imag, numbers
 
 
 def numbered_among_used(distinct: DistinctRows) -> tuple[np.ndarray, DistinctRows]:
-    """The positions of all rows that any batch has, ascending, and the distinct rows as numbers in them."""
+    """The positions of all rows in any batch, ascending, and the distinct rows as indices into them."""
     used, numbers = np.unique(np.append(distinct.drawn, distinct.shared), return_inverse=True)
     drawn, shared = np.split(numbers, [distinct.drawn.size])
     return used, distinct._replace(drawn=drawn.reshape(distinct.drawn.shape), shared=shared)

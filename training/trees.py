@@ -1,16 +1,16 @@
-"""Tree ensembles as plain arrays, and the libraries' predictors made from them.
+"""Tree ensembles as plain arrays, and library predictors made from them.
 
     trees = trees_of_booster(booster)                     # or trees_of_forest(...)
     sums = tree_sums(booster_of(trees, n_features), X)    # (n, groups): the leaf values that each row reaches
 
-Arrays can go into a model file and come back from one that is not trusted: check_trees refuses what is no
-tree. The predictors are then built here, as the JSON that XGBoost and CatBoost read, so no file's own JSON,
-and no pickle, ever reaches them.
+Arrays can be saved in a model file and read from a file that is not trusted: check_trees refuses arrays that
+are not trees. The predictors are then built here, from the JSON that XGBoost and CatBoost read, so neither
+JSON from a file nor a pickle ever reaches them.
 
-XGBoost serves as predictor for scikit-learn's forests, too: scikit-learn sends all rows through one tree
-after the other, XGBoost a block of rows through all trees, several times faster. Both send a row to the same
-leaves; the values are added in float32, to within a few units in the seventh digit. It takes it that a right
-child comes straight after the left one, whatever the JSON says, so there is no array of right children.
+XGBoost is also the predictor for scikit-learn's forests. scikit-learn sends all rows through one tree after
+the other, XGBoost a block of rows through all trees, which is several times faster. Both send a row to the
+same leaves. XGBoost adds the values in float32, to within a few units in the seventh digit. It assumes that a
+right child comes directly after the left one, regardless of the JSON, so there is no array of right children.
 """
 
 import json
@@ -22,8 +22,8 @@ from typing import Any, NamedTuple
 import numpy as np
 from scipy import sparse
 
-LEAF = -1  # in place of a child
-ROOT = 2**31 - 1  # XGBoost's mark of a node without a parent
+LEAF = -1  # instead of a child
+ROOT = 2**31 - 1  # XGBoost's mark for a node without a parent
 MOST_SPLITS = 16  # of a symmetric tree, which has 2^splits leaves
 
 
@@ -32,7 +32,7 @@ class Trees(NamedTuple):
 
     sizes: np.ndarray  # (t,) nodes of each tree
     groups: np.ndarray  # (t,) which sum it adds to, 0, 1, ...
-    # (nodes,) the number within its tree of the left child, LEAF where there is none; the right one is next
+    # (nodes,) the number of the left child within its tree, or LEAF; the right child is the next node
     left: np.ndarray
     feature: np.ndarray
     threshold: np.ndarray  # float32; of a leaf, its value
@@ -48,14 +48,14 @@ def trees_of_forest(trees: Sequence, leaf_values: Sequence, groups: Any) -> Tree
 
 
 def _joined(parts, groups):
-    """Trees of the arrays of each."""
+    """Trees from the arrays of each."""
     left, feature, threshold = map(np.concatenate, zip(*parts))
     sizes = np.array([len(part[0]) for part in parts], np.int32)
     return Trees(sizes, np.asarray(groups, np.int32), left, feature, threshold)
 
 
 def _by_levels(left, right, feature, threshold):
-    """left, feature and threshold of a tree, its nodes level by level, so that siblings are neighbours."""
+    """left, feature and threshold of a tree, nodes level by level, so that siblings are neighbours."""
     levels = [np.zeros(1, np.int64)]
     while len(levels[-1]):
         inner = levels[-1][left[levels[-1]] != LEAF]
@@ -81,7 +81,7 @@ def first_to_the_right(thresholds):
 def trees_of_booster(booster, zero_is_missing: np.ndarray | None = None) -> Trees:
     """The trees of a fitted XGBoost model, which saw no missing values.
 
-    Where zero_is_missing (D,), a column has values 0 and 1 only, and the model was given its 0 as missing.
+    If zero_is_missing (D,), a column has only the values 0 and 1, and the model was given its 0 as missing.
     """
     model = json.loads(bytes(booster.save_raw("json")))["learner"]["gradient_booster"]["model"]
     parts = []
@@ -101,7 +101,7 @@ def trees_of_booster(booster, zero_is_missing: np.ndarray | None = None) -> Tree
 
 
 def binary_columns(columns):
-    """Which of the columns (n, D) hold 0 and 1 only, and both, as one-hot features do: (D,)."""
+    """Which of the columns (n, D) hold only 0 and 1, and both, as one-hot features do: (D,)."""
     low, high = columns.min(axis=0), columns.max(axis=0)
     candidates = np.flatnonzero((low == 0) & (high == 1))
     is_binary = np.zeros(columns.shape[1], bool)
@@ -112,10 +112,10 @@ def binary_columns(columns):
 
 
 def without_zeros(columns, is_binary):
-    """The columns as CSR without the zeros of the binary ones, which XGBoost then takes for missing.
+    """The columns as CSR without the zeros of the binary ones, which XGBoost then treats as missing.
 
-    A split of such a column has 1 on one side and 0 on the other in either form, but missing values take no
-    time: one-hot columns are mostly zeros.
+    A split of a binary column has 1 on one side and 0 on the other in either form, but missing values take no
+    time, and one-hot columns are mostly zeros.
     """
     kept = np.ones(columns.shape, bool)
     kept[:, is_binary] = columns[:, is_binary] != 0
@@ -125,7 +125,7 @@ def without_zeros(columns, is_binary):
 
 
 def check_trees(trees: Trees, n_features: int) -> None:
-    """Refuse arrays that are no trees: a predictor would read beyond them, or never come to an end."""
+    """Refuse arrays that are not trees: a predictor would read beyond them, or never end."""
     sizes = trees.sizes.astype(np.int64)
     for name, array in trees._asdict().items():
         kind = np.float32 if name == "threshold" else np.int32
@@ -137,7 +137,7 @@ def check_trees(trees: Trees, n_features: int) -> None:
     _require(trees.feature.min() >= 0 and trees.feature.max() < n_features, "a feature is out of range")
     roots = np.cumsum(sizes) - sizes
     own = np.arange(len(trees.left)) - np.repeat(roots, sizes)
-    # a child behind its parent: no path has a loop
+    # a child comes after its parent, so no path has a loop
     is_child = (trees.left > own) & (trees.left < np.repeat(sizes, sizes) - 1)
     _require((is_child | (trees.left == LEAF)).all(), "a child is out of range")
     left = (np.repeat(roots, sizes) + trees.left)[is_child]
@@ -187,7 +187,7 @@ def booster_of(trees: Trees, n_features: int) -> Any:
 
 
 def _tree_as_json(number, arrays, n_features):
-    """One tree as XGBoost writes it; what only training needs is zero."""
+    """One tree as XGBoost writes it; values that only training needs are zero."""
     left, feature, threshold = arrays
     inner = np.flatnonzero(left != LEAF)
     parents = np.full(len(left), ROOT)
@@ -222,7 +222,7 @@ def tree_sums(booster, X: np.ndarray) -> np.ndarray:
 
 
 def trees_of_isolation_forests(forests: Sequence) -> Trees:
-    """The trees of IsolationForests that see all features; the group of a forest adds up path lengths."""
+    """The trees of IsolationForests that use all features; the group of a forest adds up path lengths."""
     trees = [member.tree_ for forest in forests for member in forest.estimators_]
     groups = np.repeat(np.arange(len(forests)), [len(forest.estimators_) for forest in forests])
     return trees_of_forest(trees, [path_lengths(tree) for tree in trees], groups)
@@ -234,7 +234,7 @@ def path_lengths(tree) -> np.ndarray:
 
 
 def average_path_lengths(n_rows: np.ndarray) -> np.ndarray:
-    """Mean depth of a random tree on so many rows, c(n) of Liu et al., Eq. 1 (0 for one, 1 for two)."""
+    """Mean depth of a random tree on n rows, c(n) of Liu et al., Eq. 1 (0 for one, 1 for two)."""
     n = np.maximum(n_rows, 3).astype(np.float64)
     usual = 2 * (np.log(n - 1) + np.euler_gamma) - 2 * (n - 1) / n
     return np.where(n_rows <= 1, 0, np.where(n_rows == 2, 1, usual))
@@ -268,7 +268,7 @@ def symmetric_trees_of(model) -> SymmetricTrees:
 
 
 def check_symmetric_trees(trees: SymmetricTrees, n_features: int) -> None:
-    """Refuse arrays that are no such trees."""
+    """Refuse arrays that are not symmetric trees."""
     kinds = (np.int32, np.int32, np.float32, np.float64)
     _require(all(array.dtype == kind for array, kind in zip(trees, kinds)), "an array is of another kind")
     sizes = trees.sizes
@@ -288,7 +288,7 @@ def catboost_of(trees: SymmetricTrees, n_features: int) -> Any:
 
     contents = {"model_info": {}, "scale_and_bias": [1, [0]], **_as_catboost_json(trees, n_features)}
     model = CatBoost()
-    with tempfile.TemporaryDirectory() as folder:  # it reads JSON from files only
+    with tempfile.TemporaryDirectory() as folder:  # it reads JSON only from files
         path = Path(folder, "model.json")
         path.write_text(json.dumps(contents))
         model.load_model(str(path), format="json")

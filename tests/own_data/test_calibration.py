@@ -154,7 +154,7 @@ def test_a_calibration_from_outside_is_checked(folder, calibrated, change, capsy
                     file.write(data)
     assert run("score events.csv --model other.model") == 2
     error = capsys.readouterr().err
-    assert "its calibration is none" in error and error.count("\n") == 1
+    assert "its calibration is not valid" in error and error.count("\n") == 1
 
 
 def test_a_calibration_is_the_same_after_loading(calibrated, tmp_path):

@@ -358,10 +358,10 @@ def test_a_bad_table_gives_one_sentence_and_code_2(folder, case, capsys):
             "Row 10: column 'member' holds 'maybe'",
         ),
         (events()[:0], "", "has no rows"),
-        (changed(score="1"), "--keep", "a column 'score' itself"),
+        (changed(score="1"), "--keep", "already has a column 'score'"),
         (events(), "--keep nothing", "lacks the column nothing of --keep"),
         (events(), "--contamination 2", "--contamination"),
-        (events(), "--output new.csv", "is read from"),
+        (events(), "--output new.csv", "is an input file"),
     ],
 )
 def test_a_bad_file_to_score_gives_one_sentence_and_leaves_the_old_scores(

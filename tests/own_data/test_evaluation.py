@@ -102,7 +102,9 @@ def test_evaluate_by_time_says_what_it_does(known, capsys):
     assert run(f"evaluate known.csv {options} --time time") == 0
     shown = capsys.readouterr().out
     assert "Left out: 10 rows without a time" in shown
-    assert "the test rows are the 20.0% with time from 2024-01-17 18:00:00 on. time is no feature." in shown
+    assert (
+        "the test rows are the 20.0% with time from 2024-01-17 18:00:00 on. time is not a feature." in shown
+    )
     assert "Held out: 98 rows" in shown and "All runs have the same test rows" in shown
     for column, message in (("nothing", "lacks the column nothing of --time"), ("fraud", "same column"),
                             ("country", "must be numbers, or dates")):  # fmt: skip

@@ -104,7 +104,9 @@ def test_a_hostile_origin_gives_one_sentence(folder, model_path, changes, capsys
     with_origin(model_path, "other.model", **changes)
     assert run("info other.model") == 2
     error = capsys.readouterr().err
-    assert "its origin is described in another way" in error and error.count("\n") == 1 and len(error) < 300
+    assert (
+        "its description of the origin is not valid" in error and error.count("\n") == 1 and len(error) < 300
+    )
 
 
 def test_an_origin_cannot_break_the_terminal(folder, model_path, capfd):

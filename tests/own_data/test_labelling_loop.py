@@ -229,14 +229,14 @@ def no_row_numbers(rows):
 @pytest.mark.parametrize(
     "change, message",
     [
-        (other_cells, "is not of events.csv as it is now: row"),
-        (other_rows, "is not of events.csv as it is now: row"),
+        (other_cells, "does not match events.csv: row"),
+        (other_rows, "does not match events.csv: row"),
         (beyond_the_table, "names the row '601', but the table has 600 rows"),
         (half_a_row, "names the row '1.5'"),
-        (unknown_label, "the label 'maybe' instead of one of 0, 1, false, true"),
-        (a_labelled_row, "Row 8 of events.csv is labelled an anomaly already"),
-        (twice, "labelled an anomaly already, but new.csv says normal"),
-        (nothing_but_labels, "no column of events.csv by which"),
+        (unknown_label, "the label 'maybe', which is not one of 0, 1, false, true"),
+        (a_labelled_row, "Row 8 of events.csv is already labelled an anomaly"),
+        (twice, "already labelled an anomaly, but new.csv says normal"),
+        (nothing_but_labels, "no column in common with events.csv"),
         (no_row_numbers, "lacks the column row of a file that `next` wrote"),
     ],
 )
@@ -272,4 +272,4 @@ def test_a_table_with_all_labels_has_nothing_to_check(folder, capsys):
     table = events()
     table.assign(fraud=np.where(table["fraud"] == "1", "1", "0")).to_csv("events.csv", index=False)
     assert run("next events.csv --label fraud --normal-value 0 --method logistic") == 2
-    assert "nothing left to check" in capsys.readouterr().err
+    assert "none left to check" in capsys.readouterr().err

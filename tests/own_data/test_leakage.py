@@ -61,4 +61,4 @@ def test_ids_are_named_and_amounts_are_not():
     (warning,) = suspicious_columns(
         pd.DataFrame({"customer": ids}), {"customer": "number"}, rng.integers(2, size=500)
     )
-    assert "as an id has" in warning and "--drop customer" in warning
+    assert "like an id" in warning and "--drop customer" in warning

@@ -94,7 +94,7 @@ def test_a_model_without_a_summary_and_a_single_row_are_reported(folder, model_p
     save_model("old.model", model)
     events(1).to_csv("one.csv", index=False)
     text, page = page_of("one.csv --model old.model")
-    assert "not known" in text and len(rows_of(page, "Columns")) == len(KINDS)
+    assert "unknown" in text and len(rows_of(page, "Columns")) == len(KINDS)
     text, _ = page_of(f"one.csv --model {model_path}")
     assert "too few rows" in text
 
@@ -137,7 +137,7 @@ def test_the_page_does_not_grow_with_the_table(folder, model_path, monkeypatch):
     [
         ("--label fraud", "all labels must be known"),
         ("--label nothing", "lacks the column nothing of --label"),
-        ("--output events.csv", "events.csv is read from"),
+        ("--output events.csv", "events.csv is an input file"),
     ],
 )
 def test_what_cannot_be_reported_gives_one_sentence(folder, model_path, options, message, capsys):

@@ -155,7 +155,7 @@ def test_what_is_read_from_is_not_written_to(folder, model_path, command, capsys
         "score": ["--model", model_path, "--output", "link"],
     }[command]
     assert run(command, "events.csv", *options) == 2
-    assert "link is read from" in capsys.readouterr().err and Path("events.csv").read_bytes() == CSV
+    assert "link is an input file" in capsys.readouterr().err and Path("events.csv").read_bytes() == CSV
 
 
 # ---------------------------------------------------------------------------- as shells do it

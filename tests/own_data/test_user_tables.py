@@ -193,7 +193,7 @@ def test_a_text_of_another_encoding_is_refused_with_a_proposal(folder, encoding,
     assert run(f"fit t.csv --label fraud --model m {given}") == 2
     error = capsys.readouterr().err
     name = "ASCII" if given else "UTF-8"
-    assert f"t.csv is not a text in {name}" in error and "--encoding latin-1" in error
+    assert f"t.csv is not text in {name}" in error and "--encoding latin-1" in error
 
 
 def test_unknown_encodings_are_refused(folder, capsys):
@@ -372,7 +372,7 @@ def test_a_forged_notation_is_refused(folder, model_path, table, capsys):
     with_format(model_path, "bad.model", lambda contents: contents.update(table=table))
     assert run("score events.csv --model bad.model") == 2
     error = capsys.readouterr().err
-    assert "bad.model is damaged or no model" in error and error.count("\n") == 1
+    assert "bad.model is damaged or not a model" in error and error.count("\n") == 1
 
 
 # ---------------------------------------------------------------------------- labels
