@@ -25,6 +25,7 @@ import detect
 from common.command_line import user_errors_end
 from common.errors import DataError
 from common.paths import ROOT
+from common.versions import package_versions
 from common.writing import written_whole
 from loading import readers
 from loading.csv_tables import read_text_table
@@ -32,7 +33,7 @@ from loading.finding import fetch_files
 from loading.options import add_data_arguments, make_finder
 from loading.registry import DATA_SETS, how_to_get
 from loading.splits import split_independent
-from running.provenance import PACKAGES, machine, version
+from running.provenance import machine
 
 METHOD, SEED, N_LABELED, HIDDEN_SHARE = "prenet", 0, 60, 0.02
 EXAMPLE_NORMALS, EXAMPLE_ANOMALIES = 42, 7
@@ -133,8 +134,8 @@ def main(argv=None):
     with user_errors_end(parser):
         models, examples, finder = args.folder / "models", args.folder / "examples", make_finder(args)
         made = {name: make_model(name, finder, models, examples) for name in SOURCES}
-        packages = {name: version(name) for name in PACKAGES if version(name)}
-        about = {"description": description(), "models": made, "packages": packages, "machine": machine()}
+        about = {"description": description(), "models": made}
+        about |= {"packages": package_versions(), "machine": machine()}
         with written_whole(models / "made_with.json") as file:
             file.write((json.dumps(about, indent=1) + "\n").encode())
     return 0

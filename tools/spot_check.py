@@ -72,7 +72,10 @@ def repeatable(runs, args):
 def repeat(runs, args):
     """The runs with today's results in columns that end in `_today`, and what failed."""
     numbers = runs.groupby(PLACE, sort=False)["run"].unique()  # a run may be in two files
-    cells = [Cell(*place, tuple(map(int, wanted)), args.data_dir) for place, wanted in numbers.items()]
+    cells = [
+        Cell(**dict(zip(PLACE, place)), runs=tuple(map(int, wanted)), data_dir=args.data_dir)
+        for place, wanted in numbers.items()
+    ]
     today, failures, total = {}, [], sum(len(cell.runs) for cell in cells)
     for cell, measured, error in tqdm(run_cells(cells, args.jobs), total=total, unit=" runs"):
         if error is not None:

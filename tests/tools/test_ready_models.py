@@ -9,8 +9,9 @@ import pytest
 
 import detect
 from common.paths import ROOT
+from common.versions import package_versions
 from loading.fetching import SourceFinder
-from running.provenance import PACKAGES, machine, version
+from running.provenance import machine
 from tools import ready_models
 from tools.ready_models import SOURCES
 
@@ -61,7 +62,7 @@ def test_model_has_not_seen_its_example(name, real_data, tmp_path):
 
 def test_command_makes_the_committed_models(real_data, tmp_path):
     """Training magnifies rounding, so only the same versions and vector instructions give the same scores."""
-    here = {name: version(name) for name in PACKAGES if version(name)}, machine()["vector_instructions"]
+    here = package_versions(), machine()["vector_instructions"]
     if here != (MADE_WITH["packages"], MADE_WITH["machine"]["vector_instructions"]):
         pytest.skip("the models were made with other versions or on another kind of processor")
     assert ready_models.main(["--folder", str(tmp_path), "--offline", "--source", str(real_data)]) == 0
