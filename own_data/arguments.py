@@ -7,7 +7,7 @@ from own_data.calibration import CALIBRATIONS
 from own_data.event_model import SAVED_METHODS
 
 LABEL_HELP = (
-    "column of labels, 1/0 or true/false; an empty cell means unlabelled, "
+    "column of labels, 1/0 or true/false; empty cells are unlabelled, "
     "and if there are any, 0 means checked and normal"
 )
 

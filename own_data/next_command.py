@@ -32,8 +32,8 @@ from own_data.user_tables import ROWS_AT_ONCE
 
 DESCRIPTION = (
     "Writes unlabelled rows for a person to check. Fill in the label column with 1 or 0, or leave it empty, "
-    "and give the file to fit with --checked. Most of the rows have the highest scores. The others (a share "
-    f"of --informative) are the least like all labelled and chosen rows among the {POOL} x N highest."
+    "and give the file to fit with --checked. Most of the rows have the highest scores. The others (the "
+    f"share --informative) are the least like all labelled and chosen rows among the {POOL} x N highest."
 )
 
 

@@ -70,7 +70,8 @@ def report_page(model, found, table, contamination):
 def lead(model, found, threshold, contamination):
     """The result in a sentence or two."""
     n_above = found.n_above(threshold)
-    text = f"{count(n_above)} of {count(len(found.scores))} rows have a score above {number(threshold)}, "
+    have = "has" if n_above == 1 else "have"
+    text = f"{count(n_above)} of {count(len(found.scores))} rows {have} a score above {number(threshold)}, "
     text += f"the score that {percent(contamination)} of the {count(model.n_rows)} training rows exceed."
     if found.comparison and (changed := len(found.comparison.changed())):
         columns = "1 column has" if changed == 1 else f"{changed} columns have"
@@ -86,7 +87,7 @@ def card(title, large, *lines):
 def cards(found, threshold, contamination):
     """Flagged rows, the quality if labels are known, and the drift."""
     n_above, n_rows = found.n_above(threshold), len(found.scores)
-    flagged = f"{count(n_above)} rows, {percent(n_above / n_rows)}"
+    flagged = f"{count(n_above)} of {count(n_rows)} rows, {percent(n_above / n_rows)}"
     parts = [
         card(
             "Flagged",
@@ -97,7 +98,7 @@ def cards(found, threshold, contamination):
     if found.y is not None:
         hits, alarms, missed, _ = found.confusion(threshold)
         found_of = f"{count(hits)} of {count(hits + missed)} anomalies found"
-        false = f"{count(alarms)} false alarms among {count(hits + alarms)} flagged rows."
+        false = f"False alarms: {count(alarms)} of the {count(hits + alarms)} flagged."
         parts.append(card("Compared with the labels", found_of, false))
     else:
         highest = found.best.iloc[0]

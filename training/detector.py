@@ -295,9 +295,9 @@ def is_learned(name: str) -> bool:
 
 
 def with_names(X: Rows) -> Rows:
-    """X, as pandas if it is another library's DataFrame whose names scikit-learn would not find.
+    """X, converted to pandas if it is a DataFrame whose names scikit-learn would not find.
 
-    It finds those of pandas, and of whatever has __dataframe__, as polars has in some versions.
+    It finds the names of pandas, and of DataFrames with __dataframe__, which some versions of polars have.
     """
     names = getattr(X, "columns", None)
     if not isinstance(names, list) or hasattr(X, "__dataframe__") or not hasattr(X, "__array__"):
