@@ -42,6 +42,7 @@ from sklearn.utils.validation import check_is_fitted, column_or_1d, validate_dat
 
 from training.explaining import first_features, gradient_parts, medians, occluded_parts
 from training.familiar_names import FamiliarNames
+from training.known_normals import known_positions, with_known_normals
 from training.scaling import warn_if_unscaled
 
 # How much is scored at a time: this limits memory, and intermediate results stay in the cache.
@@ -54,7 +55,6 @@ CONTAMINATION = 0.1  # share of the unlabelled rows above the offset_ of `fit`: 
 NOT_THE_METHODS = ("random_state", "contamination")
 # what `fit` keeps in addition to what it has learned: not in a model file
 NOT_SAVED = ("model_", "weights_", "typical_", "decision_scores_")
-KNOWN_SHARE, KNOWN_COPIES = 0.25, 10  # the weight of a known normal: see with_known_normals
 
 # how many numbers a detector may keep in addition to its network or trees: REPEN has 8,000, PReNet 30 rows
 STATE_LIMIT, STATE_LIMIT_PER_FEATURE = 2**14, 32
@@ -316,51 +316,6 @@ def check_contamination(share: float) -> None:
 # The default is only in the constructor, not in the class: the detector behind a compiled graph has no seed
 # (see keras_detector), and must not find this one.
 del Detector.random_state
-
-
-def known_positions(normal: ArrayLike | None, n_rows: int) -> np.ndarray:
-    """Positions of the rows known to be normal, given as a mask (n_rows,) or as positions."""
-    if normal is None:
-        return np.empty(0, int)
-    given = column_or_1d(normal)
-    if given.dtype == bool:
-        if len(given) != n_rows:
-            raise ValueError(f"X has {n_rows} rows, but the mask of known normals has {len(given)}")
-        return np.flatnonzero(given)
-    if len(given) and (given.dtype.kind not in "iu" or given.min() < 0 or given.max() >= n_rows):
-        raise ValueError(f"known normals must be a mask or positions of rows, from 0 to {n_rows - 1}")
-    return given.astype(int)
-
-
-def with_known_normals(unlabeled, anomalies, normal, balances):
-    """The unlabelled positions, with those of known normals repeated: more copies mean more weight.
-
-    Samplers draw from a list of positions and classifiers are fitted on its rows, so this serves all methods.
-
-    | method                      | how it uses a known normal                                            |
-    |-----------------------------|-----------------------------------------------------------------------|
-    | PReNet and its variants     | drawn as an unlabelled row of {u,u} and {a,u} pairs, and as a partner |
-    | DevNet, cross-entropy       | drawn as a row with label 0                                           |
-    | Deep SAD, FEAWAD            | the same, also for centre and autoencoder                             |
-    | FSNet, cFSNet, RoSAS        | the same; part of the unlabelled prototype; cFSNet's costs count it   |
-    | REPEN                       | always an inlier, never an outlier candidate; a reference of scores   |
-    | PUMAD                       | always a reliable normal, even if it resembles an anomaly             |
-    | iForest                     | one of the rows that the forest considers dense                       |
-    | logistic, XGBoost, CatBoost,| KNOWN_COPIES rows of class 0                                          |
-    | random forest, XGBOD        |                                                                       |
-
-    In a method that `balances`, all anomalies together get as many draws as all unlabelled rows. There each
-    known normal weighs as much as one labelled anomaly: with m anomalies, n known normals get n/m of the
-    unlabelled draws, but at most KNOWN_SHARE, because the unlabelled rows must still show what is usual. In
-    the other methods, where a labelled anomaly is one row among thousands, a known normal counts as
-    KNOWN_COPIES rows, up to the same share: with a single copy it would count like an unlabelled row. Share
-    and copies were chosen on thyroid and w7a.
-    """
-    others = unlabeled[~np.isin(unlabeled, normal)]
-    most = KNOWN_SHARE / (1 - KNOWN_SHARE) * len(others)
-    share = min(KNOWN_SHARE, len(normal) / len(anomalies))
-    wanted = share / (1 - share) * len(others) if balances else min(KNOWN_COPIES * len(normal), most)
-    return np.concatenate([others, np.resize(normal, max(len(normal), round(wanted)))])
 
 
 def apply_in_chunks(function, X: Rows, positions=None, n_rows: int = CHUNK_ROWS) -> np.ndarray:

@@ -8,7 +8,8 @@ import pytest
 from classifiers import Logistic
 from pumad import PUMAD
 from repen import sample_triplets
-from training.detector import KNOWN_SHARE, Detector
+from training.detector import Detector
+from training.known_normals import KNOWN_SHARE
 
 
 @dataclass(repr=False, eq=False)
