@@ -22,6 +22,7 @@ from training.detector import Detector
 from training.keras_detector import KerasDetector
 from training.loop import TrainingDiverged
 from training.network import tf
+from training.scaling import UnscaledFeaturesWarning
 from training.sparse_loop import SparseTrainer
 
 SMALL = {"epochs": 3, "batches_per_epoch": 2, "batch_size": 16}
@@ -43,11 +44,12 @@ LABELS = np.repeat([0, 1], [110, 10])
 
 @pytest.fixture(autouse=True)
 def no_warnings(monkeypatch):
-    """A warning fails a test, but for the one that Deep SAD gives on purpose; XGBOD has few of its trees."""
+    """A warning fails a test, but for two that are given on purpose; XGBOD has few of its trees."""
     monkeypatch.setattr("xgbod.FOREST_TREES", (2, 3))
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         warnings.filterwarnings("ignore", "Deep SAD collapsed")
+        warnings.simplefilter("ignore", UnscaledFeaturesWarning)
         yield
 
 
