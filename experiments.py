@@ -19,7 +19,7 @@ from tqdm import tqdm
 import compare
 from common.command_line import l2_setting, parse_names, positive, rate, setting, user_errors_end
 from common.errors import UserError
-from judging.cells import comparisons
+from judging.cells import comparisons, published_table
 from judging.tables import repeat_without_labels, table_suffix, write_tables
 from loading.options import add_data_arguments, data_set_names, make_finder
 from loading.registry import DEMO, OUTSIDE_SETS, how_to_get, source_of
@@ -152,9 +152,21 @@ def report(args, label, wanted, names, runs):
             compare.print_table(table)
         else:
             compare.compare(args.results_dir, args.experiment)
+            print_unpublished(table, args.experiment)
         if varied and args.experiment not in BEYOND_THE_PAPER:
             part = chosen[(chosen["data_status"] == "synthetic") == is_synthetic]
             write_figures(args, part, path.stem.removeprefix(args.experiment))
+
+
+def print_unpublished(table, experiment):
+    """Print the cells of a table that the paper does not have: other data sets, other methods."""
+    published = published_table(experiment)
+    printed = set(zip(published["dataset"], published["method"]))
+    cells = zip(table["dataset"], table["method"])
+    own = table[[cell not in printed and not cell[0].startswith("Average") for cell in cells]]
+    if len(own):
+        print("\nWithout published values:")
+        compare.print_table(own)
 
 
 def runs_to_show(args, wanted, runs):

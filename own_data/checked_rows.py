@@ -56,6 +56,9 @@ def add_checked(labels, path, table, texts, cells, args):
                 "correct one of the two."
             )
         y[place], normal[place] = anomalous, not anomalous
+    n_anomalies, n_filled = int(is_anomaly[is_filled].sum()), int(is_filled.sum())
+    counts = f"{n_anomalies:,} anomalies, {n_filled - n_anomalies:,} normal"
+    print(f"{file.path}: {len(rows):,} rows, {counts}, {len(rows) - n_filled:,} not filled in.")
     return Labels(y, normal, labels.meaning)
 
 

@@ -33,9 +33,10 @@ def add_arguments(command):
     command.description = DESCRIPTION
     add_table_arguments(command)
     add_label_arguments(command)
-    add_method_argument(command)
+    one_or_more = command.add_mutually_exclusive_group()
+    add_method_argument(one_or_more)
     methods = "compare several methods on the same splits, and say which one to take"
-    command.add_argument(
+    one_or_more.add_argument(
         "--methods", type=lambda text: parse_names(text, SAVED_METHODS, "method"), metavar="A,B", help=methods
     )
     add_seed_argument(command)

@@ -82,6 +82,7 @@ def fitted_model(args, table, texts, labels, calibrate=None):
 
 def print_most_suspicious(model, texts, top):
     best = score_rows(model, texts, top, explain=True)
-    print(f"\nThe {len(best)} most suspicious of the unlabelled rows:")
+    count, plural = (f"{len(best)} ", "s") if len(best) > 1 else ("", "")
+    print(f"\nThe {count}most suspicious unlabelled row{plural}:")
     shown = [name for name in best if name not in ("why_4", "why_5", "why_rest")]
     print(best[shown].round(3).to_string(index=False))

@@ -15,6 +15,7 @@ from common.errors import UserError
 from common.writing import name_of, written_whole
 
 FORMATS = ("csv", "jsonl", "parquet")
+OTHER_FORMATS = ("feather", "html", "json", "ods", "tsv", "xls", "xlsx")  # which the file would not be
 PACKED = ".gz"
 
 
@@ -24,6 +25,11 @@ def format_of(target, asked=None):
     Refuses Parquet before anything is computed if the library that writes it is missing.
     """
     ending = Path(str(target).removesuffix(PACKED)).suffix.lstrip(".").lower()
+    if not asked and ending in OTHER_FORMATS:
+        raise UserError(
+            f"{target} cannot be written as .{ending}: use .csv, .jsonl or .parquet, or choose one of these "
+            "with --format."
+        )
     chosen = asked or (ending if ending in FORMATS else "csv")
     if chosen == "parquet":
         if str(target).endswith(PACKED):
