@@ -25,11 +25,11 @@ def front_picture(table):
         draw_method(axes, table[table["method"] == method].set_index("dataset"), sets, look(method).light)
         mean = table.loc[table["method"] == method, "difference"].mean()
         axes.set_title(f"{METHODS[method].column}  {signed(mean, 2)}", loc="left", fontweight="bold")
-    panels[0].set(ylim=(len(sets) - 0.4, -0.6), xlim=(-0.03, 1.38), xticks=[0, 0.5, 1])
+    panels[0].set(ylim=(len(sets) - 0.4, -0.6), xlim=(-0.03, 1.46), xticks=[0, 0.5, 1])
     panels[0].set_yticks(range(len(sets)), sets)
     for unused in panels[len(methods) :]:
         unused.remove()
-    note = "AUC-PR: published (ring) to ours (dot); coloured where the verdict is `differs`"
+    note = "AUC-PR: published (ring) to ours (dot); coloured where they differ"
     figure.supxlabel(note)
     return figure
 
@@ -48,7 +48,7 @@ def draw_method(axes, cells, sets, color):
         axes.plot(cell["reproduced"], place, "o", color=ink, markersize=3.6, zorder=4)
         weight = "bold" if is_far else "normal"
         text = signed(cell["difference"], 2)
-        axes.text(1.37, place, text, ha="right", va="center", fontsize=6, fontweight=weight, color=ink)
+        axes.text(1.45, place, text, ha="right", va="center", fontsize=6, fontweight=weight, color=ink)
 
 
 def draw_front_picture(table, folder):
