@@ -22,13 +22,13 @@ def table(tmp_path, monkeypatch):
 
 def test_committed_reasons_take_away_as_much_as_occlusion_can():
     found = pd.read_csv(REFERENCE / "faithfulness.csv")
-    assert found["table"].nunique() == 3 and set(found["method"]) >= set(SAVED_METHODS) - {
-        "logistic",
-        "catboost",
-    }
+    assert found["table"].nunique() == 3 and set(found["method"]) == set(SAVED_METHODS)
     assert (found["ours"] >= 0.98 * found["occlusion"]).all() and (found["ours"] > 0).all()
     linear = found.dropna(subset="from_minimum")
-    assert (linear["ours"] > 1.4 * linear["from_minimum"]).all() and len(linear) > 9
+    assert (linear["ours"] > linear["from_minimum"]).all() and len(linear) > 9
+    # with fences, the smallest value of a skewed column is near its typical one; not so on creditcard
+    creditcard = linear[linear["table"] == "creditcard.csv"]
+    assert (creditcard["ours"] > 1.4 * creditcard["from_minimum"]).all() and len(creditcard) == 5
 
 
 def test_the_command_adds_to_its_file(table, capsys):
