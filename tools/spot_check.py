@@ -81,8 +81,8 @@ def repeat(runs, args):
         if error is not None:
             failures.append(f"{cell}: {error}")
             continue
-        place = tuple(getattr(cell, name) for name in PLACE)
-        today[(*place, measured["run"])] = [measured[name] for name in (*MEASURES, "code")]
+        place = (*(getattr(cell, name) for name in PLACE), measured["run"])
+        today[place] = [measured[name] for name in (*MEASURES, "code")]
     columns = [f"{name}_today" for name in (*MEASURES, "code")]
     measured_today = pd.DataFrame.from_dict(today, orient="index", columns=columns)
     measured_today.index = pd.MultiIndex.from_tuples(measured_today.index, names=[*PLACE, "run"])
