@@ -19,8 +19,8 @@ In a method that `balances`, all anomalies together get as many draws as all unl
 known normal weighs as much as one labelled anomaly: with m anomalies, n known normals get n/m of the
 unlabelled draws, but at most KNOWN_SHARE, because the unlabelled rows must still show what is usual. In
 the other methods, where a labelled anomaly is one row among thousands, a known normal counts as
-KNOWN_COPIES rows, up to the same share: with a single copy it would count like an unlabelled row. Share
-and copies were chosen on thyroid and w7a.
+KNOWN_COPIES rows, up to the same share: with a single copy it would count like an unlabelled row. The
+share was chosen on thyroid, the copies on thyroid and w7a, in trials that are not part of this repository.
 """
 
 import numpy as np
