@@ -12,9 +12,10 @@ half.
 The rule was fixed before these runs, but after one trial run on another table (wine, on which all scalings
 were perfect). After that trial three tables and two scalings were dropped to save time, and the rule's 95%
 interval became one standard error. Partial results of both halves were seen before the runs had ended; the
-rule was not changed after that. The committed file was made by three processes and merged. A scaling loses on a table if its AUC-PR, averaged over
-the methods, is more than 0.01 below that of min-max, and by more than one standard error over the seeds. Of
-the scalings that lose on the fewest choosing tables, the one with the highest mean AUC-PR over these tables
+rule was not changed after that. The committed file was made by three processes and merged.
+
+A scaling loses on a table if its AUC-PR, averaged over the methods, is more than 0.01 below that
+of min-max, and by more than one standard error over the seeds. Of the scalings that lose on the fewest choosing tables, the one with the highest mean AUC-PR over these tables
 is chosen. The checking tables, which the rule does not use, show whether it holds on other tables.
 
 Adds to <results>/scalings.csv, a row per table, scaling, method and seed. Runs that are already in the file
