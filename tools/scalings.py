@@ -14,9 +14,10 @@ were perfect). After that trial three tables and two scalings were dropped to sa
 interval became one standard error. Partial results of both halves were seen before the runs had ended; the
 rule was not changed after that. The committed file was made by three processes and merged.
 
-A scaling loses on a table if its AUC-PR, averaged over the methods, is more than 0.01 below that
-of min-max, and by more than one standard error over the seeds. Of the scalings that lose on the fewest choosing tables, the one with the highest mean AUC-PR over these tables
-is chosen. The checking tables, which the rule does not use, show whether it holds on other tables.
+A scaling loses on a table if its AUC-PR, averaged over the methods, is more than 0.01 below that of min-max,
+and by more than one standard error over the seeds. Of the scalings that lose on the fewest choosing tables,
+the one with the highest mean AUC-PR over these tables is chosen. The checking tables, which the rule does not
+use, show whether it holds on other tables.
 
 Adds to <results>/scalings.csv, a row per table, scaling, method and seed. Runs that are already in the file
 are not repeated: delete it to start over. Prints the mean AUC-PR per table and scaling.
