@@ -29,6 +29,8 @@ from methods import METHODS
 from reporting.text_tables import as_markdown, as_text, counts_table, side_by_side
 from running.runs_file import SWEEP
 
+SPREAD = 7  # characters of ±0.012 with a blank
+
 
 def print_table(table):
     """Print a table of results on its own: mean and standard deviation per method."""
@@ -45,17 +47,18 @@ def print_table(table):
     for metric in [name for name in METRICS if name in set(shown["metric"])]:
         means = by_method(shown, metric, rows="title")
         spreads = by_method(table, metric, "std", rows="title")
-        widths = {name: max(16, len(METHODS[name].column) + 2) for name in means}
+        pad = SPREAD if spreads.notna().any(axis=None) else 0  # no spread after a single run
+        widths = {name: max(9 + pad, len(METHODS[name].column) + 2) for name in means}
         heads = "".join(f"{METHODS[name].column:>{widths[name]}}" for name in means)
         print(f"\n  {METRICS[metric]:<{width}}{heads}")
         for title in means.index:
-            cells = [mean_and_spread(means.at[title, name], spreads.at[title, name]) for name in means]
+            cells = [mean_and_spread(means.at[title, name], spreads.at[title, name], pad) for name in means]
             texts = [f"{cell:>{widths[name]}}" for cell, name in zip(cells, means)]
             print(f"  {title:<{width}}{''.join(texts)}")
 
 
-def mean_and_spread(mean, std):
-    spread = f" ±{std:.3f}" if pd.notna(std) else " " * 7
+def mean_and_spread(mean, std, pad):
+    spread = f" ±{std:.3f}" if pd.notna(std) else " " * pad
     return f"{mean:.3f}{spread}" if pd.notna(mean) else "-"
 
 
@@ -83,19 +86,22 @@ def print_differences(table):
 
 
 def _print_block(cells, metric_name, methods, datasets, width):
-    print(f"\n  {metric_name:<{width}}" + "".join(f"{METHODS[name].column:^40}" for name in methods))
-    print(f"  {'':<{width}}" + f"{'reproduced':>15}{'published':>10}{'diff':>8}{' ±2 se':<7}" * len(methods))
+    pad = SPREAD if cells["std"].notna().any() else 0  # no spread and no interval after a single run
+    head = f"{'reproduced':>15}{'published':>10}{'diff':>8}" + (f"{' ±2 se':<{SPREAD}}" if pad else "")
+    print(f"\n  {metric_name:<{width}}" + "".join(f"{METHODS[name].column:^{len(head)}}" for name in methods))
+    print(f"  {'':<{width}}" + head * len(methods))
     for dataset in datasets:
-        print(f"  {dataset:<{width}}" + "".join(_cell(cells, dataset, name) for name in methods))
+        texts = (_cell(cells, dataset, name, pad) for name in methods)
+        print(f"  {dataset:<{width}}" + "".join(f"{text:<{len(head)}}" for text in texts))
 
 
-def _cell(cells, dataset, method):
+def _cell(cells, dataset, method, pad):
     if (dataset, method) not in cells.index:
-        return f"{'-':>15}{'':>25}"
+        return f"{'-':>15}"
     row = cells.loc[(dataset, method)]
-    ours = mean_and_spread(row["reproduced"], row["std"])
+    ours = mean_and_spread(row["reproduced"], row["std"], pad)
     width = "" if pd.isna(row["interval"]) else f"±{row['interval']:.3f}"
-    return f"{ours:>15}{row['published']:>10.3f}{row['difference']:>+8.3f}{width:<7}"
+    return f"{ours:>15}{row['published']:>10.3f}{row['difference']:>+8.3f}{width}"
 
 
 def print_summary(table):

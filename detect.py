@@ -31,7 +31,7 @@ import importlib
 import sys
 from contextlib import nullcontext, redirect_stdout
 
-from common.command_line import user_errors_end
+from common.command_line import refuse_unknown, user_errors_end
 from common.writing import is_standard_output, is_written_through
 
 # each is in own_data/*_command.py; only the requested one is imported
@@ -59,14 +59,15 @@ def make_parser(words):
             module = importlib.import_module(f"own_data.{name}_command")
             gc.enable()
             module.add_arguments(command)
-            command.set_defaults(run=module.run)
+            command.set_defaults(run=module.run, parser=command)
     return parser
 
 
 def main(argv=None):
     words = sys.argv[1:] if argv is None else argv
     parser = make_parser(words)
-    args = parser.parse_args(words)
+    args, unknown = parser.parse_known_args(words)
+    refuse_unknown(args.parser, unknown)
     target = getattr(args, args.target)  # what the command writes
     # a problem with a file ends in one sentence, without the usage
     sentence_only = argparse.ArgumentParser(prog=f"{parser.prog} {args.command}", usage=argparse.SUPPRESS)

@@ -17,7 +17,15 @@ import pandas as pd
 from tqdm import tqdm
 
 import compare
-from common.command_line import l2_setting, parse_names, positive, rate, setting, user_errors_end
+from common.command_line import (
+    l2_setting,
+    parse_names,
+    positive,
+    rate,
+    refuse_unknown,
+    setting,
+    user_errors_end,
+)
 from common.errors import UserError
 from judging.cells import comparisons, published_table
 from judging.tables import repeat_without_labels, table_suffix, write_tables
@@ -392,7 +400,8 @@ def run_all(args):
 
 def main(argv=None):
     parser = make_parser()
-    args = parser.parse_args(argv)
+    args, unknown = parser.parse_known_args(argv)
+    refuse_unknown(parser, unknown)
     try:
         with user_errors_end(parser):
             failures = run_all(args)

@@ -2,6 +2,7 @@
 
 import argparse
 import ast
+import difflib
 import os
 import re
 import sys
@@ -27,6 +28,19 @@ def user_errors_end(parser):
     except BrokenPipeError:
         os.dup2(os.open(os.devnull, os.O_WRONLY), STANDARD_OUTPUT)  # for what Python flushes at exit
         sys.exit(UNREAD)
+
+
+def refuse_unknown(parser, words):
+    """End a command whose parser did not know these words, with the option that was probably meant."""
+    if words:
+        option = words[0].partition("=")[0]
+        near = difflib.get_close_matches(option, [name for name in option_names(parser) if name != "--help"])
+        hint = f"; did you mean {near[0]}?" if near and option.startswith("-") else ""
+        parser.error(f"unrecognized arguments: {' '.join(words)}{hint}")
+
+
+def option_names(parser):
+    return [name for action in parser._actions for name in action.option_strings]
 
 
 def parse_names(text, known, what):

@@ -95,8 +95,9 @@ def difference_table(reproduced, published):
     """
     expected = published.pivot(index="dataset", columns=["metric", "method"], values="mean")
     # the paper's Average is over all its sets; ours is compared with the published values on our sets
-    averaged = averaged_sets(reproduced)[0].index
-    expected.loc["Average"] = expected.loc[averaged].mean()
+    averaged = averaged_sets(reproduced)[0].index.intersection(expected.index)
+    if len(averaged):
+        expected.loc["Average"] = expected.loc[averaged].mean()
     rows, is_unseen = [], reproduced["dataset"].str.contains("->").any()
     intervals = {}  # over the sets in the Average, per metric and method
     for cell in reproduced[reproduced["dataset"].isin(expected.index)].itertuples():

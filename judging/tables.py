@@ -15,7 +15,7 @@ import pandas as pd
 
 from common.errors import UserError
 from common.writing import written_whole
-from loading.registry import KNOWN_SETS, UNSEEN_SETS, with_all_others_seen
+from loading.registry import KNOWN_SETS, SEEN_SETS, UNSEEN_SETS, with_all_others_seen
 from methods import METHODS
 from running.runs_file import SET_UP, SWEEP, RunsFile, latest_runs
 
@@ -132,9 +132,12 @@ def _sets_and_average(runs, cells):
 def averaged_sets(table):
     """The means that a table's Average is over, a column per metric and method, and the status of their data.
 
-    Uses the `exact` data sets that have all columns or, if there are none, the `partial` ones. A column that
-    none of them has is dropped: weighted AUC-PR on exact data, or a method run only on other data.
+    Uses the `exact` data sets that have all columns or, if there are none, the `partial` ones, and only the
+    paper's if it has any of them. A column that none of them has is dropped: weighted AUC-PR on exact data,
+    or a method run only on other data.
     """
+    is_papers = table["dataset"].isin([*SEEN_SETS, *UNSEEN_SETS])
+    table = table[is_papers] if is_papers.any() else table
     for status in ("exact", "partial"):
         part = table[table["status"] == status]
         means = part.pivot(index="dataset", columns=["metric", "method"], values="mean")

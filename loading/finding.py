@@ -50,13 +50,13 @@ def is_part_only(recipe, files):
 
 
 def data_status(entry, recipe, files, shape, source):
-    """`partial` or `exact`; a file outside partial/ must have the paper's size."""
+    """`partial` or `exact`; a file outside partial/ must have the registered size, that of the paper."""
     if is_part_only(recipe, files):
         return "partial"
     if entry.rows and shape != (entry.rows, entry.features):
         raise DataError(
             f"{source} gives {shape[0]:,} rows and {shape[1]:,} features, "
-            f"the paper's {entry.name} has {entry.rows:,} and {entry.features:,} "
+            f"but {entry.name} must have {entry.rows:,} and {entry.features:,} "
             "(a part of the data belongs into a folder named partial/)."
         )
     return "exact"

@@ -8,6 +8,7 @@ from pathlib import Path
 from common.command_line import parse_names
 from loading.fetching import SourceFinder
 from loading.registry import (
+    ADDED_SETS,
     CLASSES,
     DEMO,
     KNOWN_SETS,
@@ -45,7 +46,7 @@ def data_set_names(text):
     Where that would be ambiguous, use a semicolon: `bac;rec,fuz->dos`.
     """
     one_class = "|".join(name for classes in CLASSES.values() for name in classes)
-    plain = (*SEEN_SETS, DEMO, *OUTSIDE_SETS)
+    plain = (*SEEN_SETS, DEMO, *OUTSIDE_SETS, *ADDED_SETS)
     known = {parse_unseen(name) or name: name for name in (*plain, *UNSEEN_SETS, *UNSEEN_DEMO_SETS)}
     names = []
     for name in re.findall(rf"(?:{one_class})(?:,(?:{one_class}))*->\w*|[^,;]+", text.replace(" ", "")):
@@ -54,7 +55,7 @@ def data_set_names(text):
         except (KeyError, ValueError):
             shell_took_arrow = name.endswith("-")
             hint = "; an arrow needs quotes, as in 'rec,fuz->dos'" if shell_took_arrow else ""
-            shown = ", ".join([*SEEN_SETS, DEMO, "and those of Table 3, such as 'rec,fuz->dos'"])
+            shown = ", ".join([*SEEN_SETS, DEMO, *ADDED_SETS, "and those of Table 3, such as 'rec,fuz->dos'"])
             raise argparse.ArgumentTypeError(f"unknown data set {name!r}{hint}; known: {shown}") from None
     if not names:
         raise argparse.ArgumentTypeError("no data set given")

@@ -26,6 +26,7 @@ from loading.encoders import check_data_set, make_demo
 from loading.files import bounded_memory
 from loading.finding import data_status, find_local, find_remote, is_part_only
 from loading.registry import (
+    ADDED_SETS,
     CLASSES,
     DATA_SETS,
     DEMO,
@@ -75,9 +76,9 @@ class PreparedData:
 
     def paper_odds(self):
         """Test anomalies per normal test row in the paper; None if the same here."""
-        if self.status != "partial" or self.name in OUTSIDE_SETS:
-            return None
         view = parse_unseen(self.name)
+        if self.status != "partial" or (view is None and self.name not in DATA_SETS):
+            return None
         if view is None:
             entry = DATA_SETS[self.name]
             return entry.anomalies / (entry.rows - entry.anomalies)
@@ -261,7 +262,7 @@ def prepare_all(names, finder, data_dir="dataset", log=print_error):
 def manifest_table(data_dir):
     """One row per data set of the paper, prepared or not, and per other prepared data set."""
     rows = []
-    for name in [*DATA_SETS, DEMO, *OUTSIDE_SETS]:
+    for name in [*DATA_SETS, DEMO, *OUTSIDE_SETS, *ADDED_SETS]:
         meta = _read_meta(Path(data_dir) / "prepared" / name) or {"status": "missing"}
         if name in OUTSIDE_SETS and meta["status"] == "missing":
             continue

@@ -7,7 +7,7 @@ from own_data.calibration import CALIBRATIONS
 from own_data.event_model import SAVED_METHODS
 
 LABEL_HELP = (
-    "column of labels, 1/0 or true/false; empty cells are unlabelled, "
+    "column of labels, 1/0, true/false or yes/no; empty cells are unlabelled, "
     "and if there are any, 0 means checked and normal"
 )
 
@@ -58,7 +58,7 @@ def add_label_arguments(command):
 def add_label_column(command, help_text, required):
     """The column of labels, and what they mean."""
     anomaly = (
-        "label that marks an anomaly instead of 1 and true, or several; all other labels then mean 0. "
+        "label that marks an anomaly instead of 1, true and yes, or several; all other labels then mean 0. "
         "Repeat the option for labels that contain a comma"
     )
     normal = "label of rows that were checked and found normal; other labels are then refused"
@@ -72,9 +72,9 @@ def add_checked_argument(command):
     command.add_argument("--checked", action="append", default=[], metavar="FILE", help=checked)
 
 
-def add_method_argument(command):
+def add_method_argument(command, known=SAVED_METHODS):
     command.add_argument(
-        "--method", choices=SAVED_METHODS, default="prenet", help="the detector (default: %(default)s)"
+        "--method", choices=known, default="prenet", help="the detector (default: %(default)s)"
     )
 
 

@@ -3,8 +3,8 @@
     labels = add_checked(labels, "to_check.csv", table, texts, cells, args)
 
 A row is found by its number and then compared with the table cell by cell, so the file of another table is
-refused. A spreadsheet may have reformatted cells: numbers are compared as numbers, texts regardless of case,
-and dates not at all. Columns may have been removed from the file.
+refused. A spreadsheet may have reformatted cells: numbers are compared as numbers, with a point or a comma as
+their decimal mark, texts regardless of case, and dates not at all. Columns may have been removed.
 """
 
 import numpy as np
@@ -12,7 +12,7 @@ import pandas as pd
 
 from common.errors import DataError
 from own_data.arguments import anomaly_values
-from own_data.column_kinds import DATE, to_numbers
+from own_data.column_kinds import DATE, other_mark, to_numbers
 from own_data.labels import FALSE, TRUE, Labels, canonical, same_labels
 from own_data.user_tables import Table, read_whole
 
@@ -94,18 +94,20 @@ def refuse_other_rows(given, expected, places, path, table):
 def are_same(given, expected, decimal):
     """Whether cells (m,) have the same value as others, even if a spreadsheet reformatted them."""
     given, expected = (pd.Series(cells.to_numpy(), dtype=object).str.strip() for cells in (given, expected))
-    found, right = (to_numbers(cells, decimal).to_numpy(np.float64) for cells in (given, expected))
     is_date = given.str.fullmatch(DATE) & expected.str.fullmatch(DATE)
-    same_text = given.str.casefold() == expected.str.casefold()
-    return (same_text | is_date).to_numpy(bool) | np.isclose(found, right, rtol=SAME_NUMBER, atol=0)
+    same = (is_date | (given.str.casefold() == expected.str.casefold())).to_numpy(bool)
+    right = to_numbers(expected, decimal).to_numpy(np.float64)
+    for mark in (decimal, other_mark(decimal)):
+        same |= np.isclose(to_numbers(given, mark).to_numpy(np.float64), right, rtol=SAME_NUMBER, atol=0)
+    return same
 
 
 def checked_labels(given, cells, values, normal_value, path, decimal):
     """Whether each filled cell of a checked file means an anomaly (m,); an unknown label is refused.
 
-    1 and true mean an anomaly, and 0 and false a normal row, unless the table uses these labels itself. The
-    labels of the table can be used too: all but those of --anomaly-value mean normal, because the row was
-    checked.
+    1, true and yes mean an anomaly, and 0, false and no a normal row, unless the table uses these labels
+    itself. The labels of the table can be used too: all but those of --anomaly-value mean normal, because the
+    row was checked.
     """
     truth = values is None
     used = set(canonical(pd.unique(cells), decimal, truth)) - {""}

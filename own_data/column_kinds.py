@@ -34,6 +34,10 @@ def to_numbers(texts, decimal="."):
     return pd.to_numeric(points, errors="coerce")
 
 
+def other_mark(decimal):
+    return "," if decimal == "." else "."
+
+
 def rare_below(n_rows):
     """How many training rows must have a level, or a missing cell, for it to get a feature of its own."""
     return min(10, max(2, n_rows // 100))
@@ -81,9 +85,9 @@ def refuse_unclear(name, levels, numbers, decimal, mostly_different):
     """Refuse a column whose levels look like badly written numbers, or like free text."""
     unclear = levels[numbers.isna()].iloc[0]
     if levels.str.fullmatch(WRONG_NUMBERS[decimal]).all():
-        other = "," if decimal == "." else "."
         raise DataError(
-            f"Column {name!r} holds numbers like {unclear!r}: add --decimal {other} if that is their decimal "
+            f"Column {name!r} holds numbers like {unclear!r}: add --decimal {other_mark(decimal)} if that is "
+            f"their decimal "
             f"mark, or write them as 1234{decimal}5, or leave out the column with --drop {name}."
         )
     if len(levels) >= MANY_LEVELS and numbers.notna().mean() > 0.5:
@@ -138,5 +142,14 @@ def typed_columns(texts, kinds, decimal="."):
         wrong = unclear[~is_missing(cells.iloc[unclear]).to_numpy()] if len(unclear) else unclear
         if len(wrong):
             row, cell = texts.index[wrong[0]] + 1, cells.iloc[wrong[0]]
-            raise DataError(f"Row {row:,}: column {name!r} holds {cell!r} instead of a {kind}.")
+            hint = other_mark_hint(cell, decimal) if kind == "number" else ""
+            raise DataError(f"Row {row:,}: column {name!r} holds {cell!r} instead of a {kind}{hint}.")
     return columns
+
+
+def other_mark_hint(cell, decimal):
+    """What to do about a cell that would be a number with the other decimal mark; empty if it would not."""
+    other = other_mark(decimal)
+    if np.isnan(to_numbers(pd.Series([cell], dtype=object), other).iloc[0]):
+        return ""
+    return f": add --decimal {other} if that is the decimal mark of this table"

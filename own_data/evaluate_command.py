@@ -6,6 +6,7 @@ import pandas as pd
 from common.command_line import parse_names, positive, rate
 from common.errors import DataError, printable
 from common.writing import name_of
+from methods import METHODS
 from own_data.arguments import (
     add_calibrate_argument,
     add_label_arguments,
@@ -22,6 +23,8 @@ from own_data.labelled_tables import columns_to_use, labeled_numbers
 from own_data.model_info import check_recordable, record_evaluation
 from own_data.time_order import latest_rows, times_of
 
+# a detector without labels shows what the labels are worth
+METHODS_TO_COMPARE = [*SAVED_METHODS, *(name for name in METHODS if not METHODS[name].uses_labels)]
 DESCRIPTION = (
     "Holds out 20% of the rows, hides the labels of all but --n-labeled training anomalies, fits, and scores "
     "the held-out rows. Anomalies with hidden labels stay among the unlabelled rows, but make up no larger "
@@ -34,10 +37,13 @@ def add_arguments(command):
     add_table_arguments(command)
     add_label_arguments(command)
     one_or_more = command.add_mutually_exclusive_group()
-    add_method_argument(one_or_more)
+    add_method_argument(one_or_more, METHODS_TO_COMPARE)
     methods = "compare several methods on the same splits, and say which one to take"
     one_or_more.add_argument(
-        "--methods", type=lambda text: parse_names(text, SAVED_METHODS, "method"), metavar="A,B", help=methods
+        "--methods",
+        type=lambda text: parse_names(text, METHODS_TO_COMPARE, "method"),
+        metavar="A,B",
+        help=methods,
     )
     add_seed_argument(command)
     labeled = "training anomalies that stay labelled (default: %(default)s)"
@@ -84,6 +90,9 @@ def run(args):
     report.tell_summary(overlap=0.25 if is_test is None else 0.0)
     if args.time and args.runs > 1:
         print("All runs have the same test rows, so the intervals say nothing about other rows.")
+    for name in methods:
+        if not METHODS[name].uses_labels:
+            print(f"{name} uses no labels: it is here for comparison, and fit does not offer it.")
     draw_curves(report.runs, args.output)
     print(f"Wrote {name_of(args.output)}.")
     if recorded:

@@ -3,13 +3,13 @@
     labels = known_labels(cells, anomaly_values=None, normal_value=None, path="events.csv")
     labels.y, labels.normal      # (n,) 1 for an anomaly; whether a person has checked it and found it normal
 
-| cell      | without options                                  | --anomaly-value | --normal-value |
-|-----------|--------------------------------------------------|-----------------|----------------|
-| 1, true   | anomaly                                          | as any other    | anomaly        |
-| 0, false  | normal if other cells are empty, else unlabelled | as any other    | as any other   |
-| the value |                                                  | anomaly         | normal         |
-| empty     | unlabelled                                       | unlabelled      | unlabelled     |
-| any other | refused                                          | unlabelled      | refused        |
+| cell         | without options                                  | --anomaly-value | --normal-value |
+|--------------|--------------------------------------------------|-----------------|----------------|
+| 1, true, yes | anomaly                                          | as any other    | anomaly        |
+| 0, false, no | normal if other cells are empty, else unlabelled | as any other    | as any other   |
+| the value    |                                                  | anomaly         | normal         |
+| empty        | unlabelled                                       | unlabelled      | unlabelled     |
+| any other    | refused                                          | unlabelled      | refused        |
 """
 
 from typing import NamedTuple
@@ -21,7 +21,7 @@ from common.errors import DataError
 from own_data.column_kinds import MISSING, to_numbers
 
 LISTED = 10  # labels in a message, at most
-TRUE, FALSE = frozenset({"1.0", "true"}), frozenset({"0.0", "false"})  # in the form of same_labels
+TRUE, FALSE = frozenset({"1.0", "true", "yes"}), frozenset({"0.0", "false", "no"})  # as canonical() has them
 
 
 class Labels(NamedTuple):
@@ -51,33 +51,34 @@ def known_labels(cells, anomaly_values, normal_value, path, decimal="."):
     if normal_value is not None:
         normal = frozenset(canonical([normal_value], decimal, truth=anomaly_values is None))
     elif anomaly_values is None and labels.isin(FALSE).any():
+        zero, one = (levels[labels.isin(words)].str.strip().iloc[:1].sum() for words in (FALSE, TRUE))
         if has_empty:
             normal = FALSE
             meaning = (
-                "0 means checked and normal, because other cells are empty; "
-                "if it means unlabelled here, add --anomaly-value 1."
+                f"{zero} means checked and normal, because other cells are empty; "
+                f"if it means unlabelled here, add --anomaly-value {one or 1}."
             )
         else:
             meaning = (
-                "0 means unlabelled, because no cell is empty; "
-                "if these rows were checked and found normal, add --normal-value 0."
+                f"{zero} means unlabelled, because no cell is empty; "
+                f"if these rows were checked and found normal, add --normal-value {zero}."
             )
     is_normal = cells.map(dict(zip(levels, labels.isin(normal)))).to_numpy(bool)
     return Labels(y, is_normal & (y == 0), meaning)
 
 
 def canonical(values, decimal, truth):
-    """Texts in the form of same_labels; if `truth`, true and false are in lower case."""
+    """Texts in the form of same_labels; if `truth`, true, false, yes and no are in lower case."""
     labels = same_labels(values, decimal)
     lower = labels.str.casefold()
-    return labels.mask(lower.isin(["true", "false"]), lower) if truth else labels
+    return labels.mask(lower.isin(TRUE | FALSE), lower) if truth else labels
 
 
 def anomaly_labels(cells, anomaly_values, normal_value, all_known, path, decimal="."):
     """1 for each cell that means an anomaly, 0 for the others; an unclear cell is refused.
 
-    Without anomaly_values, 1 and true mean an anomaly, and 0 and false do not. With them, every other label
-    means no anomaly; with normal_value, only that one does.
+    Without anomaly_values, 1, true and yes mean an anomaly, and 0, false and no do not. With them, every
+    other label means no anomaly; with normal_value, only that one does.
     """
     counts = cells.value_counts()
     labels = canonical(counts.index, decimal, truth=anomaly_values is None)

@@ -29,7 +29,7 @@ def add_arguments(command):
     command.add_argument("--model", required=True, help="file that fit wrote")
     page = "HTML file to write; - is standard output (default: %(default)s)"
     command.add_argument("--output", default="report.html", metavar="FILE", help=page)
-    add_label_column(command, "column of labels, if all are known: 1/0 or true/false", required=False)
+    add_label_column(command, "column of labels, if all are known: 1/0, true/false or yes/no", required=False)
     expected = "expected share of anomalies, which sets the threshold (default: %(default)s)"
     command.add_argument("--contamination", type=rate, default=0.01, metavar="RATE", help=expected)
     keep = f"columns to show with the highest rows, such as ids; at most {MOST_KEPT}"

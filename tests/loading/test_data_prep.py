@@ -570,7 +570,7 @@ BAD = {  # data set, file name, content, what the message says after the file's 
     "two members": ("thyroid", f"{THYROID}.zip", zip_bytes(("a.csv", ""), ("b.csv", "")),
         "must hold exactly one data file, but holds 2"),
     "row count": ("thyroid", THYROID, csv(rows=9),
-        "gives 9 rows and 2 features, the paper's thyroid has 8 and 2"),
+        "gives 9 rows and 2 features, but thyroid must have 8 and 2"),
     "no class": ("thyroid", THYROID, csv().replace("class", "label"), "has no column named 'class'"),
     "text cell": ("thyroid", THYROID, csv().replace("3,", "three,", 1),
         "holds 'three' in column 'a', row 4, where a number is expected"),
@@ -619,7 +619,7 @@ BAD = {  # data set, file name, content, what the message says after the file's 
     "bank zip": ("campaign", "bank-additional.zip", zip_bytes(("bank.csv", "")),
         "must hold exactly one bank-additional-full.csv"),
     "creditcard rows": ("fraud", "creditcard.csv", creditcard(rows=5),
-        "gives 5 rows and 29 features, the paper's fraud has 284,807"),
+        "gives 5 rows and 29 features, but fraud must have 284,807"),
     "creditcard column": ("fraud", "creditcard.csv", "V1,V2,Class\n1,2,0\n", "has no column named 'V3'"),
 }  # fmt: skip
 

@@ -53,6 +53,17 @@ def test_one_run_tells_little_and_says_so(known, capsys):
     assert "unknown method 'magic'" in capsys.readouterr().err
 
 
+def test_a_forest_without_labels_can_be_compared_but_not_fitted(known, capsys):
+    assert run("evaluate known.csv --label fraud --methods logistic,iforest") == 0
+    shown = capsys.readouterr().out
+    assert re.search(r"^iforest +0 +[01]\.\d{4}", shown, re.M) and "iforest uses no labels" in shown
+    assert run("fit known.csv --label fraud --method iforest --model m") == 2
+    assert run("fit known.csv --label fraud --methods prenet,xgboost --model m") == 2
+    assert (
+        "unrecognized arguments: --methods prenet,xgboost; did you mean --method?" in capsys.readouterr().err
+    )
+
+
 def quality(**scores):
     rows = [(name, seed, value) for name, values in scores.items() for seed, value in enumerate(values)]
     return pd.DataFrame(rows, columns=["method", "seed", "AUC-PR"])

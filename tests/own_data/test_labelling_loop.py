@@ -54,6 +54,7 @@ def filled_in(path, answers, column="fraud", **options):
         (["1", "0", "0"], None, "0", [0, 1, 1]),
         (["True", "False", "false"], None, "False", [0, 1, 1]),
         (["1", "0", ""], ["1"], None, [0, 0, 0]),
+        (["Yes", "no", ""], None, None, [0, 1, 0]),
         (["yes", "no", ""], ["yes"], None, [0, 0, 0]),
         (["yes", "no", ""], ["yes"], "no", [0, 1, 0]),
     ],
@@ -142,11 +143,13 @@ def test_cells_are_those_of_the_table_dropped_columns_too(few_labels):
         assert rows.loc[row, list(table)].equals(table.iloc[int(row) - 1].rename(row))
 
 
-def test_a_file_that_a_spreadsheet_wrote_anew_is_taken(few_labels, capsys):
+@pytest.mark.parametrize("answer, mark", [("TRUE", "."), ("yes", ",")])
+def test_a_file_that_a_spreadsheet_wrote_anew_is_taken(few_labels, answer, mark, capsys):
     assert run(FIT) == 0 and run(f"{NEXT} --output new.csv") == 0
-    rows = filled_in("new.csv", lambda row: "TRUE")
+    rows = filled_in("new.csv", lambda row: answer)
     rows["time"] = pd.to_datetime(rows["time"]).dt.strftime("%d/%m/%Y %H:%M")
-    rows["amount"], rows["member"] = rows["amount"] + "0", rows["member"].str.upper()
+    rows["amount"] = (rows["amount"] + "0").str.replace(".", mark)
+    rows["member"] = rows["member"].str.upper()
     rows.drop(columns=["id", "score"]).to_csv("new.csv", index=False, sep=";")
     capsys.readouterr()
     assert run(f"{FIT} --checked new.csv") == 0
@@ -233,7 +236,7 @@ def no_row_numbers(rows):
         (other_rows, "does not match events.csv: row"),
         (beyond_the_table, "names the row '601', but the table has 600 rows"),
         (half_a_row, "names the row '1.5'"),
-        (unknown_label, "the label 'maybe', which is not one of 0, 1, false, true"),
+        (unknown_label, "the label 'maybe', which is not one of 0, 1, false, no, true, yes"),
         (a_labelled_row, "Row 8 of events.csv is already labelled an anomaly"),
         (twice, "already labelled an anomaly, but new.csv says normal"),
         (nothing_but_labels, "no column in common with events.csv"),

@@ -248,7 +248,9 @@ def test_a_decimal_comma_gives_the_same_scores_and_is_remembered(folder, capsys)
         Path("a").read_bytes() == Path("b").read_bytes() == Path("c").read_bytes() == Path("d").read_bytes()
     )
     assert run("score events.csv --model commas.model") == 2
-    assert "Row 1: column 'amount' holds" in capsys.readouterr().err
+    hint = "instead of a number: add --decimal . if that is the decimal mark of this table"
+    error = capsys.readouterr().err
+    assert "Row 1: column 'amount' holds" in error and hint in error
     assert run("score commas.csv --model commas.model --keep amount --output kept") == 0
     assert pd.read_csv("kept", dtype=str)["amount"].tolist() == with_commas(events())["amount"].tolist()
     known = with_commas(events()).assign(fraud=lambda table: table["fraud"].replace({"": "0,0", "1": "1,0"}))

@@ -276,6 +276,24 @@ def test_comparison_by_hand(tmp_path, capsys):
     assert printed.index("thyroid") < printed.index("not comparable") < printed.index("  dos")
 
 
+def test_a_single_run_has_no_empty_column(tmp_path, capsys):
+    write_tables(runs_table(dict(auc_pr=0.31, auc_roc=0.78)), tmp_path, "seen")
+    compare.compare(tmp_path, "seen")
+    shown = capsys.readouterr().out
+    assert "se" not in shown.split("thyroid")[0] and "0.310     0.298  +0.012" in shown
+
+
+def test_a_data_set_of_your_own_is_in_the_table_but_not_in_its_average(tmp_path, capsys):
+    own = dict(dataset="mydata", auc_pr=0.9, rows=10, features=2)
+    table = write_tables(runs_table(own), tmp_path / "own", "seen")[tmp_path / "own" / "seen.csv"]
+    assert set(table["dataset"]) == {"mydata", "Average"}
+    assert not compare.compare(tmp_path / "own", "seen")  # nothing to compare it with
+    write_tables(runs_table(own, dict(auc_pr=0.31)), tmp_path / "both", "seen")
+    both = pd.read_csv(tmp_path / "both" / "seen.csv").set_index("dataset")["auc_pr_prenet"]
+    assert both.to_dict() == {"thyroid": 0.31, "mydata": 0.9, "Average": 0.31}
+    assert compare.compare(tmp_path / "both", "seen")
+
+
 def test_comparing_nothing_says_what_to_do(tmp_path, capsys):
     with pytest.raises(SystemExit) as stop:
         compare.main(["--results-dir", str(tmp_path)])
