@@ -49,15 +49,20 @@ def threshold_line(panel, threshold):
     panel.add(text("threshold", x + step, 17, anchor, class_="strong"))
 
 
+def share_panel(edges, shares, y_name):
+    """An empty panel of bins with a logarithmic axis of shares, and the share at its bottom."""
+    rarest = min(one[one > 0].min() for one in shares)
+    lowest = max(10.0 ** np.floor(np.log10(rarest)), LOWEST_SHARE)
+    percent = {10.0**power: f"{10.0 ** (power + 2):g}" for power in range(round(np.log10(lowest)), 1)}
+    named = {"x_name": "score", "y_name": y_name}
+    return Panel(edges[[0, -1]], (lowest, 1.0), y_ticks=percent, log_y=True, **named), lowest
+
+
 def scores_plot(scores, training_quantiles, threshold):
     """The scores of these rows and of the training rows, on a logarithmic axis."""
     edges = score_bins([scores, training_quantiles], threshold)
     now, before = binned_shares(scores, edges), binned_shares(training_quantiles, edges)
-    rarest = min(now[now > 0].min(), before[before > 0].min())
-    lowest = max(10.0 ** np.floor(np.log10(rarest)), LOWEST_SHARE)
-    percent = {10.0**power: f"{10.0 ** (power + 2):g}" for power in range(round(np.log10(lowest)), 1)}
-    named = {"x_name": "score", "y_name": "% of rows"}
-    panel = Panel(edges[[0, -1]], (lowest, 1.0), y_ticks=percent, log_y=True, **named)
+    panel, lowest = share_panel(edges, (now, before), "% of rows")
     xs, ys = steps(edges, np.maximum(now, lowest))
     panel.band(xs, np.full(len(xs), lowest), ys, "released")
     panel.line(xs, ys, "released")
@@ -68,13 +73,14 @@ def scores_plot(scores, training_quantiles, threshold):
 
 
 def classes_plot(scores, y, threshold):
-    """The scores of anomalies and of normal rows, each scaled to its own peak."""
-    edges = score_bins([scores[y == 1], scores[y == 0]], threshold)
-    panel = Panel(edges[[0, -1]], (0, 1.2), y_ticks={}, x_name="score")
-    for kind, value in (("normals", 0), ("anomalies", 1)):
-        shares = binned_shares(scores[y == value], edges)
-        xs, ys = steps(edges, shares / shares.max())
-        panel.band(xs, 0 * ys, ys, f"k-{kind}")
+    """The scores of anomalies and of normal rows, each as shares of its own rows."""
+    samples = {"normals": scores[y == 0], "anomalies": scores[y == 1]}
+    edges = score_bins(list(samples.values()), threshold)
+    shares = {kind: binned_shares(sample, edges) for kind, sample in samples.items()}
+    panel, lowest = share_panel(edges, list(shares.values()), "% of its rows")
+    for kind, heights in shares.items():
+        xs, ys = steps(edges, np.maximum(heights, lowest))
+        panel.band(xs, np.full(len(xs), lowest), ys, f"k-{kind}")
         panel.line(xs, ys, f"k-{kind} thin")
     threshold_line(panel, threshold)
     return panel.svg("Scores of anomalies and of normal rows")

@@ -40,9 +40,11 @@ def section(anchor, title, content):
 def report_page(model, found, table, contamination):
     """The page of an Overview."""
     threshold = model.threshold(contamination)
+    trained_on = (model.origin or {}).get("table", {}).get("sha256")
+    is_same = trained_on == table.fingerprint()["sha256"]
     sections = {
         "scores": ("Scores", scores_section(model, found, threshold, contamination)),
-        "quality": ("Quality of the ranking", quality_section(found, threshold)),
+        "quality": ("Quality of the ranking", quality_section(found, threshold, is_same)),
         "rows": ("The highest rows", rows_section(found)),
         "columns": ("Columns", columns_section(model, found)),
         "model": ("The model", model_section(model)),
@@ -51,8 +53,6 @@ def report_page(model, found, table, contamination):
     links = "".join(
         tag("li", tag("a", escape(title), href=f"#{anchor}")) for anchor, (title, _) in there.items()
     )
-    trained_on = (model.origin or {}).get("table", {}).get("sha256")
-    is_same = trained_on == table.fingerprint()["sha256"]
     slots = {
         "title": shown(f"Anomalies in {table.path.name}"),
         "banner": tag("p", SAME_ROWS, class_="banner") if is_same else "",
@@ -135,7 +135,7 @@ def scores_section(model, found, threshold, contamination):
         chips = {kind: tag("i", "", class_=f"chip k-{kind}") for kind in ("anomalies", "normals")}
         key = "".join(tag("span", f"{chip} {kind}") for kind, chip in chips.items())
         picture = classes_plot(found.scores, found.y, threshold) + tag("div", key, class_="legend")
-        panels.append(figure("Scores by label, each scaled to its own peak", picture))
+        panels.append(figure("Scores by label", picture))
     plots = tag("p", escape(text)) + grid(panels, "panels large")
     return plots + threshold_table(model, found, contamination)
 
@@ -166,7 +166,7 @@ def threshold_table(model, found, contamination):
     return html_table(caption, head, rows, class_="scroll wrapped")
 
 
-def quality_section(found, threshold):
+def quality_section(found, threshold, is_same):
     """Precision, recall and ROC curve; nothing if labels are not known."""
     if found.y is None:
         return ""
@@ -175,6 +175,8 @@ def quality_section(found, threshold):
     roc, auc_roc = roc_plot(found.scores, found.y, confusion)
     text = f"{count(found.y.sum())} of {count(len(found.y))} rows are anomalies. The dot marks the chosen "
     text += "threshold. The dashed line is what a random order gives."
+    if not is_same:  # else a banner says so
+        text += " If the model was fitted on some of these rows, new rows will be ranked less well."
     panels = [
         figure(f"Precision against recall: AUC-PR {number(auc_pr)}", pr),
         figure(f"ROC curve: AUC-ROC {number(auc_roc)}", roc),
@@ -196,9 +198,9 @@ def rows_section(found):
         cells = cell(count(values["row"]), sort=values["row"], name="th", scope="row")
         cells += numeric(values["score"])
         if found.y is not None:
-            is_anomaly = found.y[index] == 1
-            badge = "badge supported" if is_anomaly else "badge"
-            cells += cell(tag("span", "anomaly" if is_anomaly else "normal", class_=badge))
+            kind, word = ("anomalies", "anomaly") if found.y[index] == 1 else ("normals", "normal")
+            label = tag("i", "", class_=f"chip k-{kind}") + f" {word}"
+            cells += cell(tag("span", label, class_="together"), sort=word)
         cells += "".join(
             cell(shown(values[name]), sort=printable(values[name])[:CELL_LETTERS]) for name in kept
         )
