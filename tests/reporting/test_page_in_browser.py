@@ -324,8 +324,7 @@ def test_the_button_changes_the_theme(opened):
     assert len(set(backgrounds)) == 2
 
 
-@pytest.mark.parametrize("width", WIDTHS)
-@pytest.mark.parametrize("theme", THEMES)
+@pytest.mark.parametrize("theme, width", zip(THEMES, WIDTHS))  # colours and layout, each in both forms
 def test_axe_finds_no_violation(driver, theme, width):
     axe = pytest.importorskip("axe_core_python")
     show(driver, REFERENCE / "report.html", width, theme)
