@@ -21,7 +21,7 @@ from pathlib import Path
 
 import pandas as pd
 
-from common.command_line import parse_names, user_errors_end
+from common.command_line import parse_names, refuse_unknown, user_errors_end
 from common.writing import written_whole
 from judging.cells import TITLES, VERDICTS, comparison
 from judging.tables import METRICS, by_method, comparable, counted_status, is_replaced, write_table
@@ -285,7 +285,8 @@ def main(argv=None):
     known = lambda text: parse_names(text, METHODS, "method")  # noqa: E731
     methods_help = "the methods that --fail-over checks (default: all)"
     parser.add_argument("--methods", type=known, default=list(METHODS), metavar="A,B", help=methods_help)
-    args = parser.parse_args(argv)
+    args, unknown = parser.parse_known_args(argv)
+    refuse_unknown(parser, unknown)
     from judging.assessment import Assessment  # takes a moment, as do statistics
     from reporting.page import build_report
 

@@ -19,7 +19,7 @@ import sys
 
 import pandas as pd
 
-from common.command_line import user_errors_end
+from common.command_line import refuse_unknown, user_errors_end
 from loading.options import add_data_arguments, make_finder, prepared_names
 from loading.registry import DATA_SETS, DEMO, how_to_get, list_data_sets
 from loading.store import COUNTS, manifest_table, prepare_all, print_error
@@ -46,7 +46,8 @@ def main(argv=None):
         help="list the data sets, their source files and where they are published",
     )
     add_data_arguments(parser)
-    args = parser.parse_args(argv)
+    args, unknown = parser.parse_known_args(argv)
+    refuse_unknown(parser, unknown)
     if args.list:
         print(list_data_sets())
         return 0

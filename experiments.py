@@ -336,6 +336,10 @@ def fitting_methods(args, methods):
     All methods named with --methods must have them; of the default methods, at least one.
     """
     left_out = {method: lacking(method, args) for method in methods if lacking(method, args)}
+    for name, value in args.set:
+        usual = [make_detector(method).get_params()[name] for method in methods if method not in left_out]
+        if isinstance(value, str) and usual and not any(isinstance(one, str) for one in usual):
+            raise UserError(f"--set {name}={value}: {name} is not a word; its usual value is {usual[0]}")
     if left_out and (args.methods or len(left_out) == len(methods)):
         method, (parameter, *_) = next(iter(left_out.items()))
         raise UserError(f"{METHODS[method].column} has no parameter {parameter!r} to set")

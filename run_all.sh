@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # Every table and figure of the paper: Tables 2, 3, 4 and Figs. 2 to 5, then the comparison with the published numbers.
-# If it is stopped, run it again to resume. About an hour on 2 cores.
+# If it is stopped, run it again to resume. One to two hours on 2 cores.
 #   ./run_all.sh --demo      (two minutes on synthetic data, to check that everything works)
 set -euo pipefail
 cd "$(dirname "$0")"

@@ -2,7 +2,7 @@
 # Does an outside implementation agree? Compares ADGym's committed results (published/adgym.csv) with ours on the same draws:
 # 5, 10 and 20 labels, 3 seeds, features unscaled and with a MinMaxScaler. Writes results/crosscheck_runs.csv, crosscheck_cells.csv,
 # crosscheck_methods.csv and crosscheck.md. Needs ADBench's N_name.npz files; missing ones are skipped.
-# About 20 minutes on 2 cores.
+# Half an hour to an hour on 2 cores.
 set -euo pipefail
 cd "$(dirname "$0")"
 source ./setup_env.sh

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # Table 3: detection of unseen anomalies, 28 sets (seen classes->unseen class) of the UNSW-NB15 attacks dos, rec, fuz and bac,
-# 10 runs. Writes results/unseen_runs.csv and results/unseen.csv, and compares with published/unseen.csv. About a quarter of an
-# hour on 2 cores.
+# 10 runs. Writes results/unseen_runs.csv and results/unseen.csv, and compares with published/unseen.csv. 5 to 15 minutes
+# on 2 cores.
 #   ./run_unseen.sh --methods prenet,devnet --datasets 'rec,fuz->dos' --runs 3
 #   ./run_unseen.sh --lambda 0.1       (the l2 weight of the authors' script, in separate files; the paper says 0.01)
 set -euo pipefail

@@ -17,6 +17,9 @@ if ! cmp -s requirements.txt .venv/requirements.installed || ! "$python" -c '' 2
   "$python" -m pip install --quiet --disable-pip-version-check -r requirements.txt >&2
   cp requirements.txt .venv/requirements.installed
 fi
+if [ -n "${PYTHON:-}" ] && ! cmp -s <("$PYTHON" -V 2>&1) <("$python" -V 2>&1); then
+  echo "Using .venv with $("$python" -V), not $PYTHON: delete .venv to change that." >&2
+fi
 if [ "$wanted" != requirements.txt ] && ! cmp -s "$wanted" ".venv/$wanted.installed"; then
   echo "Installing the requirements of the tests into .venv (once)..." >&2
   "$python" -m pip install --quiet --disable-pip-version-check -r "$wanted" >&2

@@ -48,7 +48,9 @@ def parse_names(text, known, what):
     names = [name.strip() for name in text.split(",") if name.strip()]
     for name in names:
         if name not in known:
-            raise argparse.ArgumentTypeError(f"unknown {what} {name!r}; known: {', '.join(known)}")
+            near = difflib.get_close_matches(name, known)
+            hint = f"did you mean {' or '.join(near)}?" if near else f"known: {', '.join(known)}"
+            raise argparse.ArgumentTypeError(f"unknown {what} {name!r}; {hint}")
     if not names:
         raise argparse.ArgumentTypeError(f"no {what} given")
     return list(dict.fromkeys(names))

@@ -57,6 +57,6 @@ def data_status(entry, recipe, files, shape, source):
         raise DataError(
             f"{source} gives {shape[0]:,} rows and {shape[1]:,} features, "
             f"but {entry.name} must have {entry.rows:,} and {entry.features:,} "
-            "(a part of the data belongs into a folder named partial/)."
+            "(a part of the data belongs in dataset/raw/partial/)."
         )
     return "exact"

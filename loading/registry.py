@@ -297,7 +297,7 @@ def how_to_get(name, data_dir="dataset"):
 def list_data_sets():
     """The registry as text, a few lines per data set."""
     lines = []
-    for entry in DATA_SETS.values():
+    for entry in (*DATA_SETS.values(), *ADDED_SETS.values()):
         size = f"{entry.rows:,} x {entry.features:,}, {entry.anomaly_rate:g}% anomalies"
         lines.append(f"{entry.name}: {size}; {entry.note}")
         lines.append(f"  published at {entry.published}")

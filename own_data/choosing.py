@@ -33,7 +33,7 @@ def summary_lines(quality, guessing, overlap):
         rows.append([method, *(f"{mean:.4f} ±{high - mean:.4f}" for mean, _, high in intervals)])
     widths = [max(len(row[place]) for row in rows) for place in range(len(rows[0]))]
     lines = ["  ".join(cell.ljust(width) for cell, width in zip(row, widths)).rstrip() for row in rows]
-    return [f"Mean over {n_runs} runs, ± half of its 95% interval:", *lines]
+    return [f"Mean over {n_runs} runs, ± half the width of its 95% interval:", *lines]
 
 
 def advice(quality, overlap):

@@ -155,7 +155,7 @@ class Comparison:
             unknown = "out of range" if self._kinds[name] == "number" else "in unknown or rare levels"
             what.append(f"{change['beyond']:.0%} {unknown}")
         if change["missing"] - change["missing before"] > MUCH_MORE:
-            what.append(f"{change['missing']:.0%} missing ({change['missing before']:.0%} before)")
+            what.append(f"{change['missing']:.0%} missing, {change['missing before']:.0%} before")
         return f"{printable(name)} ({', '.join(what)})"
 
 

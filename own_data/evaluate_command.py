@@ -132,7 +132,9 @@ class Report:
         """The numbers of rows, the heading of the table, and what guessing would give."""
         y = self._y
         left_out = (
-            f"Left out: the other {n_left_out:,} anomalies." if n_left_out else "No anomaly is left out."
+            f"Left out: the other {n_left_out:,} anomalies."
+            if n_left_out
+            else "All training anomalies are used."
         )
         print(
             f"Held out: {len(test):,} rows, {y[test].sum():,} of them anomalies "

@@ -80,7 +80,7 @@ def label_in_words(known):
     """The label column, and what marked an anomaly in it."""
     if known["label"] is None:
         return NOT_RECORDED
-    values = ", ".join(known["anomaly_values"] or ["1 or true"])
+    values = ", ".join(known["anomaly_values"] or ["1, true or yes"])
     normal = "" if known["normal_value"] is None else f"; {known['normal_value']} marks normal rows"
     return f"{known['label']}; {values} marks an anomaly{normal}"
 

@@ -98,7 +98,7 @@ def run(args):
     all_checked = " ".join(f"--checked {name_of(path)}" for path in (*args.checked, args.output))
     print(
         f"Wrote {len(proposed):,} rows to {name_of(args.output)}: {n_suspicious:,} with the highest scores, "
-        f"and {n_others:,} that are unlike them and unlike all labelled rows.\n"
+        f"and {n_others:,} unlike them and unlike all labelled rows.\n"
         f"Fill in its column {args.label!r}: 1 for an anomaly, 0 for a normal row, nothing if you cannot "
         f"tell. Then give it to fit: {all_checked}"
     )

@@ -107,7 +107,10 @@ class Table:
             raise DataError(f"{only}: columns must be separated by , ; tab or |.")
         if lacking:
             found = ", ".join(self.columns)[:500] + self._doubt
-            raise DataError(f"{self.path} lacks the column {', '.join(lacking)} {purpose}; it has {found}.")
+            columns = "column" if len(lacking) == 1 else "columns"
+            raise DataError(
+                f"{self.path} lacks the {columns} {', '.join(lacking)} {purpose}; it has {found}."
+            )
 
     def _guarded(self, read, *arguments):
         """What a function returns; a problem with the file becomes an error of one sentence."""

@@ -65,6 +65,8 @@ def only_writer(results_dir):
 
 def _lock_file(folder):
     """The opened lock file of a results folder; it names the process that has the lock."""
+    if folder.exists() and not folder.is_dir():
+        raise UserError(f"{folder} is a file, not a folder")
     try:
         folder.mkdir(parents=True, exist_ok=True)
         if shutil.disk_usage(folder).free < FREE_BYTES:

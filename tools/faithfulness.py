@@ -84,7 +84,7 @@ def main(argv=None):
     known = lambda text: parse_names(text, SAVED_METHODS, "method")  # noqa: E731
     parser.add_argument("table", help="CSV whose labels are all known")
     parser.add_argument("--label", required=True, metavar="COLUMN")
-    parser.add_argument("--anomaly-value", metavar="VALUE", help="label of an anomaly, if not 1 or true")
+    parser.add_argument("--anomaly-value", metavar="VALUE", help="label of an anomaly, if not 1, true or yes")
     parser.add_argument("--methods", type=known, default=SAVED_METHODS, metavar="A,B", help="(default: all)")
     parser.add_argument("--rows", type=positive, default=100, help=f"number of rows to explain {default}")
     parser.add_argument("--n-labeled", type=positive, default=60, help=default)

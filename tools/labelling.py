@@ -10,9 +10,9 @@ used      check the rows that `next` proposes; the normal ones become known norm
 ignored   the same, but the normal ones stay unlabelled; they are not proposed again
 random    check random rows; the normal ones become known normals
 
-Tables: creditcard (creditcard.csv.xz: all frauds and 60,000 random other rows) and bank (bank-additional.zip,
-its file bank-additional-full.csv, anomaly: y = yes). The weight of known normals (training/known_normals.py)
-was chosen on other tables: thyroid, and w7a for one of its two numbers.
+Tables: creditcard (creditcard.csv or .csv.xz: all frauds and 60,000 random other rows) and bank
+(bank-additional.zip, its file bank-additional-full.csv, anomaly: y = yes). The weight of known
+normals (training/known_normals.py) was chosen on other tables: thyroid, and w7a for one of its two numbers.
 
 Writes <results>/labelling.csv, a line per round, and <results>/figures/labelling.png and .svg. Runs that are
 already in the file are not repeated. Takes about 20 minutes on 2 idle cores.
@@ -20,7 +20,6 @@ already in the file are not repeated. Takes about 20 minutes on 2 idle cores.
 
 import argparse
 import io
-import lzma
 import os
 import sys
 import zipfile
@@ -49,8 +48,8 @@ CELL = ["table", "method", "seed"]
 
 def read_creditcard(folder):
     """All frauds and 60,000 random other rows as strings, and which of them are frauds."""
-    with lzma.open(folder / "creditcard.csv.xz") as file:
-        texts = pd.read_csv(file, dtype=str)
+    packed = folder / "creditcard.csv.xz"
+    texts = pd.read_csv(packed if packed.exists() else folder / "creditcard.csv", dtype=str)
     is_fraud = (texts.pop("Class") == "1").to_numpy()
     normals = np.random.default_rng(0).choice(np.flatnonzero(~is_fraud), NORMALS, replace=False)
     rows = np.sort(np.concatenate([np.flatnonzero(is_fraud), normals]))
@@ -140,7 +139,8 @@ def measure(args, path):
         try:
             texts, y = TABLES[name](folder)
         except OSError as error:
-            raise DataError(f"{name} cannot be read from {folder} (PRENET_DATA): {error}.") from None
+            where = f"{folder} (set PRENET_DATA to the folder of the data)"
+            raise DataError(f"{name} cannot be read from {where}: {error}.") from None
         kinds = choose_columns(texts, name)
         columns = typed_columns(texts, kinds)
         for _, method, seed in missing:

@@ -87,11 +87,19 @@ SCALINGS = {
 # ---------------------------------------------------------------------------- the tables
 
 
+def plain_or_packed(path):
+    """A file, or if it is not there, the one that it was packed from."""
+    return path if path.exists() or not path.with_suffix("").exists() else path.with_suffix("")
+
+
 def from_csv(name, label, anomaly, member=None, keep=None, drop=(), every=1, **options):
     """Reads a CSV file of the data folder; the label of an anomaly starts with `anomaly`."""
 
     def read(folder):
-        path, as_texts = folder / name, {"dtype": str, "na_filter": False, "skipinitialspace": True}
+        path, as_texts = (
+            plain_or_packed(folder / name),
+            {"dtype": str, "na_filter": False, "skipinitialspace": True},
+        )
         if member:
             with zipfile.ZipFile(path) as archive, archive.open(member) as file:
                 texts = pd.read_csv(file, **as_texts, **options)

@@ -28,7 +28,7 @@ import data_prep
 from common.errors import DataError
 from loading import downloads, store, unsw
 from loading.fetching import SourceFinder
-from loading.registry import CLASSES, DATA_SETS, SEEN_SETS, UNSEEN_SETS, parse_unseen
+from loading.registry import ADDED_SETS, CLASSES, DATA_SETS, SEEN_SETS, UNSEEN_SETS, parse_unseen
 
 PROJECT = Path(data_prep.__file__).parent
 THYROID = "annthyroid_21feat_normalised.csv"
@@ -217,7 +217,7 @@ def test_statuses(data_dir, source):
         "synthetic",
     ]  # bac has the full size all the same
     assert (status.drop(["thyroid", "bac", "demo"]) == "missing").all()
-    assert len(status) == 14
+    assert len(status) == 14 + len(ADDED_SETS)
     missing = manifest(data_dir).loc["w7a"]
     assert (
         missing[["rows", "features", "anomalies", "order", "source", "sha256"]].isna().all()
@@ -477,10 +477,11 @@ def test_missing_sets_are_no_error_when_none_was_asked_for(data_dir, capsys):
 
 
 @pytest.mark.parametrize("arguments, message", [
-    (["--datasets", "thyroid,tyroid"], "unknown data set 'tyroid'; known: donors, census, .*, demo$"),
+    (["--datasets", "thyroid,tyroid"], r"unknown data set 'tyroid'; did you mean thyroid.*\?$"),
+    (["--datasets", "thyroid,xyz"], "unknown data set 'xyz'; known: donors, census, .*, demo$"),
     (["--datasets", ","], "no data set given$"),
     (["--source", "no/such/folder"], "no/such/folder is neither a folder nor an http"),
-    (["--sauce", "x"], "unrecognized arguments: --sauce x$"),
+    (["--sauce", "x"], r"unrecognized arguments: --sauce x; did you mean --source\?$"),
 ])  # fmt: skip
 def test_wrong_arguments(data_dir, capsys, arguments, message):
     with pytest.raises(SystemExit) as caught:
@@ -609,7 +610,7 @@ BAD = {  # data set, file name, content, what the message says after the file's 
     "svmlight label": ("news20", NEWS20, b"1 1:1\n-1 2:1\n", "has a label other than 0 and 1: '-1.0'"),
     "svmlight index": ("news20", NEWS20, b"1 99999999999999999999:1\n0 2:1\n", "is not an svmlight file"),
     "svmlight nan": ("news20", NEWS20, b"1 1:nan\n1 1:1\n0 2:1\n0 1:1\n", "holds missing, infinite"),
-    "svmlight rows": ("news20", NEWS20, SVM, "gives 4 rows and 2 features, the paper's news20 has 10,523"),
+    "svmlight rows": ("news20", NEWS20, SVM, "gives 4 rows and 2 features, but news20 must have 10,523"),
     "bank cell": ("campaign", BANK, bank(cell="old"),
         "holds 'old' in column 'age', row 2, where a number is expected"),
     "bank empty cell": ("campaign", BANK, bank(cell=""), "holds an empty cell in column 'age', row 2"),

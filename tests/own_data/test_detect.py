@@ -262,6 +262,7 @@ def test_kinds_of_columns(name, cells, kind, why):
     [
         (["1", "0", "", "1.0"], None, None, [1, 0, 0, 1]),
         (["True", "FALSE", " "], None, None, [1, 0, 0]),
+        (["Yes", "no", "NO"], None, None, [1, 0, 0]),
         (["yes", "no", "", "later"], ["yes"], None, [1, 0, 0, 0]),
         (["yes", "no", ""], ["yes"], "no", [1, 0, 0]),
         (["2", "1", "2.0"], ["2"], None, [1, 0, 1]),
@@ -276,7 +277,7 @@ def test_labels(cells, anomaly, normal, expected):
 @pytest.mark.parametrize(
     "cells, anomaly, normal, all_known",
     [
-        (["1", "yes"], None, None, False),
+        (["1", "maybe"], None, None, False),
         (["yes", "maybe", "no"], ["yes"], "no", False),
         (["1", "NaN"], None, None, False),
         (["yes", "nan"], ["yes"], None, False),
@@ -354,7 +355,7 @@ def test_a_bad_table_gives_one_sentence_and_code_2(folder, case, capsys):
 @pytest.mark.parametrize(
     "table, options, message",
     [
-        (events().drop(columns=["age", "member"]), "", "lacks the column age, member that"),
+        (events().drop(columns=["age", "member"]), "", "lacks the columns age, member that"),
         (changed(amount="many"), "", "Row 1: column 'amount' holds 'many'"),
         (
             changed(member=lambda t: t["member"].where(t.index != 9, "maybe")),

@@ -55,7 +55,7 @@ def test_a_shift_has_the_distance_that_the_normal_distribution_gives():
         ({"shift": 3.0}, "amount (distance 0.8"),
         ({"shift": 3.0}, "out of range"),
         ({"unknown": 0.3}, "% in unknown or rare levels)"),
-        ({"missing": 0.4}, "amount (39% missing (0% before))"),
+        ({"missing": 0.4}, "amount (39% missing, 0% before)"),
     ],
 )
 def test_changes_are_told_in_words(change, words):

@@ -333,7 +333,7 @@ def test_a_model_remembers_that_there_is_no_header(folder, capsys):
     assert run("score numbered.csv --model bare.model --header --output c") == 0
     assert Path("b").read_bytes() == Path("c").read_bytes()
     assert run("score new.csv --model named.model") == 2
-    assert "lacks the column amount, age, member, country that named.model" in capsys.readouterr().err
+    assert "lacks the columns amount, age, member, country that named.model" in capsys.readouterr().err
 
 
 # ---------------------------------------------------------------------------- model files

@@ -172,6 +172,8 @@ def test_the_other_cells_go_on_when_one_fails(data_dir):
     ("labels", "--n-labeled 30", "--n-labeled cannot be set: the experiment `labels` varies it"),
     ("sensitivity", "--methods iforest", "iForest has no parameter 'margin' to set"),
     ("unseen", "--methods iforest --lambda 0.1", "iForest has no parameter 'l2' to set"),
+    ("seen", "--set margin=x", "--set margin=x: margin is not a word; its usual value is 4.0"),
+    ("seen", "--datsets demo", "unrecognized arguments: --datsets demo; did you mean --datasets?"),
     ("seen", "--set margim=2", "PReNet has no parameter 'margim' to set"),
     ("seen", "--set margin=[1,2]", "must be NAME=VALUE, such as margin=2, not 'margin=[1,2]'"),
     ("seen", "--set pair_order=../x", "must be NAME=VALUE"),

@@ -324,7 +324,7 @@ def test_a_folder_that_cannot_be_written_to_is_told_before_work_starts(
 ):
     (tmp_path / "file").write_text("mine")
     run(data_dir, tmp_path / "file", *QUICK)
-    assert f"error: {tmp_path / 'file'} cannot be written: File exists" in capsys.readouterr().err
+    assert f"error: {tmp_path / 'file'} is a file, not a folder" in capsys.readouterr().err
     assert (tmp_path / "file").read_text() == "mine"
     monkeypatch.setattr("running.runs_file.FREE_BYTES", 2**62)
     with (
