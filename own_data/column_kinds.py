@@ -87,8 +87,7 @@ def refuse_unclear(name, levels, numbers, decimal, mostly_different):
     if levels.str.fullmatch(WRONG_NUMBERS[decimal]).all():
         raise DataError(
             f"Column {name!r} holds numbers like {unclear!r}: add --decimal {other_mark(decimal)} if that is "
-            f"their decimal "
-            f"mark, or write them as 1234{decimal}5, or leave out the column with --drop {name}."
+            f"their decimal mark, or write them as 1234{decimal}5, or leave out the column: --drop {name}."
         )
     if len(levels) >= MANY_LEVELS and numbers.notna().mean() > 0.5:
         raise DataError(
