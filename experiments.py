@@ -258,6 +258,22 @@ def make_parser():
     return parser
 
 
+def show_only(parser, name):
+    """Limit the help to one experiment, so that ./run_seen.sh --help is about Table 2 alone."""
+    experiment = EXPERIMENTS[name]
+    methods = "the interpretations" if name == "interpretations" else ", ".join(experiment.methods)
+    parser.prog = f"{parser.prog} {name}"
+    what = experiment.regenerates
+    parser.description = f"{what[0].upper()}{what[1:]}; {experiment.runs} runs of {methods}."
+    unfit = {"experiment", *experiment.sweeps, *(() if name == "contamination" else ["theorem"])}
+    for action in parser._actions:
+        if action.dest in unfit:
+            action.help = argparse.SUPPRESS
+        elif action.dest == "protocol":
+            action.metavar = "{" + ",".join(experiment.protocols) + "}"
+            action.help = "how data is split and labels are drawn; see docs/drivers.md (default: the first)"
+
+
 def add_what(add):
     """The arguments that select what is run, and where."""
     experiments = "; ".join(f"{name}: {experiment.regenerates}" for name, experiment in EXPERIMENTS.items())
@@ -403,8 +419,11 @@ def run_all(args):
 
 
 def main(argv=None):
+    words = sys.argv[1:] if argv is None else argv
     parser = make_parser()
-    args, unknown = parser.parse_known_args(argv)
+    if words and words[0] in EXPERIMENTS:
+        show_only(parser, words[0])
+    args, unknown = parser.parse_known_args(words)
     refuse_unknown(parser, unknown)
     try:
         with user_errors_end(parser):

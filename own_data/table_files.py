@@ -19,6 +19,18 @@ from own_data.features import MOST_COLUMNS
 
 HASHED_AT_ONCE = 2**20
 GZIP, PARQUET, ZIPS = b"\x1f\x8b", b"PAR1", (b"PK\3\4", b"PK\5\6")  # the second is an empty archive
+EXCEL = "an Excel or other office file, not a table: save the sheet as CSV"
+# what a file is that begins with these bytes, and what to do
+OTHER_FILES = {
+    b"\xd0\xcf\x11\xe0": EXCEL,
+    b"\x89PNG": "a picture, not a table",
+    b"\xff\xd8\xff": "a picture, not a table",
+    b"%PDF": "a PDF document, not a table",
+    b"BZh9": "compressed with bzip2: unpack it first",
+    b"\xfd7zX": "compressed with xz: unpack it first",
+    b"\x28\xb5\x2f\xfd": "compressed with zstd: unpack it first",
+}
+OFFICE_MEMBERS = {"[Content_Types].xml", "mimetype"}  # of .xlsx, .ods and their like, which are zip archives
 
 
 class TableFile:
@@ -76,6 +88,9 @@ class TableFile:
 
     def _unpacked(self):
         """The bytes of the text, and how many there may be."""
+        for start, what in OTHER_FILES.items():
+            if self._start.startswith(start):
+                raise DataError(f"{self.path} is {what}.")
         if self._start.startswith(GZIP):
             return gzip.GzipFile(fileobj=self._raw), SIZE_LIMIT
         if self._start in ZIPS:
@@ -91,6 +106,8 @@ class TableFile:
                 for member in archive.infolist()
                 if not member.is_dir() and not Path(member.filename).name.startswith(".")
             ]
+            if OFFICE_MEMBERS & {*names}:
+                raise DataError(f"{self.path} is {EXCEL}.")
             if len(names) != 1:
                 raise DataError(f"{self.path} must hold exactly one file, but holds {len(names)}.")
             return archive.open(names[0])

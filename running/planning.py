@@ -4,6 +4,7 @@ import numpy as np
 from scipy import sparse
 
 from loading.registry import with_all_others_seen
+from loading.splits import ANOMALY, OUTSIDE_PROTOCOLS
 from loading.store import load_data
 from methods import METHODS, make_detector
 from running.code_identity import code_hash
@@ -49,6 +50,7 @@ def configurations(args, names):
         for point in points(args)
     }
     for name in names:
+        note_fewer_labels(args, load_data(name, args.data_dir))
         for method in args.methods:
             # without labels, the seen classes do not matter: once per unseen class is enough
             dataset = name if METHODS[method].uses_labels or "->" not in name else with_all_others_seen(name)
@@ -61,6 +63,18 @@ def configurations(args, names):
                 if not is_too_costly(args, name, point):
                     wanted[configuration(args, method, data, dataset, point, detectors[method, point])] = None
     return list(wanted)
+
+
+def note_fewer_labels(args, data):
+    """Say which numbers of labels a data set cannot have: then all its training anomalies are labelled."""
+    asked = [point[1] for point in points(args) if point and point[0] == "n_labeled"] or [args.n_labeled]
+    there = np.count_nonzero(data.y == ANOMALY)
+    # at most all anomalies are training rows; the exact number takes a split, without contamination
+    if max(asked) > there // 2 and args.protocol not in OUTSIDE_PROTOCOLS:
+        there = len(data.split(args.protocol, 0, max(asked), 0.0).anomalies)
+    if beyond := [str(number) for number in asked if number > there]:
+        what = f"{data.name} has only {there} training anomalies"
+        print(f"{what}: with {' or '.join(beyond)} labels, all of them are labelled.")
 
 
 def configuration(args, method, data, dataset, point, detector):

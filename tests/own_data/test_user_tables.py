@@ -1,9 +1,11 @@
 """Tables as users have them: short rows, quotes, packing, encodings, decimal commas, no header; labels."""
 
+import bz2
 import csv
 import functools
 import io
 import json
+import lzma
 import re
 import shlex
 import zipfile
@@ -173,6 +175,24 @@ def test_other_zips_are_refused(folder, model_path, monkeypatch, content, messag
     assert run(f"score t.zip --model {model_path}") == 2
     error = capsys.readouterr().err
     assert message in error and error.count("\n") == 1 and not Path("scores.csv").exists()
+
+
+@pytest.mark.parametrize(
+    "content, message",
+    [
+        (zip_bytes(("[Content_Types].xml", b"<"), ("xl/workbook.xml", b"<")), "save the sheet as CSV"),
+        (bytes.fromhex("d0cf11e0a1b11ae1"), "save the sheet as CSV"),
+        (b"\x89PNG\r\n\x1a\n", "is a picture, not a table"),
+        (bz2.compress(CSV.encode()), "is compressed with bzip2: unpack it first"),
+        (lzma.compress(CSV.encode()), "is compressed with xz: unpack it first"),
+    ],
+    ids=["xlsx", "xls", "png", "bz2", "xz"],
+)
+def test_files_of_other_programs_are_named(folder, model_path, content, message, capsys):
+    Path("t.csv").write_bytes(content)
+    assert run(f"score t.csv --model {model_path}") == 2
+    error = capsys.readouterr().err
+    assert message in error and "encoding" not in error and not Path("scores.csv").exists()
 
 
 @pytest.mark.parametrize(

@@ -14,7 +14,7 @@ from common.paths import PUBLISHED
 from experiments import method_names
 from loading.fetching import SourceFinder
 from loading.registry import UNSEEN_SETS
-from loading.store import prepare_all
+from loading.store import load_data, prepare_all
 from methods import METHODS, method_group
 from running.configuration import Cell
 from running.paper_experiments import EXPERIMENTS, FIGURE_3_SETS
@@ -115,6 +115,27 @@ def test_methods_that_take_minutes_on_sparse_data_are_run_on_it_only_if_asked():
     )
     assert [why_not_sparse(args, "iforest") for args in (unasked, asked)] == [None, None]
     assert "takes minutes" in why_not_sparse(unasked, "prenet") and why_not_sparse(asked, "prenet") is None
+
+
+def test_more_labels_than_anomalies_are_mentioned(data_dir, capsys):
+    prepare_all(["demo"], SourceFinder(data_dir / "raw", offline=True), data_dir)
+    options = ["seen", "--demo", "--n-labeled", "100000", "--data-dir", str(data_dir)]
+    args = experiments.complete(experiments.make_parser().parse_args(options), "seen")
+    configurations(args, ["demo"])
+    split = load_data("demo", data_dir).split("released", 0, 100_000, 0.02)
+    what = f"demo has only {len(split.anomalies)} training anomalies: with 100000 labels, all of them are"
+    assert capsys.readouterr().out.startswith(what)
+
+
+@pytest.mark.parametrize("name, has, has_not", [
+    ("seen", "--n-labeled", "--theorem"), ("contamination", "--theorem", "[--contamination"),
+])  # fmt: skip
+def test_the_help_of_a_driver_is_about_its_experiment(name, has, has_not, capsys):
+    with pytest.raises(SystemExit):
+        experiments.main([name, "--help"])
+    out = capsys.readouterr().out
+    assert has in out and has_not not in out and "crosscheck:" not in out and "outside" not in out
+    assert EXPERIMENTS[name].regenerates in out
 
 
 def test_independent_protocol_and_label_budget(data_dir, tmp_path):
