@@ -60,12 +60,17 @@ def crosscheck_cells(results_dir, in_unit_range):
 
 
 def crosscheck_methods(cells):
-    """Per metric, kind of data set and method: means, mean |difference| and correlation over its cells.
+    """Per metric, kind of data set and method: means, mean |difference| and correlations over its cells.
 
-    Cells are those run in at least one of the two ways; a way that was not run in all of them is missing.
+    The correlation over all cells mostly shows that data sets differ; `within` is that of the deviations from
+    each data set's mean. Cells are those run in at least one of the two ways; a way that was not run in all of them is missing.
     """
     rows = []
-    kinds = {"all": cells, "features 0-1": cells[cells["features_0_1"] == True]}  # noqa: E712 (may be missing)
+    kinds = {
+        "all": cells,
+        "features 0-1": cells[cells["features_0_1"] == True],  # noqa: E712 (may be missing)
+        "other features": cells[cells["features_0_1"] == False],  # noqa: E712
+    }
     for (metric, kind), part in {
         (m, k): p[p["metric"] == m] for m in METRICS for k, p in kinds.items()
     }.items():
@@ -79,6 +84,9 @@ def crosscheck_methods(cells):
                 row[name] = ours.mean()
                 row[f"{name}_difference"] = (ours - own["theirs"]).abs().mean()
                 row[f"{name}_correlation"] = ours.corr(own["theirs"], min_periods=2)
+                both = pd.DataFrame({"ours": ours, "theirs": own["theirs"]})
+                within = both - both.groupby(own["dataset"]).transform("mean")
+                row[f"{name}_within"] = within["ours"].corr(within["theirs"], min_periods=2)
             rows.append(row)
     return pd.DataFrame(rows)
 

@@ -5,7 +5,8 @@
     ranks = today_ranks(runs)           # a DataFrame; reporting/today_text.py writes all of them
 
 All functions take the runs, one row each: method, dataset, n_labeled, run, auc_pr. Runs of the same number
-have the same draw for all methods of a data set and a label budget, so differences are paired by it.
+have the same draw for all methods of a data set and a label budget, so differences are paired by it, and
+averages, ranks and losses rest on the draws that all compared methods have (`compared`).
 """
 
 import numpy as np
@@ -25,12 +26,17 @@ MORE_LABELS = ("rosas-validated",)
 PAIRS = (
     ("prenet", "cross-entropy"),
     ("prenet", "logistic-converged"),
+    ("prenet", "xgbod"),
     ("prenet", "xgboost"),
     ("prenet", "catboost"),
+    ("prenet", "random-forest"),
     ("rosas-validated", "rosas"),
 )
 # The methods in question; figures show the others in grey.
-IN_FOCUS = ("prenet", "cross-entropy", "devnet", "logistic-converged", "random-forest", "xgboost", "catboost")
+IN_FOCUS = ("prenet", "cross-entropy", "logistic-converged", "xgbod", "random-forest", "xgboost", "catboost")
+FEWEST_DRAWS = 3  # a method with fewer is not compared with others
+# Sets on which methods differ so much that an average may rest on one of them alone.
+DECISIVE_SETS = ("thyroid", "fraud")
 ALL_BUDGETS = "all"  # instead of a label budget: all of them
 CELL = ["n_labeled", "dataset", "method"]
 AVERAGE_SET = "average of the data sets"  # instead of a data set: all of them
@@ -65,12 +71,30 @@ def without_more_labels(runs):
     return runs[~runs["method"].isin(MORE_LABELS)]
 
 
-def incomplete_cells(runs):
-    """Cells with fewer runs than another method has on that data set and budget: n_labeled, dataset, method,
-    runs, of. Their means cover other draws."""
-    cells = runs.groupby(CELL).size().rename("runs").reset_index()
-    cells["of"] = cells.groupby(["n_labeled", "dataset"])["runs"].transform("max")
-    return cells[cells["runs"] < cells["of"]].reset_index(drop=True)
+def compared(runs):
+    """The runs that averages, ranks and losses compare: same labels, the same draws, at least FEWEST_DRAWS.
+
+    Means over different draws would compare the draws.
+    """
+    runs, cell = without_more_labels(runs), ["n_labeled", "dataset"]
+    draws = runs.groupby(CELL)["run"].transform("nunique")
+    runs = runs[draws >= min(FEWEST_DRAWS, draws.max())]
+    n_methods = runs.groupby(cell)["method"].transform("nunique")
+    return runs[runs.groupby([*cell, "run"])["method"].transform("nunique") == n_methods]
+
+
+def draws_in_words(runs):
+    """The number of draws of each method, and of those that comparisons rest on, as a text without period."""
+    counts = runs.groupby("method")["run"].nunique()
+    groups = counts.groupby(counts).groups
+    if len(groups) == 1:
+        return f"{counts.iloc[0]} of every method"
+    common = compared(runs).groupby(["n_labeled", "dataset"])["run"].nunique().min()
+    texts = [f"comparisons of all methods rest on the {common} draws that they have in common"]
+    for n_draws in sorted(groups, reverse=True):
+        names = ", ".join(display_name(name) for name in in_method_order(groups[n_draws]))
+        texts.append(f"{n_draws} of {names}")
+    return "; ".join(texts)
 
 
 # ---------------------------------------------------------------------------- means
@@ -84,14 +108,14 @@ def mean_auc_pr(runs, n_labeled):
 
 
 def ranked_auc_pr(runs, n_labeled):
-    """The means of the methods that are ranked: same labels as the others, run on all data sets."""
-    return mean_auc_pr(without_more_labels(runs), n_labeled).dropna(axis=1)
+    """The means of the methods that are ranked: compared with all others, on all data sets."""
+    return mean_auc_pr(compared(runs), n_labeled).dropna(axis=1)
 
 
 def left_out(runs, n_labeled):
-    """The methods that were run at a budget, but not on all of its data sets."""
-    means = mean_auc_pr(without_more_labels(runs), n_labeled)
-    return [name for name in means if means[name].isna().any()]
+    """The methods that were run at a budget, but not with enough draws on all of its data sets."""
+    ranked = ranked_auc_pr(runs, n_labeled)
+    return [name for name in mean_auc_pr(without_more_labels(runs), n_labeled) if name not in ranked]
 
 
 def average_auc_pr(runs):
@@ -139,9 +163,19 @@ def today_ranks(runs):
 
 def losses(runs):
     """Per budget, data set and method: the best method's mean AUC-PR there minus this method's."""
-    means = today_means(without_more_labels(runs))
+    means = today_means(compared(runs))
     best = means.groupby(["n_labeled", "dataset"])["auc_pr"].transform("max")
     return means.assign(loss=best - means["auc_pr"])
+
+
+def significantly_behind(runs):
+    """{method: budgets} at which a method is significantly behind the one with the best rank (Nemenyi)."""
+    behind: dict[str, list] = {}
+    for n_labeled, part in today_ranks(runs).groupby("n_labeled"):
+        far = part["rank"] - part["rank"].min() >= part["critical_difference"]
+        for method in part["method"][far]:
+            behind.setdefault(method, []).append(n_labeled)
+    return {method: behind[method] for method in in_method_order(behind)}
 
 
 def today_regret(runs):
@@ -167,7 +201,7 @@ def today_best(runs):
     """The best method per data set and budget, and the next: n_labeled, dataset, best, auc_pr, second, ..."""
     rows = []
     for n_labeled in budgets(runs):
-        for dataset, means in mean_auc_pr(without_more_labels(runs), n_labeled).iterrows():
+        for dataset, means in mean_auc_pr(compared(runs), n_labeled).iterrows():
             ordered = means.dropna().sort_values(ascending=False, kind="stable")
             row = {"n_labeled": n_labeled, "dataset": dataset}
             row |= {"best": ordered.index[0], "auc_pr": ordered.iloc[0]}
@@ -207,19 +241,30 @@ def pair_differences(runs, method, other):
 
 
 def today_pairs(runs, pairs=PAIRS):
-    """Each pair per budget: n_labeled, method, other, mean, low, high, sets, above, below.
+    """Each pair per budget: n_labeled, method, other, mean, low, high, sets, ahead, above, below, draws, ...
 
-    The interval of the mean is a 95% one over data sets; `above` and `below` count the data sets whose own
-    interval, over draws, is above or below 0.
+    The interval of the mean is a 95% one over data sets. `ahead` counts the data sets with a mean above 0,
+    `above` and `below` those whose own interval, over draws, is above or below 0 (missing with a single
+    draw). `without_thyroid` and its like are the means over the other data sets.
     """
     rows = []
     for method, other in pairs:
         for n_labeled, part in pair_differences(runs, method, other).groupby("n_labeled"):
-            counts = {"sets": len(part), "above": (part["low"] > 0).sum(), "below": (part["high"] < 0).sum()}
+            counts = {"sets": len(part), "ahead": (part["mean"] > 0).sum()}
+            has_intervals = part["low"].notna().any()
+            counts |= {
+                "above": (part["low"] > 0).sum() if has_intervals else pd.NA,
+                "below": (part["high"] < 0).sum() if has_intervals else pd.NA,
+                "draws": part["draws"].min(),
+            }
+            means = part.set_index("dataset")["mean"]
+            others = {
+                f"without_{name}": means.drop(name, errors="ignore").mean() for name in DECISIVE_SETS
+            }
             row = {"n_labeled": n_labeled, "method": method, "other": other}
-            rows.append(row | t_interval(part["mean"])._asdict() | counts)
-    columns = ["n_labeled", "method", "other", *Lead._fields, "sets", "above", "below"]
-    return pd.DataFrame(rows, columns=columns)
+            rows.append(row | t_interval(part["mean"])._asdict() | counts | others)
+    columns = ["n_labeled", "method", "other", *Lead._fields, "sets", "ahead", "above", "below", "draws"]
+    return pd.DataFrame(rows, columns=[*columns, *(f"without_{name}" for name in DECISIVE_SETS)])
 
 
 # ---------------------------------------------------------------------------- curves over the label budgets

@@ -13,6 +13,8 @@ from judging.today import (
     IN_FOCUS,
     averaged_over_sets,
     budget_curves,
+    compared,
+    draws_in_words,
     today_ranks,
     today_runs,
     without_more_labels,
@@ -35,9 +37,10 @@ def today_figure(found):
     anchor = "figure-today"
     if not RunsFile(found.folder, "today").path.exists():
         return tag("div", missing(title, command), id=anchor)
-    runs = without_more_labels(today_runs(found.folder))
-    if runs.empty:
+    every_run = without_more_labels(today_runs(found.folder))
+    if every_run.empty:
         return tag("div", missing(title, command), id=anchor)
+    runs = compared(every_run)
     grid_of_labels = sorted(set(runs["n_labeled"]))
     sets = [runs[runs["dataset"] == name] for name in in_paper_order(runs["dataset"])]
     panels = [today_panel(part, grid_of_labels) for part in (averaged_over_sets(runs), *sets)]
@@ -52,7 +55,7 @@ def today_figure(found):
     text = (
         "AUC-PR with new splits and labels in every draw and default settings for all methods. PReNet's band "
     )
-    text += f"is its 95% interval over draws. Draws: {draws_in_words(runs)}. {best_in_words(runs)}"
+    text += f"is its 95% interval over draws. Draws: {draws_in_words(every_run)}. {best_in_words(runs)}"
     files = ["today.csv", "today_runs.csv", "today_ranks.csv", "today.md", "figures/today.png"]
     source = follow(found.folder, anchor, files, command)
     folded = foldable("Average ranks per number of labels", grid(ranks, "panels large"))
@@ -60,23 +63,9 @@ def today_figure(found):
     return figure(anchor, title, tag("p", escape(text)), panels, source)
 
 
-def draws_in_words(runs):
-    """The number of draws of each method."""
-    counts = runs.groupby("method")["run"].nunique()
-    groups = counts.groupby(counts).groups
-    if len(groups) == 1:
-        return f"{counts.iloc[0]} each"
-    texts = []
-    for n_draws in sorted(groups, reverse=True):
-        names = [METHODS[name].column for name in METHODS if name in groups[n_draws]]
-        texts.append(f"{n_draws} for {', '.join(names)}")
-    return "; ".join(texts)
-
-
 def best_in_words(runs):
-    """The best average per budget, in words, among the methods with the most draws."""
-    draws = runs.groupby("method")["run"].transform("nunique")
-    table = budget_curves(averaged_over_sets(runs[draws == draws.max()]))
+    """The best average per budget, in words, among the methods that can be compared."""
+    table = budget_curves(averaged_over_sets(runs))
     best = table.loc[table.groupby("n_labeled")["mean"].idxmax()]
     prenet = table[table["method"] == "prenet"].set_index("n_labeled")["mean"]
     texts = [

@@ -18,9 +18,9 @@ SHOWN = {
     "ours": "ours",
     "ours_difference": "mean |difference|",
     "ours_correlation": "correlation",
+    "ours_within": "within data sets",
     "ours_scaled": "ours, scaled",
     "ours_scaled_difference": "mean |difference|, scaled",
-    "ours_scaled_correlation": "correlation, scaled",
 }
 
 
@@ -51,7 +51,8 @@ def crosscheck_text(cells):
         f"ADGym's committed results and ours on its draws: {len(sets)} data sets, 5, 10 and 20 labels, three "
         f"draws each. {sets_in_unit_range(cells)} "
         "'Scaled' is ours with a MinMaxScaler; theirs is never scaled. Logistic regression is the control: "
-        "apart from the draws it has no random part. '-' means not run.",
+        "apart from the draws it has no random part. 'Within data sets' is the correlation of the deviations "
+        "from each data set's mean. '-' means not run.",
     ]
     methods = crosscheck_methods(cells)
     for (metric, data), part in methods.groupby(["metric", "data"], sort=False):

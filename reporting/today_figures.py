@@ -22,10 +22,10 @@ from judging.today import (
     averaged_over_sets,
     budget_curves,
     budgets,
+    compared,
     display_name,
     in_method_order,
     today_ranks,
-    without_more_labels,
 )
 from reporting.figures import (
     PAGE_WIDTH,
@@ -58,7 +58,7 @@ def styles(methods):
 
 
 def draw_labels_panel(axes, runs, looks, grid):
-    """One panel: a line per method over the label budgets, bands for the highlighted ones."""
+    """One panel: a line per method over the label budgets, and PReNet's band: more of them hide each other."""
     axes.set_xscale("log")
     axes.set_xticks(grid, [str(number) for number in grid])
     axes.xaxis.set_minor_locator(NullLocator())
@@ -67,7 +67,8 @@ def draw_labels_panel(axes, runs, looks, grid):
         part = table[table["method"] == method]
         if method in HIGHLIGHTED:
             is_prenet = method == "prenet"
-            draw_curve(axes, part["n_labeled"], part["mean"], part["half"], color, marker, is_prenet, (0, 1))
+            half = part["half"] if is_prenet else 0 * part["mean"]
+            draw_curve(axes, part["n_labeled"], part["mean"], half, color, marker, is_prenet, (0, 1))
         else:
             axes.plot(part["n_labeled"], part["mean"], **grey_look(marker), zorder=1.5)
 
@@ -78,10 +79,11 @@ def grey_look(marker):
 
 def labels_figure(runs):
     """A panel per data set and one of their average, which has the methods that were run on all of them."""
-    runs = without_more_labels(runs)
+    runs = compared(runs)
     looks, grid = styles(runs["method"]), budgets(runs)
     sets = in_paper_order(runs["dataset"])
-    figure, panels = panel_grid(len(sets) + 1, "AUC-PR against the number of labelled anomalies")
+    title = "AUC-PR against the number of labelled anomalies (the panels have different scales)"
+    figure, panels = panel_grid(len(sets) + 1, title)
     for axes, dataset in zip(panels, sets):
         draw_labels_panel(axes, runs[runs["dataset"] == dataset], looks, grid)
         axes.set_title(dataset)
@@ -90,7 +92,7 @@ def labels_figure(runs):
     for axes in panels:
         limit_auc([axes], 5)
     lines = [legend_line(method, *style) for method, style in looks.items()]
-    band = Patch(color="#777777", alpha=0.3, linewidth=0, label="band: 95% over draws")
+    band = Patch(color=HIGHLIGHTED["prenet"][0], alpha=0.3, linewidth=0, label="PReNet's 95% interval over draws")
     add_labels(figure, panels, ["labelled anomalies"], "AUC-PR", lines, [band])
     return figure
 

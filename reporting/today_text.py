@@ -15,20 +15,24 @@ import pandas as pd
 
 from common.command_line import user_errors_end
 from common.errors import UserError
+from common.numbers import signed
 from common.writing import written_whole
 from judging.effects import Lead
 from judging.tables import write_table
 from judging.today import (
     ALL_BUDGETS,
+    DECISIVE_SETS,
+    FEWEST_DRAWS,
     MORE_LABELS,
     PAIRS,
     average_auc_pr,
     budgets,
     display_name,
+    draws_in_words,
     in_method_order,
-    incomplete_cells,
     left_out,
     mean_auc_pr,
+    significantly_behind,
     today_best,
     today_means,
     today_pairs,
@@ -40,7 +44,6 @@ from judging.today import (
 from reporting.text_tables import as_markdown
 from reporting.today_figures import draw_today
 
-MOST_PLACES = 4  # at most this many are named, to keep the text short
 TABLES = {
     "today_means": today_means,
     "today_ranks": today_ranks,
@@ -75,24 +78,35 @@ def means_text(runs):
 
 
 def left_out_lines(runs):
-    """Which methods are missing from averages and ranks, and which means cover fewer runs."""
+    """Which draws the comparisons rest on, and which methods are missing from averages and ranks."""
     at: dict[str, list] = {}
     for n_labeled in budgets(runs):
         for method in left_out(runs, n_labeled):
             at.setdefault(method, []).append(str(n_labeled))
     missing = "; ".join(f"{display_name(name)} ({', '.join(numbers)} labels)" for name, numbers in at.items())
-    lines = [f"Not in averages and ranks, because not run on all data sets: {missing}."] if missing else []
+    lines = [f"Draws: {draws_in_words(without_more_labels(runs))}."]
+    if missing:
+        why = f"not run on all data sets with at least {FEWEST_DRAWS} draws"
+        lines.append(f"Not in averages, ranks and losses, because {why}: {missing}.")
     more_labels = [name for name in MORE_LABELS if name in set(runs["method"])]
     if more_labels:
         lines.append(
             f"{joined(more_labels)}: not ranked, because it uses labels that the other methods lack."
         )
-    fewer = []
-    for (method, n_runs, of), cells in incomplete_cells(runs).groupby(["method", "runs", "of"], sort=False):
-        places = [f"{cell.dataset}, {cell.n_labeled} labels" for cell in cells.itertuples()]
-        where = "; ".join(places) if len(places) <= MOST_PLACES else f"{len(places)} cells"
-        fewer.append(f"{display_name(method)} on {where} ({n_runs} of {of})")
-    return lines + ([f"Fewer runs than others: {'; '.join(fewer)}."] if fewer else [])
+    return lines
+
+
+def behind_in_words(runs):
+    """Which methods are significantly behind the one with the best rank, as a sentence."""
+    behind, every = significantly_behind(runs), budgets(runs)
+    if not behind:
+        return "No method is significantly behind the one with the best rank."
+    where = {
+        method: "every number of" if numbers == every else ", ".join(map(str, numbers))
+        for method, numbers in behind.items()
+    }
+    texts = [f"{display_name(method)} (with {numbers} labels)" for method, numbers in where.items()]
+    return f"Significantly behind the method with the best rank: {', '.join(texts)}; no other."
 
 
 def ranks_table(ranks):
@@ -114,7 +128,7 @@ def ranks_text(runs):
         "not differ significantly (Nemenyi, 5%): their ranks differ by less than the critical difference. "
         "With so few data sets it is large, and no significant difference does not mean no difference."
     )
-    return "\n\n".join(["## Average ranks", note, as_markdown(ranks_table(ranks))])
+    return "\n\n".join(["## Average ranks", note, as_markdown(ranks_table(ranks)), behind_in_words(runs)])
 
 
 def tests_in_words(tests):
@@ -145,7 +159,8 @@ def regret_text(runs):
     note = (
         "The loss from always using one method: the best method's mean AUC-PR on a data set minus this "
         "method's. Shown are the mean over data sets and, in brackets, the largest loss. `cells` is the "
-        "number of data sets times budgets that it was run on."
+        "number of data sets times budgets that it was run on. The best method is the largest of many "
+        "similar means, so losses are somewhat too large, and grow with every method that is added."
     )
     return "\n\n".join(["## Regret", note, as_markdown(regret_table(runs))])
 
@@ -154,10 +169,19 @@ def pair_table(pairs_of_runs, method, other):
     """The paired differences of two methods, a row per budget."""
     part = pairs_of_runs[(pairs_of_runs["method"] == method) & (pairs_of_runs["other"] == other)]
     leads = [str(Lead(*lead)) for lead in part[list(Lead._fields)].itertuples(index=False)]
-    counts = {"above 0": part["above"].tolist(), "below 0": part["below"].tolist()}
-    shown = pd.DataFrame({"difference": leads, **counts, "data sets": part["sets"].tolist()})
+    counts = {
+        "ahead on": [f"{ahead} of {sets}" for ahead, sets in zip(part["ahead"], part["sets"])],
+        "above 0": part["above"].map(count_or_dash).tolist(),
+        "below 0": part["below"].map(count_or_dash).tolist(),
+    }
+    others = {f"without {name}": part[f"without_{name}"].map(signed).tolist() for name in DECISIVE_SETS}
+    shown = pd.DataFrame({"difference": leads, **counts, **others, "draws": part["draws"].tolist()})
     shown.index = pd.Index(part["n_labeled"], name="labels")
     return shown
+
+
+def count_or_dash(count):
+    return "-" if pd.isna(count) else str(int(count))
 
 
 def pairs_text(runs, pairs=PAIRS):
@@ -165,8 +189,10 @@ def pairs_text(runs, pairs=PAIRS):
     table, parts = today_pairs(runs, pairs), []
     note = (
         "Difference of AUC-PR, paired by draw: mean over data sets with its 95% t interval over data sets. "
-        "`above 0` and `below 0` count the data sets whose own 95% interval, over draws, excludes 0; "
-        "without any real difference, that happens for one in twenty."
+        "`ahead on` counts the data sets with a mean above 0, `above 0` and `below 0` those whose own 95% "
+        "interval, over redraws of the same data, excludes 0; without any real difference, that happens for "
+        "one in twenty. `without` leaves out a data set that may decide the mean alone. Budgets are not "
+        "independent: they share the test rows, and the labels of a smaller one are among those of a larger."
     )
     for method, other in pairs:
         shown = pair_table(table, method, other)

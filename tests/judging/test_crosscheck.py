@@ -133,6 +133,18 @@ def test_sets_with_features_between_0_and_1_are_counted_by_themselves(results):
     row = methods.set_index(["metric", "data", "method"]).loc[("auc_pr", "features 0-1", "prenet")]
     assert (row["sets"], row["cells"]) == (1, 3)
     assert row["ours_difference"] == pytest.approx(0.04 / 3)
+    # two cells of one data set: they lie on a line
+    row = methods.set_index(["metric", "data", "method"]).loc[("auc_pr", "other features", "prenet")]
+    assert (row["sets"], row["cells"], row["ours_within"]) == (1, 2, pytest.approx(1))
+
+
+def test_correlation_within_data_sets_does_not_count_that_sets_differ():
+    """Ours rises with theirs from set to set, but falls with it on each."""
+    rows = [("a", 0.1, 0.2), ("a", 0.2, 0.1), ("b", 0.8, 0.9), ("b", 0.9, 0.8)]
+    cells = pd.DataFrame(rows, columns=["dataset", "theirs", "ours"])
+    cells = cells.assign(metric="auc_pr", method="prenet", features_0_1=True, ours_scaled=np.nan)
+    row = crosscheck_methods(cells).set_index(["metric", "data", "method"]).loc[("auc_pr", "all", "prenet")]
+    assert row["ours_correlation"] > 0.9 and row["ours_within"] == pytest.approx(-1)
 
 
 def test_means_of_a_data_set(results):

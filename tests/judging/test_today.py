@@ -7,12 +7,14 @@ import pytest
 from judging.ranks import clique_letters, cliques, nemenyi_critical_difference
 from judging.today import (
     average_auc_pr,
+    compared,
     display_name,
+    draws_in_words,
     in_method_order,
-    incomplete_cells,
     left_out,
     mean_auc_pr,
     pair_differences,
+    significantly_behind,
     t_interval,
     today_best,
     today_means,
@@ -71,11 +73,23 @@ def test_written_means_count_their_runs():
     assert (table["runs"] == 2).all()
 
 
-def test_cells_with_fewer_runs_are_named():
-    runs = made_runs().drop(index=0)  # PReNet's first run on census
-    (cell,) = incomplete_cells(runs).itertuples(index=False)
-    assert tuple(cell) == (5, "census", "prenet", 1, 2)
-    assert incomplete_cells(made_runs()).empty
+def test_methods_are_compared_on_the_draws_that_all_of_them_have():
+    """CatBoost has draws 0 to 2 only, on which every method is better; newcomer has two, too few to compare."""
+    runs = made_runs(budgets=(5,), draws=(0.06, 0.05, 0.04, -0.05, -0.10))
+    runs = runs[(runs["method"] != "catboost") | (runs["run"] < 3)]
+    runs = runs[(runs["method"] != "newcomer") | (runs["run"] < 2)]
+    kept = compared(runs)
+    assert set(kept["run"]) == {0, 1, 2} and set(kept["method"]) == {"prenet", "catboost", "partly"}
+    average = average_auc_pr(runs)[5]
+    assert average.to_dict() == pytest.approx({"prenet": 0.75, "catboost": 0.4 + 0.2 / 3 + 0.05})
+    assert left_out(runs, 5) == ["newcomer", "partly"]
+    assert set(today_regret(runs)["method"]) == {"prenet", "catboost", "partly"}
+    assert "newcomer" not in set(today_best(runs)["best"])
+    assert draws_in_words(runs[runs["method"] != "rosas-validated"]) == (
+        "comparisons of all methods rest on the 3 draws that they have in common; "
+        "5 of PReNet, partly; 3 of CatBoost; 2 of newcomer"
+    )
+    assert draws_in_words(made_runs()) == "2 of every method"
 
 
 # ---------------------------------------------------------------------------- ranks
@@ -123,6 +137,7 @@ def test_friedman_statistic_of_one_order_on_all_sets():
     assert ranks["friedman_p"].iloc[0] == pytest.approx(np.exp(-6))  # chi^2 with two degrees of freedom
     # CD = 2.343 sqrt(12 / 36) = 1.353: neighbours do not differ, the first and the last do
     assert ranks["cliques"].tolist() == ["a", "ab", "b"]
+    assert significantly_behind(made_runs(means, budgets=(5,))) == {"logistic": [5]}
 
 
 # ---------------------------------------------------------------------------- regret, best
@@ -201,6 +216,15 @@ def test_pairs_over_data_sets():
     assert row.mean == pytest.approx(0)
     assert row.high == pytest.approx(4.3027 * 0.1 / 3**0.5, abs=1e-4)
     assert row.low == pytest.approx(-row.high)
+    # census, 0.1 ahead, and campaign, 0.1 behind; thyroid is 0
+    assert (row.ahead, row.draws) == (1, 3)
+    assert row.without_thyroid == pytest.approx(0) and row.without_fraud == pytest.approx(0)
+
+
+def test_one_draw_has_no_intervals_to_count():
+    (row,) = today_pairs(paired_runs().query("run == 0")).itertuples(index=False)
+    assert row.draws == 1 and row.above is pd.NA and row.below is pd.NA
+    assert row.ahead == 2 and row.without_thyroid == pytest.approx(0)
 
 
 def test_a_draw_that_one_method_lacks_is_left_out():

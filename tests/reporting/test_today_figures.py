@@ -72,7 +72,7 @@ def test_a_line_has_the_means_over_runs(runs):
 def test_every_method_is_in_the_legend_but_the_one_with_more_labels(runs):
     (legend,) = labels_figure(runs).legends
     names = [text.get_text().strip() for text in legend.get_texts()]
-    assert {"PReNet", "DSAD", "newcomer", "band: 95% over draws"} <= set(names)
+    assert {"PReNet", "DSAD", "newcomer", "PReNet's 95% interval over draws"} <= set(names)
     assert len([name for name in names if name]) == len(METHODS_RUN) - 1 + 1  # and the band
 
 
@@ -136,7 +136,8 @@ def test_files_are_written_and_the_same_each_time(runs, tmp_path):
 
 def test_text_names_who_is_left_out_and_why(runs):
     text = today_text(runs)
-    assert "not run on all data sets: newcomer (5, 20, 120 labels)." in text
+    why = "because not run on all data sets with at least 3 draws"
+    assert f"{why}: newcomer (5, 20, 120 labels)." in text
     assert "RoSAS, validated: not ranked" in text
     assert "| RoSAS, validated |" not in text
     assert "### RoSAS, validated - RoSAS" in text
@@ -149,12 +150,15 @@ def test_text_has_the_numbers(runs):
     ).replace(NO_BREAK, " ")
     assert "| PReNet | 0.815 | 0.830 | 0.930 |" in lines
     assert "Of 9 cells: PReNet 9." in lines
-    assert "| 5 | +0.050 [+0.050, +0.050] | 3 | 0 | 3 |" in lines
+    assert "| 5 | +0.050 [+0.050, +0.050] | 3 of 3 | 3 | 0 | +0.050 | +0.050 | 3 |" in lines
 
 
-def test_text_names_cells_with_fewer_runs(runs):
-    assert "Fewer runs" not in today_text(runs)
-    assert "Fewer runs than others: PReNet on census, 5 labels (2 of 3)." in today_text(runs.drop(index=0))
+def test_text_names_the_draws(runs):
+    assert "Draws: 3 of every method." in today_text(runs)
+    fewer = today_text(runs.query("method != 'catboost' or run == 0"))
+    assert "1 of CatBoost" in fewer and "CatBoost (5, 20, 120 labels)" in fewer
+    pair = fewer.partition("### PReNet - CatBoost")[2].replace(NO_BREAK, " ")
+    assert "| 3 of 3 | - | - | +0.100 | +0.100 | 1 |" in pair  # one draw has no interval of its own
 
 
 def test_command_writes_all_files(runs, tmp_path, capsys):
