@@ -24,6 +24,7 @@ from common.command_line import (
     rate,
     refuse_unknown,
     setting,
+    stopped_as_by_ctrl_c,
     user_errors_end,
 )
 from common.errors import UserError
@@ -101,7 +102,7 @@ def run_experiment(args):
 
 def run_and_append(args, cells, runs_file, session):
     """Run the cells and append each run as it ends; returns what failed, as lines of text."""
-    failures, notes = [], []
+    failures, notes, before = [], [], runs_file.count()
     try:
         for cell, measured, error in with_progress(run_cells(cells, args.jobs, args.cluster), cells):
             if error is None:
@@ -110,7 +111,8 @@ def run_and_append(args, cells, runs_file, session):
                 notes += [f"{cell}: {measured['note']}"] if measured["note"] else []
             else:
                 failures.append(f"{cell}: {error}")
-    finally:  # also when stopped
+    finally:  # also when stopped, perhaps between writing a run and counting it
+        session.entry["runs_made"] = runs_file.count() - before
         if session.entry["runs_made"]:
             session.save()
             print(provenance.describe(session.entry))
@@ -426,7 +428,7 @@ def main(argv=None):
     args, unknown = parser.parse_known_args(words)
     refuse_unknown(parser, unknown)
     try:
-        with user_errors_end(parser):
+        with user_errors_end(parser), stopped_as_by_ctrl_c():
             failures = run_all(args)
     except KeyboardInterrupt:
         print("\nStopped. Every finished run is kept; run the same command to resume.", file=sys.stderr)

@@ -5,4 +5,4 @@ set -euo pipefail
 cd "$(dirname "$0")"
 source ./setup_env.sh
 
-"$python" experiments.py ablation "$@"
+exec "$python" experiments.py ablation "$@"

@@ -7,4 +7,4 @@ cd "$(dirname "$0")"
 source ./setup_env.sh
 
 # seen, unseen, labels, contamination, ablation, sensitivity; each also has its own run_*.sh
-"$python" experiments.py all "$@"
+exec "$python" experiments.py all "$@"

@@ -6,4 +6,4 @@ set -euo pipefail
 cd "$(dirname "$0")"
 source ./setup_env.sh
 
-"$python" experiments.py contamination "$@"
+exec "$python" experiments.py contamination "$@"

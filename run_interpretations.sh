@@ -8,4 +8,4 @@ cd "$(dirname "$0")"
 source ./setup_env.sh
 
 # data sets: donors, census, fraud, celeba, bac, w7a, campaign, thyroid; --methods dsad-plain,fsnet-natural runs only these
-"$python" experiments.py interpretations "$@"
+exec "$python" experiments.py interpretations "$@"

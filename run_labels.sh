@@ -7,4 +7,4 @@ cd "$(dirname "$0")"
 source ./setup_env.sh
 
 # methods: prenet, devnet, dsad, fsnet, cfsnet, repen (iForest uses no labels)
-"$python" experiments.py labels "$@"
+exec "$python" experiments.py labels "$@"

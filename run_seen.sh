@@ -9,4 +9,4 @@ source ./setup_env.sh
 
 # methods: the seven of Table 2 (prenet, devnet, dsad, fsnet, cfsnet, repen, iforest); --methods all adds xgbod, pumad, feawad
 # data sets: those available of donors, census, fraud, celeba, dos, rec, fuz, bac, w7a, campaign, news20, thyroid
-"$python" experiments.py seen "$@"
+exec "$python" experiments.py seen "$@"

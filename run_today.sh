@@ -7,4 +7,4 @@ cd "$(dirname "$0")"
 source ./setup_env.sh
 
 # data sets: donors, census, fraud, celeba, bac, w7a, campaign, thyroid; --methods prenet,catboost runs only these
-"$python" experiments.py today "$@"
+exec "$python" experiments.py today "$@"

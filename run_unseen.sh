@@ -10,4 +10,4 @@ source ./setup_env.sh
 
 # methods: the seven of Table 2; iForest, which uses no labels, once per unseen class. --methods all adds xgbod, pumad, feawad
 # unseen classes: bac, dos, fuz, rec; seen: every combination of the other three
-"$python" experiments.py unseen "$@"
+exec "$python" experiments.py unseen "$@"

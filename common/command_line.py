@@ -5,6 +5,7 @@ import ast
 import difflib
 import os
 import re
+import signal
 import sys
 from contextlib import contextmanager
 
@@ -28,6 +29,16 @@ def user_errors_end(parser):
     except BrokenPipeError:
         os.dup2(os.open(os.devnull, os.O_WRONLY), STANDARD_OUTPUT)  # for what Python flushes at exit
         sys.exit(UNREAD)
+
+
+@contextmanager
+def stopped_as_by_ctrl_c():
+    """Let SIGTERM, with which containers and job schedulers stop a program, do what Ctrl-C does."""
+    before = signal.signal(signal.SIGTERM, signal.default_int_handler)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGTERM, before)
 
 
 def refuse_unknown(parser, words):

@@ -151,6 +151,10 @@ class RunsFile:
         with written_whole(self.path) as file:
             file.write(header.encode() + b"".join(line + b",\r\n" for line in lines))
 
+    def count(self):
+        """The number of runs in the file."""
+        return self.path.read_bytes().count(b"\n") - 1
+
     def append(self, row):
         try:
             with open(self.path, "a", newline="") as file:

@@ -27,6 +27,7 @@ from loading.store import prepare_all
 from running import processes
 from running.configuration import Cell
 from running.processes import run_cells
+from running.provenance import read_sessions
 from running.runs_file import IDENTITY, RunsFile, only_writer
 
 KILLS = 10
@@ -178,9 +179,13 @@ def test_a_last_line_cut_off_anywhere_is_dropped_and_no_neighbour_is_lost(data_d
     assert runs.path.read_bytes().startswith(b"".join(kept)) and len(measured(runs.path)) == 12
 
 
-def test_ctrl_c_ends_everything_within_2_seconds(data_dir, tmp_path):
-    """At a moment when the workers import, and when they have made runs, which are then told of."""
-    for pause, made in ((0.5, 0), (0, 3)):
+@pytest.mark.parametrize("stop", [signal.SIGINT, signal.SIGTERM])
+def test_ctrl_c_and_sigterm_end_everything_within_2_seconds(data_dir, tmp_path, stop):
+    """Ctrl-C reaches the workers too, SIGTERM of a container or job scheduler the driver alone.
+
+    At a moment when the workers import, and when they have made runs, which are then told of and counted.
+    """
+    for pause, made in ((0.5, 0), (0, 3)) if stop == signal.SIGINT else ((0, 3),):
         process = start(
             data_dir,
             tmp_path,
@@ -198,7 +203,7 @@ def test_ctrl_c_ends_everything_within_2_seconds(data_dir, tmp_path):
         time.sleep(pause)
         while count_runs(tmp_path / "seen_runs.csv") < made and process.poll() is None:
             time.sleep(0.02)
-        os.killpg(process.pid, signal.SIGINT)
+        (os.killpg if stop == signal.SIGINT else os.kill)(process.pid, stop)
         pressed = time.monotonic()
         out, err = process.communicate(timeout=20)
         assert time.monotonic() - pressed < 2 and not any(map(is_alive, workers))
@@ -206,6 +211,8 @@ def test_ctrl_c_ends_everything_within_2_seconds(data_dir, tmp_path):
             process.returncode == 130 and "run the same command to resume" in err and "Traceback" not in err
         )
         assert not made or " runs in 0:" in out
+    (session,) = read_sessions(tmp_path / "seen_provenance.json")
+    assert session["runs_made"] == count_runs(tmp_path / "seen_runs.csv")
 
 
 def kill_workers_of(cells, times):
