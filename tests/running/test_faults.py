@@ -30,7 +30,7 @@ from running.processes import run_cells
 from running.provenance import read_sessions
 from running.runs_file import IDENTITY, RunsFile, only_writer
 
-KILLS = 10
+KILLS = 6
 QUICK = ("--methods", "iforest", "--set", "n_trees=5")
 DEATH = "the worker process died (SIGKILL, perhaps out of memory: try fewer --jobs)"
 RUNS_OF_TREES, RUNS_OF_NETWORK = 30, 3
