@@ -34,6 +34,7 @@ METHODS = {
         "Logistic, conv.", "classifiers", "Logistic", "today", (("tol", 1e-8), ("max_iter", 1_000))
     ),
     "xgboost": Method("XGBoost", "classifiers", "XGBoost", "today"),
+    "xgboost-half": Method("XGBoost, 0.5", "classifiers", "XGBoost", "today", (("base_score", 0.5),)),
     "catboost": Method("CatBoost", "classifiers", "CatBoost", "today"),
     "random-forest": Method("Random forest", "classifiers", "RandomForest", "today"),
     "cross-entropy": Method("Cross-entropy", "cross_entropy", "CrossEntropy", "today"),

@@ -28,6 +28,7 @@ PAIRS = (
     ("prenet", "logistic-converged"),
     ("prenet", "xgbod"),
     ("prenet", "xgboost"),
+    ("xgboost-half", "xgboost"),
     ("prenet", "catboost"),
     ("prenet", "random-forest"),
     ("rosas-validated", "rosas"),
@@ -85,7 +86,7 @@ def compared(runs):
 
 def draws_in_words(runs):
     """The number of draws of each method, and of those that comparisons rest on, as a text without period."""
-    counts = runs.groupby("method")["run"].nunique()
+    counts = runs.groupby(CELL)["run"].nunique().groupby("method").min()
     groups = counts.groupby(counts).groups
     if len(groups) == 1:
         return f"{counts.iloc[0]} of every method"
@@ -182,7 +183,7 @@ def today_regret(runs):
     """The loss from always using one method, per budget and over all: mean and largest loss, and where.
 
     n_labeled (a number, or `all`), method, mean_loss, largest_loss, dataset, at (the budget of the largest),
-    cells (data sets times budgets that the method was run on); the smallest mean first.
+    cells (data sets times budgets that the method was run on); those run on all first, by their mean.
     """
     table, parts = losses(runs), []
     for n_labeled in [*budgets(table), ALL_BUDGETS]:
@@ -193,7 +194,9 @@ def today_regret(runs):
             row = {"n_labeled": n_labeled, "method": method, "mean_loss": part["loss"].mean()}
             where = {"largest_loss": worst["loss"], "dataset": worst["dataset"], "at": worst["n_labeled"]}
             rows.append(row | where | {"cells": len(part)})
-        parts.append(pd.DataFrame(rows).sort_values("mean_loss", kind="stable"))
+        # a method that was run on fewer cells has another mean
+        order = {"by": ["cells", "mean_loss"], "ascending": [False, True]}
+        parts.append(pd.DataFrame(rows).sort_values(**order, kind="stable"))
     return pd.concat(parts, ignore_index=True)
 
 

@@ -42,6 +42,7 @@ def tables_beyond(folder):
         "today-logistic": lambda: pair("prenet", "logistic-converged"),
         "today-xgboost": lambda: pair("prenet", "xgboost"),
         "today-xgbod": lambda: pair("prenet", "xgbod"),
+        "today-xgboost-half": lambda: pair("xgboost-half", "xgboost"),
         "today-catboost": lambda: pair("prenet", "catboost"),
         "today-rosas": lambda: pair("rosas-validated", "rosas"),
     }

@@ -15,6 +15,7 @@ from toys import two_clusters
 from xgboost import XGBClassifier
 
 from classifiers import CatBoost, Logistic, RandomForest, XGBoost
+from methods import make_detector
 
 ALL = (Logistic, XGBoost, CatBoost, RandomForest)
 EACH = pytest.mark.parametrize("detector_class", ALL)
@@ -116,7 +117,7 @@ def test_same_seed_same_scores(detector_class, data):
 def test_clone_and_params(detector_class, data):
     X, _, known = data
     detector = detector_class(random_state=7).fit(X, known)
-    own = {"tol": 1e-4, "max_iter": 100} if detector_class is Logistic else {}
+    own = {Logistic: {"tol": 1e-4, "max_iter": 100}, XGBoost: {"base_score": None}}.get(detector_class, {})
     assert detector.get_params() == {"random_state": 7, "contamination": 0.1} | own
     copy = clone(detector)
     assert copy.get_params() == detector.get_params() and not hasattr(copy, "n_features_in_")
@@ -163,3 +164,15 @@ def test_unknown_or_missing_arrays_are_refused(detector_class, data):
         detector_class().restore(arrays | {"model_": np.zeros(3)}, X.shape[1])
     with pytest.raises(ValueError, match="unexpected array 'large_'"):
         detector_class().restore(arrays | {"large_": np.zeros(10**6)}, X.shape[1])
+
+
+def test_xgboost_half_is_the_librarys_that_starts_from_one_half(data):
+    """The default starts from the share of anomalies, so its trees are others."""
+    X, _, known = data
+    half, default = (make_detector(name, random_state=3).fit(X, known) for name in ("xgboost-half", "xgboost"))
+    seed = int(np.random.default_rng(3).integers(2**31))
+    rows, labels = np.concatenate([X[known == 0], X[known == 1]]), np.sort(known)
+    library = XGBClassifier(base_score=0.5, random_state=seed, n_jobs=1).fit(rows, labels)
+    expected = library.predict(X, output_margin=True)  # its constant is log(0.5 / 0.5) = 0
+    np.testing.assert_allclose(half.decision_function(X), expected, atol=1e-5)
+    assert np.abs(default.decision_function(X) - expected).max() > 0.01
