@@ -63,7 +63,8 @@ def crosscheck_methods(cells):
     """Per metric, kind of data set and method: means, mean |difference| and correlations over its cells.
 
     The correlation over all cells mostly shows that data sets differ; `within` is that of the deviations from
-    each data set's mean. Cells are those run in at least one of the two ways; a way that was not run in all of them is missing.
+    each data set's mean. Cells are those run in at least one of the two ways; a way that was not run in all
+    of them is missing.
     """
     rows = []
     kinds = {

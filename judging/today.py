@@ -261,9 +261,7 @@ def today_pairs(runs, pairs=PAIRS):
                 "draws": part["draws"].min(),
             }
             means = part.set_index("dataset")["mean"]
-            others = {
-                f"without_{name}": means.drop(name, errors="ignore").mean() for name in DECISIVE_SETS
-            }
+            others = {f"without_{name}": means.drop(name, errors="ignore").mean() for name in DECISIVE_SETS}
             row = {"n_labeled": n_labeled, "method": method, "other": other}
             rows.append(row | t_interval(part["mean"])._asdict() | counts | others)
     columns = ["n_labeled", "method", "other", *Lead._fields, "sets", "ahead", "above", "below", "draws"]

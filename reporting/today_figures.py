@@ -58,7 +58,7 @@ def styles(methods):
 
 
 def draw_labels_panel(axes, runs, looks, grid):
-    """One panel: a line per method over the label budgets, and PReNet's band: more of them hide each other."""
+    """One panel: a line per method over the label budgets, and PReNet's band: more would hide each other."""
     axes.set_xscale("log")
     axes.set_xticks(grid, [str(number) for number in grid])
     axes.xaxis.set_minor_locator(NullLocator())
@@ -92,7 +92,9 @@ def labels_figure(runs):
     for axes in panels:
         limit_auc([axes], 5)
     lines = [legend_line(method, *style) for method, style in looks.items()]
-    band = Patch(color=HIGHLIGHTED["prenet"][0], alpha=0.3, linewidth=0, label="PReNet's 95% interval over draws")
+    band = Patch(
+        color=HIGHLIGHTED["prenet"][0], alpha=0.3, linewidth=0, label="PReNet's 95% interval over draws"
+    )
     add_labels(figure, panels, ["labelled anomalies"], "AUC-PR", lines, [band])
     return figure
 

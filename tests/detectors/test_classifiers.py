@@ -169,7 +169,9 @@ def test_unknown_or_missing_arrays_are_refused(detector_class, data):
 def test_xgboost_half_is_the_librarys_that_starts_from_one_half(data):
     """The default starts from the share of anomalies, so its trees are others."""
     X, _, known = data
-    half, default = (make_detector(name, random_state=3).fit(X, known) for name in ("xgboost-half", "xgboost"))
+    half, default = (
+        make_detector(name, random_state=3).fit(X, known) for name in ("xgboost-half", "xgboost")
+    )
     seed = int(np.random.default_rng(3).integers(2**31))
     rows, labels = np.concatenate([X[known == 0], X[known == 1]]), np.sort(known)
     library = XGBClassifier(base_score=0.5, random_state=seed, n_jobs=1).fit(rows, labels)
