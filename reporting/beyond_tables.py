@@ -7,16 +7,21 @@ import pandas as pd
 from judging.tables import in_paper_order, read_frame
 from judging.today import (
     display_name,
-    draws_in_words,
     in_method_order,
     today_pairs,
     today_ranks,
     today_runs,
-    without_more_labels,
 )
 from methods import METHODS
 from reporting.crosscheck_text import method_table
-from reporting.today_text import average_table, behind_in_words, pair_table, ranks_table, regret_table
+from reporting.today_text import (
+    average_table,
+    behind_in_words,
+    left_out_lines,
+    pair_table,
+    ranks_table,
+    regret_table,
+)
 from running.runs_file import RunsFile, latest_runs
 
 
@@ -31,7 +36,7 @@ def tables_beyond(folder):
         "crosscheck-0-1": lambda: crosscheck_table(folder, "features 0-1"),
         "crosscheck-other": lambda: crosscheck_table(folder, "other features"),
         "bench-parts": lambda: bench_parts_table(folder),
-        "today-draws": lambda: f"Draws: {draws_in_words(without_more_labels(runs()))}.",
+        "today-draws": lambda: " ".join(left_out_lines(runs())),
         "today-behind": lambda: behind_in_words(runs()),
         "today-fraud": lambda: fraud_table(folder),
         "today-times": lambda: times_table(runs()),
