@@ -29,6 +29,8 @@ PAIRS = (
     ("prenet", "xgbod"),
     ("prenet", "xgboost"),
     ("xgboost-half", "xgboost"),
+    ("xgbod", "xgboost-half"),
+    ("xgbod", "catboost"),
     ("prenet", "catboost"),
     ("prenet", "random-forest"),
     ("rosas-validated", "rosas"),

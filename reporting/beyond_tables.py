@@ -48,6 +48,7 @@ def tables_beyond(folder):
         "today-xgboost": lambda: pair("prenet", "xgboost"),
         "today-xgbod": lambda: pair("prenet", "xgbod"),
         "today-xgboost-half": lambda: pair("xgboost-half", "xgboost"),
+        "today-xgbod-catboost": lambda: pair("xgbod", "catboost"),
         "today-catboost": lambda: pair("prenet", "catboost"),
         "today-rosas": lambda: pair("rosas-validated", "rosas"),
     }

@@ -64,6 +64,14 @@ def test_xgbod_is_the_strongest_of_the_papers_methods(runs):
     assert (sets.loc[:, 40:] < 0.1).all(axis=None)
 
 
+def test_xgbod_does_better_than_other_trees(runs):
+    others = ["xgboost", "xgboost-half", "catboost", "random-forest"]
+    pairs = today_pairs(runs, [("xgbod", other) for other in others])
+    assert (pairs["mean"] > 0).all()
+    catboost = pairs[pairs["other"] == "catboost"].set_index("n_labeled")
+    assert (catboost.loc[10:, "low"] > 0).all()
+
+
 def test_advice_for_20_labels_and_more(runs):
     average, regret = average_auc_pr(runs), today_regret(runs)
     for n_labeled in (20, 40, 60, 120):
