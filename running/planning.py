@@ -67,10 +67,12 @@ def configurations(args, names):
 
 def note_fewer_labels(args, data):
     """Say which numbers of labels a data set cannot have: then all its training anomalies are labelled."""
+    if args.protocol in OUTSIDE_PROTOCOLS:  # which refuse that
+        return
     asked = [point[1] for point in points(args) if point and point[0] == "n_labeled"] or [args.n_labeled]
     there = np.count_nonzero(data.y == ANOMALY)
     # at most all anomalies are training rows; the exact number takes a split, without contamination
-    if max(asked) > there // 2 and args.protocol not in OUTSIDE_PROTOCOLS:
+    if max(asked) > there // 2:
         there = len(data.split(args.protocol, 0, max(asked), 0.0).anomalies)
     if beyond := [str(number) for number in asked if number > there]:
         what = f"{data.name} has only {there} training anomalies"

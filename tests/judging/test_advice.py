@@ -1,16 +1,20 @@
 """What REPRODUCTION.md says in words about `today`: each statement must follow from the committed runs."""
 
+import numpy as np
 import pytest
 
 from judging.today import (
     average_auc_pr,
     budgets,
+    compared,
     mean_auc_pr,
     pair_differences,
     today_pairs,
     today_regret,
     today_runs,
 )
+from loading.registry import DATA_SETS
+from loading.splits import ANOMALY, NORMAL, split_independent
 from reporting.beyond_tables import fraud_table
 from reporting.write_up import REFERENCE
 
@@ -37,6 +41,20 @@ def includes_zero(pairs):
 def test_all_budgets_and_data_sets_are_there(runs):
     assert budgets(runs) == [5, 10, 20, 40, 60, 120]
     assert runs["dataset"].nunique() == 8 and runs["data_status"].eq("exact").all()
+    assert set(compared(runs)["run"]) == {0, 1, 2}  # README: 3 random splits
+
+
+@pytest.mark.parametrize("n_labeled, copies", [(5, 12), (120, 17)])
+def test_copies_of_frauds_among_the_unlabelled_rows(n_labeled, copies):
+    """With 2% contamination twelve to seventeen of each, with 0.1% one at most."""
+    fraud = DATA_SETS["fraud"]
+    y = np.repeat([NORMAL, ANOMALY], [fraud.rows - fraud.anomalies, fraud.anomalies])
+    for rate, expected in ((0.02, copies), (0.001, 1)):
+        split = split_independent(y, seed=0, n_labeled=n_labeled, contamination=rate)
+        drawn, counts = np.unique(split.unlabeled[y[split.unlabeled] == ANOMALY], return_counts=True)
+        left = round(0.8 * fraud.anomalies) - n_labeled
+        assert round(counts.sum() / left) == expected and len(drawn) <= left
+        assert rate == 0.02 or counts.max() == 1
 
 
 def test_pairs_add_little(runs):
