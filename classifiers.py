@@ -19,8 +19,8 @@ Differences from the libraries' defaults
      tolerance of 1e-4 after a few steps, far from the minimum. The method logistic-converged is the same
      model with tol=1e-8 and at most 1,000 iterations.
   5. Since version 2.0, XGBoost estimates where it starts; in the pinned version that is the share of
-     anomalies. If it is tiny, so are the second derivatives, and a step of Newton's method can be far too long:
-     some fits rank rows worse than by chance. The method xgboost-half starts from 0.5, as before 2.0.
+     anomalies. If it is tiny, so are the second derivatives, and a step of Newton's method can be far too
+     long: some fits rank rows worse than by chance. The method xgboost-half starts from 0.5, as before 2.0.
 """
 
 import warnings
