@@ -3,11 +3,13 @@
 A worker makes one call at a time, with the interface of concurrent.futures: submit returns a Future. Here it
 is a fresh process with one thread, in cluster.py a worker of a Dask cluster. The number and kind of workers
 do not change the results. A worker finishes its cell and continues with similar cells, so that the data is
-opened and the network compiled once for all their runs. A failing run does not affect others. If its worker
-dies, the run is retried; if it dies again, only its cell is lost.
+opened and the network compiled once for all their runs, and Table 3's sets with the same seen classes share
+their fits. A failing run does not affect others. If its worker dies, the run is retried; if it dies again,
+only its cell is lost.
 """
 
 import contextlib
+import hashlib
 import multiprocessing
 import os
 import signal
@@ -18,11 +20,13 @@ from concurrent import futures
 from multiprocessing import resource_tracker
 from typing import Any, NamedTuple
 
+import numpy as np
+
 from loading.store import load_data
 from methods import make_detector
 from running.code_identity import code_hash
 from running.configuration import Cell
-from running.single_run import detector_seed, measure, rows_of_run
+from running.single_run import detector_seed, fit, measure, rows_of_run
 
 CELLS_PER_PROCESS = 40
 ONE_THREAD = (
@@ -36,12 +40,14 @@ ONE_THREAD = (
 
 def run_once(cell, run):
     """Fit and score one run of a cell, with seed = run; returns what was measured, and by which code."""
-    rows = _rows_of_run(cell, seed=run)
-    seed = detector_seed(cell.protocol, run)
-    detector = make_detector(cell.method, random_state=seed, **dict(cell.overrides))
+    # quick, and the data on disk may change while a cluster's worker is running
+    data = load_data(cell.dataset, cell.data_dir)
+    rows = _rows_of_run(cell, data, seed=run)
+    detector, seconds = _fitted(cell, data, rows, detector_seed(cell.protocol, run))
     measured = measure(detector, rows)
     note = f"run {run}: {measured['note']}" if measured["note"] else None
-    return measured | {"run": run, "seed": run, "code": code_hash(cell.method), "note": note}
+    made_by = {"run": run, "seed": run, "code": code_hash(cell.method)}
+    return measured | {"fit_seconds": seconds, "note": note} | made_by
 
 
 def attempt(cell, run):
@@ -55,10 +61,8 @@ def attempt(cell, run):
 _kept = {}  # the rows of the last run, under their key
 
 
-def _rows_of_run(cell, seed):
+def _rows_of_run(cell, data, seed):
     """The rows of a run; `released` has one split for all seeds, so it is cached."""
-    # quick, and the data on disk may change while a cluster's worker is running
-    data = load_data(cell.dataset, cell.data_dir)
     seed = None if cell.protocol == "released" else seed
     set_up = (cell.protocol, cell.n_labeled, cell.contamination)
     key = (data.fingerprint, cell.data_dir, cell.dataset, *set_up, seed)
@@ -66,6 +70,35 @@ def _rows_of_run(cell, seed):
         _kept.clear()  # before the next is made, so that only one is in memory
         _kept[key] = rows_of_run(data, cell.protocol, seed, cell.n_labeled, cell.contamination)
     return _kept[key]
+
+
+_fits = {}  # {cell.training: {what a detector learned from: the detector and the seconds of its fit}}
+
+
+def _fitted(cell, data, rows, seed):
+    """A detector fitted to the rows of a run, and the seconds that its fit took.
+
+    Table 3's sets with the same seen classes have the same training rows, so their runs share a fit.
+    """
+    if "->" not in cell.dataset:
+        return _new_fit(cell, rows, seed)
+    if cell.training not in _fits:
+        _fits.clear()  # a worker is given the cells that share fits one after the other
+    fits = _fits.setdefault(cell.training, {})
+    arrays = (rows.split.unlabeled, rows.split.anomalies, rows.split.extra)
+    learned_from = (data.fingerprint, seed, *map(_digest, arrays))
+    if learned_from not in fits:
+        fits[learned_from] = _new_fit(cell, rows, seed)
+    return fits[learned_from]
+
+
+def _new_fit(cell, rows, seed):
+    detector = make_detector(cell.method, random_state=seed, **dict(cell.overrides))
+    return detector, fit(detector, rows)
+
+
+def _digest(array):
+    return hashlib.sha256(b"" if array is None else np.ascontiguousarray(array)).digest()
 
 
 # ---------------------------------------------------------------------------- handing out the runs
@@ -117,7 +150,7 @@ class Schedule:
         idle = set(self._workers.current(unfinished)) - {task.worker for task in self._in_hand.values()}
         while self._waiting and idle:
             worker = idle.pop()
-            taken = {task.cell for task in self._in_hand.values()}
+            taken = {task.cell.training for task in self._in_hand.values()}
             cell = self._last[worker] = _next_cell(self._waiting, self._last.get(worker), taken)
             run = self._waiting[cell].pop(0)
             if not self._waiting[cell]:
@@ -156,12 +189,16 @@ def connected_workers(address):
 
 
 def _next_cell(waiting, last, taken):
-    """The next cell of a worker: its last one, or else a free one, preferably similar to its last."""
+    """The next cell of a worker: its last one, or else a free one, preferably similar to its last.
+
+    taken: what other workers are learning from; a cell that could share their fits is left to them.
+    """
     if last in waiting:
         return last
 
     def reluctance(cell):
-        return cell in taken, last and (cell.dataset != last.dataset, cell.method != last.method)
+        parts = ("training", "dataset", "method")
+        return cell.training in taken, last and [getattr(cell, x) != getattr(last, x) for x in parts]
 
     return min(waiting, key=reluctance)  # the first of equals
 

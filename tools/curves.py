@@ -46,7 +46,7 @@ from running.paper_experiments import EXPERIMENTS
 from running.planning import configurations
 from running.processes import LocalWorkers, Schedule
 from running.runs_file import RUN_COLUMNS, RunsFile, only_writer
-from running.single_run import measure, rows_of_run
+from running.single_run import fit, measure, rows_of_run
 
 LABEL = "curves"  # of the files
 DRAWN_SETS = ["thyroid", "campaign"]
@@ -101,7 +101,9 @@ def run_with_curves(cell, run):
         data = load_data(cell.dataset, cell.data_dir)
         rows = rows_of_run(data, cell.protocol, run, cell.n_labeled, cell.contamination)
         detector = make_detector(cell.method, random_state=run)
-        measured = measure(detector, rows) | {"run": run, "seed": run, "code": code_hash(cell.method)}
+        seconds = fit(detector, rows)
+        made_by = {"fit_seconds": seconds, "run": run, "seed": run, "code": code_hash(cell.method)}
+        measured = measure(detector, rows) | made_by
         # measure keeps no scores; these are the same
         scores = np.asarray(detector.decision_function(rows.X_test), np.float64)
         return (measured, curves_of(rows.y_test, scores, getattr(detector, "losses_", None))), None

@@ -20,7 +20,9 @@ from loading.registry import (
 )
 from loading.splits import ANOMALY, HELD_OUT, NORMAL, PAPER_PROTOCOLS, Split
 from loading.store import load_data, prepare_all, save_data
+from running import processes
 from running.processes import Cell, run_once
+from running.single_run import fit
 
 # of the two raw halves: rows, and rows per class
 HALVES = {
@@ -118,6 +120,40 @@ def test_weights_give_the_papers_ratio(small_unsw, monkeypatch):
     assert (
         result["auc_roc"] == pytest.approx(repeated["auc_roc"])
         and result["auc_pr_weighted"] > result["auc_pr"]
+    )
+
+
+@pytest.mark.parametrize("protocol", PAPER_PROTOCOLS)
+def test_unseen_classes_share_the_fits_on_their_seen_ones(small_unsw, monkeypatch, protocol):
+    """Two fits serve two runs on three sets, and give what a fit of each run's own gives."""
+    fits = []
+    monkeypatch.setattr(processes, "fit", lambda *of_run: fits.append(fit(*of_run)) or fits[-1])
+    monkeypatch.setattr(processes, "_fits", {})
+
+    def all_runs(clear_fits):
+        for name in ("dos,rec->bac", "rec,dos->fuz", "dos->bac"):
+            for run in (0, 1):
+                if clear_fits:
+                    processes._fits.clear()
+                yield run_once(Cell("logistic", name, protocol, 60, 0.1, (0, 1), str(small_unsw)), run)
+
+    def numbers(results):
+        return [{key: value for key, value in one.items() if "seconds" not in key} for one in results]
+
+    shared = list(all_runs(clear_fits=False))
+    assert len(fits) == 4 and [one["fit_seconds"] for one in shared] == [*fits[:2], *fits[:2], *fits[2:]]
+    assert numbers(shared) == numbers(all_runs(clear_fits=True)) and len(fits) == 10
+    assert shared[0]["auc_pr"] != shared[2]["auc_pr"]  # the test anomalies differ
+
+
+def test_workers_leave_cells_to_the_one_that_has_their_fits():
+    names = ("dos->bac", "dos->fuz", "rec->bac")
+    first, sibling, other = (Cell("prenet", name, "released", 60, 0.02, (0,)) for name in names)
+    assert processes._next_cell([other, sibling], first, taken=set()) == sibling
+    assert processes._next_cell([sibling, other], None, taken={first.training}) == other
+    assert processes._next_cell([sibling], None, taken={first.training}) == sibling  # better than none
+    assert Cell("prenet", "fuz,rec->dos", "released", 60, 0.02, ()).training == (
+        Cell("prenet", "rec,fuz->bac", "released", 60, 0.02, (3,)).training
     )
 
 
