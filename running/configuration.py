@@ -6,7 +6,7 @@ Cell           the runs of a configuration that are missing: all that a worker h
 row_of_run     the row of the runs file: a configuration and what one of its runs measured
 """
 
-from dataclasses import asdict, astuple, dataclass, fields
+from dataclasses import asdict, astuple, dataclass, fields, replace
 
 
 @dataclass(frozen=True)
@@ -69,6 +69,12 @@ class Cell:
     runs: tuple
     data_dir: str = "dataset"
     overrides: tuple = ()
+
+    @property
+    def training(self):
+        """The cell without its runs and its unseen class: cells with the same one share their fits."""
+        seen, _, _ = self.dataset.partition("->")
+        return replace(self, dataset=",".join(sorted(seen.split(","))), runs=())
 
     def __str__(self):
         overrides = "".join(f", {name}={value}" for name, value in self.overrides)
