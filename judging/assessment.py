@@ -13,12 +13,12 @@ import pandas as pd
 
 from judging.cells import comparisons, gap_table
 from judging.claims import judge_claims
-from judging.effects import spread_by_factor
+from judging.effects import spread_by_factor, variance_by_unseen_class
 from judging.leads import all_scores, lead_table, rankings
 from judging.main_claims import Size, main_claims
 from judging.sources import sources_by_name
 from judging.statistics import statistics_tables
-from judging.tables import comparable, paper_runs
+from judging.tables import by_method, comparable, paper_runs
 
 
 class Assessment:
@@ -61,6 +61,12 @@ class Assessment:
     @cached_property
     def spreads(self):
         return spread_by_factor(self.folder)
+
+    @cached_property
+    def unseen_shares(self):
+        """How far the printed unseen columns depend on the unseen class, and how far ours do."""
+        cells = self.cells.get("unseen")
+        return variance_by_unseen_class(None if cells is None else by_method(cells, values="reproduced"))
 
     @cached_property
     def _scores(self):

@@ -6,7 +6,7 @@ from common.numbers import count
 from drawing.elements import foldable, tag
 from drawing.svg import grid
 from judging.cells import PRINTED, TITLES, VERDICTS, published_table, verdict_counts
-from judging.effects import Lead, variance_by_unseen_class
+from judging.effects import Lead
 from judging.leads import EXPERIMENTS
 from judging.sources import PUBLISHED, REDRAWN, RELEASED
 from judging.statistics import EXPLANATION
@@ -195,7 +195,7 @@ def statistics_section(found):
     tables = dict(found.statistics)
     if tables:
         title = "The printed unseen columns: shares of their variance (AUC-PR)"
-        tables[title] = variance_by_unseen_class()
+        tables[title] = found.unseen_shares
     if len(found.spreads):
         title = "What affects the numbers: standard deviation of AUC-PR when one factor is redrawn"
         tables[title] = found.spreads

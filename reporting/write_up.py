@@ -22,7 +22,7 @@ from judging import statistics
 from judging.assessment import Assessment
 from judging.cells import comparison, published_table
 from judging.claims import verdict_counts_of_claims
-from judging.effects import shares_of_factors, variance_by_unseen_class
+from judging.effects import shares_of_factors
 from judging.tables import (
     METRICS,
     by_method,
@@ -322,7 +322,7 @@ TABLES = {
     "claims-counts": lambda: verdict_counts_of_claims(found().claims),
     "factors": lambda: found().spreads,
     "factor-shares": lambda: shares_of_factors(found().spreads),
-    "printed-unseen": variance_by_unseen_class,
+    "printed-unseen": lambda: found().unseen_shares,
     "theorem": theorem_by_share,
     "interpretations-ablation": lambda: interpretations("a2h", "npr", "trm", "iprenet"),
     "interpretations-feawad": lambda: interpretations("feawad"),
