@@ -183,13 +183,23 @@ def frame_row(label, columns, values):
     for (group, column), value in zip(columns, values):
         text = escape(formatted(f"{group} {column}".strip(), value))
         kind = "number" if not isinstance(value, str) else "long" if len(value) > LONG else None
-        cells.append(tag("td", text, class_=kind, data_sort=value if pd.notna(value) else ""))
+        cells.append(tag("td", text, class_=kind, data_sort=sort_key(value)))
     keys = {method.column: key for key, method in METHODS.items()}
     return tag("tr", "".join(cells), data_method=keys.get(label))
 
 
+def sort_key(value):
+    """What a column is sorted by; nine digits, because the last ones differ between processors."""
+    if pd.isna(value):
+        return ""
+    return f"{value:.9g}" if isinstance(value, float) else value
+
+
 def formatted(what, value):
-    """A value formatted by its column's name: p-values with three digits, percentages one, ranks two."""
+    """A value formatted by its column's name: p-values with three digits, percentages one, ranks two.
+
+    Percentages are changes, with their sign, except the shares of classes in a variance.
+    """
     if isinstance(value, str):
         return value
     if pd.isna(value):
@@ -199,5 +209,5 @@ def formatted(what, value):
     if re.search(r"\bp\b|p-value", what):
         return p_value(value, 4 if "recomputed" in what else 3)
     if "%" in what:
-        return signed(value, 1)
+        return number(value, 1) if "class" in what else signed(value, 1)
     return number(value, 2 if "ordinal" in what else 3)

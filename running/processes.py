@@ -20,8 +20,6 @@ from concurrent import futures
 from multiprocessing import resource_tracker
 from typing import Any, NamedTuple
 
-import numpy as np
-
 from loading.store import load_data
 from methods import make_detector
 from running.code_identity import code_hash
@@ -98,7 +96,7 @@ def _new_fit(cell, rows, seed):
 
 
 def _digest(array):
-    return hashlib.sha256(b"" if array is None else np.ascontiguousarray(array)).digest()
+    return hashlib.sha256(b"" if array is None else array.tobytes()).digest()
 
 
 # ---------------------------------------------------------------------------- handing out the runs
