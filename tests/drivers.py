@@ -13,7 +13,10 @@ ENVIRONMENT = {name: value for name, value in os.environ.items() if name != "PRE
 def start(
     data_dir, results_dir, *options, script="experiments.py", experiment="seen", datasets="demo", **how
 ):
-    """A driver that has been started on a synthetic data set, in a process group of its own."""
+    """A driver that has been started on a synthetic data set, in a process group of its own.
+
+    It has one worker unless options say otherwise: a second one takes seconds to start.
+    """
     command = [
         sys.executable,
         ROOT / script,
@@ -22,7 +25,7 @@ def start(
         datasets,
         "--offline",
     ]
-    command += ["--data-dir", data_dir, "--results-dir", results_dir, *options]
+    command += ["--jobs", 1, "--data-dir", data_dir, "--results-dir", results_dir, *options]
     return subprocess.Popen(
         list(map(str, command)), cwd=ROOT, env=ENVIRONMENT, text=True, start_new_session=True,
         stdout=subprocess.PIPE, stderr=subprocess.PIPE, **how,

@@ -23,11 +23,9 @@ from training.network import tf
 # PReNet's variants: test_variants.py; RoSASValidated needs more than labels: test_rosas.py
 DETECTORS = [name for name in method_group("table", "appendix", "today") if name != "rosas-validated"]
 RANDOM_TREES = ("iforest", "xgbod", "catboost", "random-forest")  # networks have a random part anyway
-# for tests that are not about how well a detector learns
-LESS_TRAINING = {
-    "feawad": dict(pretraining_epochs=5, epochs=5, encoder=(16, 4), scorer=(16, 8), batch_size=64),
-    "rosas": dict(epochs=5),
-}
+# Of detectors that take seconds; the same in all tests, because other settings are compiled again. In its
+# 200 epochs RoSAS also learns by heart which anomalies have no label.
+LESS_TRAINING = {"feawad": dict(pretraining_epochs=10, epochs=10), "rosas": dict(epochs=40)}
 # method by method, so that its graph is compiled once: only a few are kept
 EACH = pytest.mark.parametrize("name", DETECTORS, scope="module")
 
@@ -50,9 +48,7 @@ def few_trees(monkeypatch):
 def test_orders_two_clusters(name):
     X, truth, known = two_clusters()
     X_new, truth_new, _ = two_clusters(seed=1)
-    # in its 200 epochs RoSAS also learns by heart which anomalies have no label; FEAWAD's take a while
-    fewer = {"rosas": dict(epochs=40), "feawad": dict(pretraining_epochs=10, epochs=10)}
-    detector = make_detector(name, **fewer.get(name, {})).fit(X, known)
+    detector = quick(name).fit(X, known)
     assert roc_auc_score(truth_new, detector.decision_function(X_new)) > 0.97
 
 

@@ -133,6 +133,31 @@ def test_checksums_are_those_of_the_files(all_prepared, real_data):
         assert [sums[name] for name in source.split(";")] == digests.split(";")
 
 
+@pytest.mark.parametrize("name, order", [
+    ("thyroid", "proved: git blob 8f457fac14df"), ("w7a", "proved: git blob c6e70aca0d9f"),
+    ("bac", "proved: git blob 72602cbf15c4"), ("dos", "the source's own"), ("demo", "generated"),
+    ("donors", "inferred: ADBench's celeba and campaign are the authors' files"),
+    ("fraud", "inferred: the public file's; four published columns fit it"),
+    ("census", "inferred: base of the authors' nominal ARFF file, unshuffled"),
+])  # fmt: skip
+def test_how_far_the_order_is_known(all_prepared, name, order):
+    assert store.load_data(name, all_prepared).order == order
+    assert manifest(all_prepared).loc[name, "order"] == order
+
+
+def test_census_rows(all_prepared, real_data):
+    """UCI's training rows from the second on, the second once more, then the test rows.
+
+    Age is the first column.
+    """
+    ages = [
+        pd.read_csv(real_data / f"census-income.{part}.gz", header=None, usecols=[0])[0].to_numpy()
+        for part in ("data", "test")
+    ]
+    expected = np.concatenate([ages[0][1:], ages[0][1:2], ages[1]])
+    np.testing.assert_allclose(store.load_data("census", all_prepared).X[:, 0] * 90, expected, atol=1e-4)
+
+
 @pytest.mark.parametrize("name", SIZES)
 def test_prepared_arrays(all_prepared, name):
     """Float32 or CSR, memory-mapped, not pickled, scaled to 0-1 where our encoder did it."""

@@ -4,9 +4,7 @@ import hashlib
 import subprocess
 import zipfile
 
-import numpy as np
 import pandas as pd
-import pytest
 
 import data_prep
 from loading import readers, store
@@ -116,32 +114,6 @@ def test_bank_file_in_another_order(real_data, tmp_path, capsys):
     assert (data.status, data.order) == ("exact", "the source's own")
     assert data.y.tolist() == [int('"yes"' in line.rpartition(";")[2]) for line in reversed(lines)]
     assert "campaign: these rows may not be in the authors' order" in capsys.readouterr().err
-
-
-@pytest.mark.parametrize("name, order", [
-    ("thyroid", "proved: git blob 8f457fac14df"), ("w7a", "proved: git blob c6e70aca0d9f"), ("bac",
-        "proved: git blob 72602cbf15c4"),
-    ("donors", "inferred: ADBench's celeba and campaign are the authors' files"), ("dos", "the source's own"),
-    ("fraud", "inferred: the public file's; four published columns fit it"), ("demo", "generated"),
-    ("census", "inferred: base of the authors' nominal ARFF file, unshuffled"),
-])  # fmt: skip
-def test_how_far_the_order_is_known(real_data, prepared_dir, name, order):
-    assert prepare(name, real_data, prepared_dir).order == order
-    assert pd.read_csv(prepared_dir / "manifest.csv", index_col="name").loc[name, "order"] == order
-
-
-def test_census_rows(real_data, prepared_dir):
-    """UCI's training rows from the second on, the second once more, then the test rows.
-
-    Age is the first column.
-    """
-    data = prepare("census", real_data, prepared_dir)
-    ages = [
-        pd.read_csv(real_data / f"census-income.{part}.gz", header=None, usecols=[0])[0].to_numpy()
-        for part in ("data", "test")
-    ]
-    expected = np.concatenate([ages[0][1:], ages[0][1:2], ages[1]])
-    np.testing.assert_allclose(data.X[:, 0] * 90, expected, atol=1e-4)
 
 
 # --- addresses
