@@ -22,7 +22,7 @@ from judging import statistics
 from judging.assessment import Assessment
 from judging.cells import comparison, published_table
 from judging.claims import verdict_counts_of_claims
-from judging.effects import shares_of_factors
+from judging.effects import shares_of_factors, unseen_by_file
 from judging.tables import (
     METRICS,
     by_method,
@@ -139,6 +139,12 @@ def average_table(experiment):
             rows[f"{METRICS[metric]}, correlation over the sets"] = correlations
     shown = pd.DataFrame.from_dict(rows, orient="index")
     return shown[[name for name in METHODS if name in shown]].rename(columns=column).rename_axis("average")
+
+
+def unseen_files():
+    """Whether the lead of trees on partial data depends on how its files were made."""
+    cells = found().cells["unseen"]
+    return unseen_by_file(by_method(cells[cells["dataset"] != "Average"], values="reproduced"))
 
 
 def weights_of_unseen():
@@ -323,6 +329,7 @@ TABLES = {
     "factors": lambda: found().spreads,
     "factor-shares": lambda: shares_of_factors(found().spreads),
     "printed-unseen": lambda: found().unseen_shares,
+    "unseen-by-file": unseen_files,
     "theorem": theorem_by_share,
     "interpretations-ablation": lambda: interpretations("a2h", "npr", "trm", "iprenet"),
     "interpretations-feawad": lambda: interpretations("feawad"),

@@ -5,10 +5,21 @@ import pandas as pd
 import pytest
 from test_tables import run_row
 
+from common.paths import ROOT
 from judging import effects
-from judging.effects import FACTORS, shares_of_factors, spread_by_factor, variance_by_unseen_class
+from judging.assessment import Assessment
+from judging.effects import (
+    FACTORS,
+    shares_of_factors,
+    spread_by_factor,
+    unseen_by_file,
+    variance_by_unseen_class,
+)
+from judging.tables import by_method
 from methods import make_detector
 from running.runs_file import RunsFile, describe_settings
+
+REFERENCE = ROOT / "results" / "reference"
 
 
 def test_the_share_of_variance_between_unseen_classes_by_hand(monkeypatch):
@@ -33,6 +44,31 @@ def test_the_printed_unseen_columns_of_the_appendix_hardly_depend_on_the_unseen_
     shares = variance_by_unseen_class()["unseen class, beyond the seen %"]
     appendix = ["XGBOD", "PUMAD", "FEAWAD"]
     assert (shares[appendix] < 5).all() and (shares.drop(appendix) > 50).all()
+
+
+def test_unseen_sets_by_the_files_of_their_anomalies_by_hand():
+    values = {
+        "rec,dos->bac": (0.5, 0.7),
+        "fuz->bac": (0.6, 0.5),
+        "bac->fuz": (0.1, 0.2),
+        "rec,bac->dos": (0.3, 0.3),
+    }
+    table = unseen_by_file(pd.DataFrame(values, index=["prenet", "xgbod"]).T, ("prenet", "xgbod"))
+    assert table["data sets"].tolist() == [2, 1, 1] and table["XGBOD ahead on"].tolist() == [1, 1, 0]
+    assert table.loc["different files: bac unseen", "PReNet"] == pytest.approx(0.55)
+    assert table["XGBOD minus PReNet"].tolist() == pytest.approx([0.05, 0.1, 0.0])
+
+
+def test_what_is_said_about_xgbod_on_unseen_classes():
+    """REPRODUCTION.md: ahead on all ten sets with different files; its column depends on the unseen class."""
+    cells = Assessment(REFERENCE).cells["unseen"]
+    ours = by_method(cells[cells["dataset"] != "Average"], values="reproduced")
+    table = unseen_by_file(ours)
+    different = table[table.index.str.startswith("different files")]
+    assert different["XGBOD ahead on"].sum() == different["data sets"].sum() == 10
+    assert ours.mean().idxmax() == "xgbod"
+    own = variance_by_unseen_class(ours)["ours: unseen class, beyond the seen %"].drop("iForest")
+    assert len(own) == 9 and own.min() > 50
 
 
 @pytest.fixture
