@@ -3,6 +3,7 @@
     python -m tools.spot_check                         # 40 runs of results/reference, a few minutes
     python -m tools.spot_check --runs 200 --seed 1     # more runs, and other ones
     python -m tools.spot_check --methods prenet --datasets thyroid,campaign
+    python -m tools.spot_check --file ablation         # only runs of Table 4
 
 Draws runs at random from every *_runs.csv of the results folder, repeats each with the same data and seed,
 and prints both results. On a processor with the same vector instructions as the one that made them, they
@@ -33,11 +34,11 @@ from running.runs_file import RunsFile, describe_settings
 MEASURES = ["auc_roc", "auc_pr"]
 
 
-def committed_runs(folder):
-    """All runs of a results folder, with the file that each is in."""
-    files = sorted(Path(folder).glob("*_runs.csv"))
+def committed_runs(folder, name="*"):
+    """All runs of a results folder or of one of its files, with the file that each is in."""
+    files = sorted(Path(folder).glob(f"{name}_runs.csv"))
     if not files:
-        raise UserError(f"{folder} has no *_runs.csv")
+        raise UserError(f"{folder} has no {name}_runs.csv")
     labels = [path.name.removesuffix("_runs.csv") for path in files]
     return pd.concat([RunsFile(folder, label).read().assign(file=label) for label in labels])
 
@@ -119,6 +120,7 @@ def make_parser():
     add("--results-dir", default="results/reference", help=f"folder of the runs files {default}")
     add("--runs", type=positive, default=40, help=f"how many runs to repeat {default}")
     add("--seed", type=int, default=0, help=f"seed of the sample {default}")
+    add("--file", default="*", metavar="NAME", help="only runs of NAME_runs.csv (default: all files)")
     add("--methods", type=known, metavar="A,B", help="only runs of these methods (default: all)")
     add("--datasets", type=data_set_names, metavar="A,B", help="only runs on these data sets (default: all)")
     add("--longest", type=float, default=10.0, metavar="SECONDS", help=f"leave out longer runs {default}")
@@ -131,7 +133,7 @@ def make_parser():
 
 def check(args):
     """Repeat the sample and print both results; returns the exit code."""
-    candidates = repeatable(committed_runs(args.results_dir), args)
+    candidates = repeatable(committed_runs(args.results_dir, args.file), args)
     sample = candidates.sample(min(args.runs, len(candidates)), random_state=args.seed)
     repeated, failures = repeat(sample, args)
     for line in failures:

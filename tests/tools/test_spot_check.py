@@ -45,6 +45,7 @@ def test_a_result_that_the_code_does_not_give_is_found(results, capsys):
 @pytest.mark.parametrize("options, message", [
     (["--methods", "prenet"], "none of these runs can be repeated here"),
     (["--methods", "nonsense"], "unknown method 'nonsense'"),
+    (["--file", "unseen"], "has no unseen_runs.csv"),
 ])  # fmt: skip
 def test_what_cannot_be_repeated_is_said(results, capsys, options, message):
     with pytest.raises(SystemExit, match="2"):
