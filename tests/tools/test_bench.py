@@ -165,7 +165,9 @@ def test_scaling(tmp_path, capsys, monkeypatch):
     table = pd.read_csv(tmp_path / "scaling.csv")
     assert table["growing"].tolist() == ["rows", "rows", "features", "labeled"]
     assert table["sparse"].tolist() == [False, False, True, False]
-    assert (table[["fit_seconds", "score_seconds", "data_mb", "fit_mb"]] > 0).all(axis=None)
+    assert (table[["fit_seconds", "score_seconds", "data_mb"]] > 0).all(axis=None)
+    # in a process that has trained before, a fit may find all the memory that it needs
+    assert (table[["fit_mb", "score_mb"]] >= 0).all(axis=None)
     assert {path.name for path in (tmp_path / "figures").iterdir()} == {"scaling.png", "scaling.svg"}
     out, err = capsys.readouterr()
     assert "skipped" in err
