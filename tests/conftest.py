@@ -57,3 +57,19 @@ def double_precision():
         keras.config.set_dtype_policy(precision)
         if precision == "float64":
             yield
+
+
+@pytest.fixture
+def uncompiled(monkeypatch):
+    """The same steps, not compiled: that takes seconds for each new network or shape, a few steps hardly any.
+
+    For tests of what is done with a network that need not have learned much. test_training.py compares both.
+    """
+    from training.network import tf
+
+    monkeypatch.setattr(
+        "training.loop.product", lambda rows, kernel: rows @ kernel
+    )  # its gradient is for compiled graphs only
+    tf.config.run_functions_eagerly(True)
+    yield
+    tf.config.run_functions_eagerly(False)

@@ -22,6 +22,7 @@ from training.loop import Trainer
 from training.network import keras, tf
 
 SMALL = {"encoder": (16, 4), "scorer": (16, 8), "pretraining_epochs": 3, "epochs": 3, "batch_size": 64}
+FEW_STEPS = SMALL | {"pretraining_epochs": 1, "epochs": 1, "batches_per_epoch": 5}
 LONGER = SMALL | {"pretraining_epochs": 20, "epochs": 20}  # the same graphs, so nothing is compiled anew
 RAW = {"residual_term": "paper", "input_layer": False}  # the interpretation feawad-raw-residual
 RELEASED_KERNELS = [(21, 21), (21, 128), (128, 64), (64, 128), (128, 21), (86, 256), (257, 32), (33, 1)]
@@ -167,12 +168,12 @@ def test_batches_of_the_joint_training_are_half_anomalies():
     np.testing.assert_array_equal(batches.targets, np.repeat([0, 1], 256))
 
 
-def test_pre_training_ignores_the_labelled_anomalies():
+def test_pre_training_ignores_the_labelled_anomalies(uncompiled):
     X, _, known = two_clusters()
     moved = X.copy()
     moved[known == 1] += 5
     positions = np.flatnonzero(known == 0), np.flatnonzero(known == 1)
-    settings = {"encoder": (16, 4), "epochs": 3, "batch_size": 64}
+    settings = {"encoder": (16, 4), "epochs": 1, "batches_per_epoch": 5, "batch_size": 64}
     first, second = [
         _Pretraining(**settings).fit_rows(rows, *positions).model_.get_weights() for rows in (X, moved)
     ]
@@ -196,31 +197,31 @@ def test_pre_training_learns_to_reconstruct(input_layer):
 
 
 @pytest.mark.parametrize("input_layer", [True, False])
-def test_joint_training_starts_from_the_pre_trained_autoencoder(input_layer):
+def test_joint_training_starts_from_the_pre_trained_autoencoder(uncompiled, input_layer):
     X, _, known = two_clusters()
     unlabeled, anomalies = np.flatnonzero(known == 0), np.flatnonzero(known == 1)
-    model = FEAWAD(**SMALL, input_layer=input_layer).initial_model(X, unlabeled, anomalies, seed=5)
-    first = _Pretraining(5, (16, 4), input_layer, epochs=3, batch_size=64)
+    model = FEAWAD(**FEW_STEPS, input_layer=input_layer).initial_model(X, unlabeled, anomalies, seed=5)
+    first = _Pretraining(5, (16, 4), input_layer, epochs=1, batches_per_epoch=5, batch_size=64)
     pretrained = first.fit_rows(X, unlabeled, anomalies).model_.get_weights()
     seed = int(np.random.default_rng(5).integers(2**31))  # the one that fit draws
     fresh = build_autoencoder(6, (16, 4), input_layer, keras.random.SeedGenerator(seed)).get_weights()
     assert len(pretrained) == len(fresh) == (10 if input_layer else 8)
     for weights, wanted, start in zip(model.get_weights(), pretrained, fresh):
         np.testing.assert_array_equal(weights, wanted)
-        assert 1e-3 < np.abs(wanted - start).max() < 0.1  # it did train, from there, for 60 steps of 1e-4
+        assert 2e-4 < np.abs(wanted - start).max() < 0.1  # it did train, from there, for 5 steps of 1e-4
 
 
-def test_joint_training_moves_all_layers():
+def test_joint_training_moves_all_layers(uncompiled):
     X, _, known = two_clusters()
     seed = int(np.random.default_rng(0).integers(2**31))  # the one that fit draws
     start = (
-        FEAWAD(**SMALL)
+        FEAWAD(**FEW_STEPS)
         .initial_model(X, np.flatnonzero(known == 0), np.flatnonzero(known == 1), seed)
         .get_weights()
     )
-    reached = FEAWAD(**SMALL).fit(X, known).model_.get_weights()
+    reached = FEAWAD(**FEW_STEPS).fit(X, known).model_.get_weights()
     assert all(
-        np.abs(after - before).max() > 1e-3 for before, after in zip(start[::2], reached[::2])
+        np.abs(after - before).max() > 2e-4 for before, after in zip(start[::2], reached[::2])
     )  # the kernels
 
 
@@ -245,32 +246,26 @@ def test_distinct_rows_give_the_gradient_of_all_rows():
 # ---------------------------------------------------------------------------- detector
 
 
-@pytest.mark.parametrize("settings", [{}, RAW], ids=["released", "raw residual"])
-def test_orders_two_clusters(settings):
-    X, _, known = two_clusters()
-    X_new, truth_new, _ = two_clusters(seed=1)
-    detector = FEAWAD(**LONGER, **settings).fit(X, known)
-    assert roc_auc_score(truth_new, detector.decision_function(X_new)) > 0.97
-
-
 def test_a_raw_residual_lets_anomalies_be_reconstructed_worse_than_normals():
     X, truth, known = two_clusters()
+    X_new, truth_new, _ = two_clusters(seed=1)
     detector = FEAWAD(**LONGER, **RAW).fit(X, known)
+    assert roc_auc_score(truth_new, detector.decision_function(X_new)) > 0.97
     norm = detector.model_(X).numpy()[:, 1]
     assert norm[truth == 1].mean() > 2 * norm[truth == 0].mean()
 
 
-def test_scores_are_finite_on_constant_features():
+def test_scores_are_finite_on_constant_features(uncompiled):
     X, _, known = two_clusters()
     X[:, 2:] = 0.5
-    scores = FEAWAD(**SMALL).fit(X, known).decision_function(X)
+    scores = FEAWAD(**FEW_STEPS).fit(X, known).decision_function(X)
     assert scores.shape == (len(X),) and scores.dtype == np.float64 and np.isfinite(scores).all()
 
 
 @pytest.mark.parametrize("value", [0.0, 0.5])
-def test_scores_are_finite_when_all_rows_are_equal(value):
+def test_scores_are_finite_when_all_rows_are_equal(uncompiled, value):
     scores = (
-        FEAWAD(**SMALL)
+        FEAWAD(**FEW_STEPS)
         .fit(np.full((40, 6), value), np.repeat([0, 1], [35, 5]))
         .decision_function(np.full((3, 6), value))
     )
@@ -278,15 +273,15 @@ def test_scores_are_finite_when_all_rows_are_equal(value):
 
 
 @pytest.mark.parametrize("n_labelled", [1, 60], ids=["one labelled anomaly", "more than a batch holds"])
-def test_scores_are_finite_with_few_and_with_many_labelled_anomalies(n_labelled):
+def test_scores_are_finite_with_few_and_with_many_labelled_anomalies(uncompiled, n_labelled):
     X, truth, _ = two_clusters()
     known = np.zeros(len(X), int)
     known[np.flatnonzero(truth)[:n_labelled]] = 1
-    scores = FEAWAD(**SMALL | {"batch_size": 32}).fit(X, known).decision_function(X)
+    scores = FEAWAD(**FEW_STEPS | {"batch_size": 32}).fit(X, known).decision_function(X)
     assert np.isfinite(scores).all() and scores.std() > 0
 
 
-def test_optimisers():
+def test_optimisers(uncompiled):
     shared, released = FEAWAD(optimizer_name="rmsprop", learning_rate=1e-3).optimizer(), FEAWAD().optimizer()
     assert shared.global_clipnorm == 1.0 and float(shared.learning_rate) == pytest.approx(1e-3)
     assert isinstance(released, keras.optimizers.Adam) and float(released.learning_rate) == pytest.approx(
@@ -294,17 +289,10 @@ def test_optimisers():
     )
     X, _, known = two_clusters()
     scores = [
-        FEAWAD(optimizer_name=name, **SMALL).fit(X, known).decision_function(X)
+        FEAWAD(optimizer_name=name, **FEW_STEPS).fit(X, known).decision_function(X)
         for name in ("rmsprop", "adam")
     ]
-    assert np.abs(scores[0] - scores[1]).max() > 1e-3
-
-
-def test_same_seed_same_scores():
-    X, _, known = two_clusters()
-    scores = [FEAWAD(random_state=seed, **SMALL).fit(X, known).decision_function(X) for seed in (3, 3, 4)]
-    np.testing.assert_array_equal(scores[0], scores[1])
-    assert np.abs(scores[0] - scores[2]).max() > 1e-6
+    assert np.abs(scores[0] - scores[1]).max() > 1e-4
 
 
 def test_clone_and_params():

@@ -3,7 +3,6 @@
 import numpy as np
 import pytest
 from sklearn.base import clone
-from sklearn.metrics import roc_auc_score
 from toys import two_clusters
 
 from fsnet import (
@@ -20,6 +19,7 @@ from training.keras_detector import _compiled_trainer
 from training.network import tf
 
 EQUAL = tf.ones(2)
+FEW_STEPS = {"epochs": 2, "batches_per_epoch": 5}
 BOTH = pytest.mark.parametrize("detector_class", [FSNet, CFSNet])
 
 
@@ -236,14 +236,14 @@ def scores_of(detector):
     return detector.fit(X, known).decision_function(X)
 
 
-def test_equal_costs_on_balanced_queries_give_fsnet():
-    equal = scores_of(CFSNet(epochs=2, episodes="balanced", anomaly_cost=1))
-    np.testing.assert_allclose(scores_of(FSNet(epochs=2)), equal, rtol=1e-5, atol=1e-6)
+def test_equal_costs_on_balanced_queries_give_fsnet(uncompiled):
+    equal = scores_of(CFSNet(**FEW_STEPS, episodes="balanced", anomaly_cost=1))
+    np.testing.assert_allclose(scores_of(FSNet(**FEW_STEPS)), equal, rtol=1e-5, atol=1e-6)
 
 
-def test_other_costs_and_natural_queries_do_not():
-    balanced = scores_of(CFSNet(epochs=2, episodes="balanced"))
-    for other in (FSNet(epochs=2), CFSNet(epochs=2)):
+def test_other_costs_and_natural_queries_do_not(uncompiled):
+    balanced = scores_of(CFSNet(**FEW_STEPS, episodes="balanced"))
+    for other in (FSNet(**FEW_STEPS), CFSNet(**FEW_STEPS)):
         assert np.abs(scores_of(other) - balanced).max() > 1e-3
 
 
@@ -267,16 +267,9 @@ def test_other_frequencies_need_no_new_compilation():
 
 
 @BOTH
-def test_orders_two_clusters(detector_class):
+def test_scores_are_the_difference_of_squared_distances(uncompiled, detector_class):
     X, _, known = two_clusters()
-    X_new, truth_new, _ = two_clusters(seed=1)
-    assert roc_auc_score(truth_new, detector_class().fit(X, known).decision_function(X_new)) > 0.97
-
-
-@BOTH
-def test_scores_are_the_difference_of_squared_distances(detector_class):
-    X, _, known = two_clusters()
-    detector = detector_class(epochs=2).fit(X, known)
+    detector = detector_class(**FEW_STEPS).fit(X, known)
     kernel, bias = detector.model_.get_weights()
     codes = np.maximum(X.astype(np.float64) @ kernel + bias, 0)
     to_unlabeled, to_anomalies = (
@@ -293,21 +286,11 @@ def test_scores_are_the_difference_of_squared_distances(detector_class):
     [(20, True), (1, False), (300, False)],
     ids=["constant features", "one anomaly", "300 anomalies"],
 )
-def test_scores_are_finite_on_awkward_data(detector_class, n_labeled, constant):
+def test_scores_are_finite_on_awkward_data(uncompiled, detector_class, n_labeled, constant):
     X, _, known = two_clusters(n_anomalies=310, n_labeled=n_labeled)
     X = np.full_like(X, 0.5) if constant else X
-    scores = detector_class(epochs=2, batches_per_epoch=5).fit(X, known).decision_function(X)
+    scores = detector_class(**FEW_STEPS).fit(X, known).decision_function(X)
     assert np.isfinite(scores).all()
-
-
-@BOTH
-def test_same_seed_same_scores(detector_class):
-    X, _, known = two_clusters()
-    scores = [
-        detector_class(random_state=seed, epochs=2).fit(X, known).decision_function(X) for seed in (3, 3, 4)
-    ]
-    np.testing.assert_array_equal(scores[0], scores[1])
-    assert np.abs(scores[0] - scores[2]).max() > 1e-6
 
 
 @BOTH

@@ -268,13 +268,13 @@ def weights_of(detector):
 
 
 @BOTH
-def test_last_epoch(base):
+def test_last_epoch(uncompiled, base):
     """Of a single epoch the last is the best; at a high learning rate the loss goes up and down.
 
     Rounding decides at which epoch it is lowest, so some seeds are tried until one has it before the last.
     """
     X, _, known = two_clusters()
-    settings = {"epochs": 1}
+    settings = {"epochs": 1, "batches_per_epoch": 1}
     for seed in range(20):
         best, last = (
             make_detector(name, random_state=seed, **settings).fit(X, known)
@@ -283,14 +283,14 @@ def test_last_epoch(base):
         is_last = bool(np.argmin(best.losses_) == settings["epochs"] - 1)
         assert best.losses_ == last.losses_
         assert np.array_equal(weights_of(best), weights_of(last)) == is_last
-        settings = {"epochs": 10, "learning_rate": 0.3}
+        settings = {"epochs": 10, "batches_per_epoch": 1, "learning_rate": 0.3}
         if not is_last:
             return
     raise AssertionError("the last epoch was the best with all seeds")
 
 
 @BOTH
-def test_same_batches(base):
+def test_same_batches(uncompiled, base):
     usual, same = make_detector(base), make_detector(f"{base}-same-batches")
     one, other = batches_of(same, seed=1), batches_of(same, seed=2)
     for part, again in zip(one, other):
@@ -298,7 +298,9 @@ def test_same_batches(base):
     assert not np.array_equal(batches_of(usual, seed=1).unlabeled, batches_of(usual, seed=2).unlabeled)
     np.testing.assert_array_equal(one.anomalies, batches_of(usual, seed=42).anomalies)  # the authors' seed
     starts = [
-        make_detector(f"{base}-same-batches", random_state=seed, epochs=1, learning_rate=0.0)
+        make_detector(
+            f"{base}-same-batches", random_state=seed, epochs=1, batches_per_epoch=1, learning_rate=0.0
+        )
         for seed in (0, 1)
     ]
     X, _, known = two_clusters()

@@ -3,7 +3,6 @@
 import numpy as np
 import pytest
 from sklearn.base import clone
-from sklearn.metrics import roc_auc_score
 from toys import two_clusters
 
 from pumad import PUMAD, collision_shares, hash_codes, reliable_normals, sample_pu_triplets
@@ -67,14 +66,14 @@ def test_filter_threshold_and_what_always_remains():
     assert len(draws) > 1  # among equals chance decides, not the order of rows
 
 
-def test_filtered_rows_do_not_train_and_do_not_score(monkeypatch):
+def test_filtered_rows_do_not_train_and_do_not_score(uncompiled, monkeypatch):
     X, anomalies, normals, copies = opposite_clusters()
     seen = []
     original = PUMAD.sample_batches
     monkeypatch.setattr(
         PUMAD, "sample_batches", lambda self, *rest: seen.append(original(self, *rest)) or seen[-1]
     )
-    detector = PUMAD(epochs=2).fit_rows(X, np.concatenate([normals, copies]), anomalies)
+    detector = PUMAD(epochs=2, batches_per_epoch=5).fit_rows(X, np.concatenate([normals, copies]), anomalies)
     assert set(np.unique(seen[0].unlabeled)) == set(normals)
     assert detector.reliable_share_ == pytest.approx(300 / 320)
     codes = detector.model_.get_layer("psi")(X[normals]).numpy()
@@ -151,15 +150,9 @@ def test_exchanging_normal_and_anomaly_in_one_triplet_changes_only_that_gradient
 # ---------------------------------------------------------------------------- the detector
 
 
-def test_orders_two_clusters():
+def test_score_is_the_difference_of_mean_squared_distances_but_for_a_constant(uncompiled):
     X, _, known = two_clusters()
-    X_new, truth_new, _ = two_clusters(seed=1)
-    assert roc_auc_score(truth_new, PUMAD().fit(X, known).decision_function(X_new)) > 0.97
-
-
-def test_score_is_the_difference_of_mean_squared_distances_but_for_a_constant():
-    X, _, known = two_clusters()
-    detector = PUMAD(epochs=3).fit(X, known)
+    detector = PUMAD(epochs=2, batches_per_epoch=5).fit(X, known)
     shares = collision_shares(
         X, np.flatnonzero(known == 0), np.flatnonzero(known == 1), 20, 16, np.random.default_rng(0)
     )
@@ -171,17 +164,10 @@ def test_score_is_the_difference_of_mean_squared_distances_but_for_a_constant():
     assert by_definition.std() > 0.1 and offsets.std() < 1e-5
 
 
-def test_same_seed_same_scores():
-    X, _, known = two_clusters()
-    scores = [PUMAD(random_state=seed, epochs=5).fit(X, known).decision_function(X) for seed in (3, 3, 4)]
-    np.testing.assert_array_equal(scores[0], scores[1])
-    assert np.abs(scores[0] - scores[2]).max() > 1e-6
-
-
 @pytest.mark.parametrize(
     "case", ["constant features", "constant data", "one anomaly", "one unlabelled", "many anomalies"]
 )
-def test_scores_are_finite(case):
+def test_scores_are_finite(uncompiled, case):
     X, truth, known = two_clusters(n_normals=300, n_anomalies=200)
     if case == "constant features":
         X[:, 2:4] = 0.1
@@ -193,7 +179,7 @@ def test_scores_are_finite(case):
         X, known = X[299:320], known[299:320]
     else:  # more of them than a batch has places for
         known = truth
-    detector = PUMAD(epochs=3, batch_size=32).fit(X, known)
+    detector = PUMAD(epochs=2, batches_per_epoch=5, batch_size=32).fit(X, known)
     assert np.isfinite(detector.decision_function(X)).all() and np.isfinite(detector.losses_).all()
 
 

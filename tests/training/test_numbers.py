@@ -21,7 +21,6 @@ from training import keras_detector
 from training.detector import Detector
 from training.keras_detector import KerasDetector
 from training.loop import TrainingDiverged
-from training.network import tf
 from training.scaling import UnscaledFeaturesWarning
 from training.sparse_loop import SparseTrainer
 
@@ -60,17 +59,6 @@ def compiled_once():
         compiled = functools.cache(keras_detector._compiled_trainer.__wrapped__)
         patch.setattr("training.keras_detector._compiled_trainer", compiled)
         yield
-
-
-@pytest.fixture
-def uncompiled(monkeypatch):
-    """The same steps, not compiled: that takes a second for each new number of anomalies or rows."""
-    monkeypatch.setattr(
-        "training.loop.product", lambda rows, kernel: rows @ kernel
-    )  # its gradient is for compiled graphs only
-    tf.config.run_functions_eagerly(True)
-    yield
-    tf.config.run_functions_eagerly(False)
 
 
 def rows():

@@ -34,18 +34,18 @@ def plain_keras(detector, rows, anomalies, batches, n_steps, initial_state, cons
 
 
 # In double precision, because RMSprop magnifies rounding: where a unit's gradient cancels to nothing but
-# rounding errors, it still takes steps, and after 300 of them float32 weights differ in the third digit.
+# rounding errors, it still takes steps, and after hundreds of them float32 weights differ in the third digit.
 @pytest.mark.parametrize("detector, n_anomalies", [
     (PReNet(batch_size=64), 5), (PReNet(batch_size=64), 100),
-    (DevNet(batch_size=64), 5), (DevNet(batch_size=64), 100),
+    (DevNet(batch_size=64), 5),
     (PReNet(batch_size=64, variant="LDM"), 5), (PReNet(batch_size=64, variant="NPR"), 5),
     (PReNetSmallLayers(batch_size=64, variant="A2H"), 5), (DevNet(batch_size=64, hidden_units=(12, 8)), 5),
 ], ids=[
-    "prenet, few anomalies, encoded once", "prenet, many", "devnet, few", "devnet, many",
+    "prenet, few anomalies, encoded once", "prenet, many", "devnet",
     "no hidden layer", "hidden layer in eta", "dropout in psi", "two layers",
 ])  # fmt: skip
 def test_compiled_loop_equals_train_on_batch(double_precision, detector, n_anomalies):
-    rows, anomalies, n_steps = toy_rows().astype(np.float64), np.arange(n_anomalies), 300
+    rows, anomalies, n_steps = toy_rows().astype(np.float64), np.arange(n_anomalies), 100
     rng = np.random.default_rng(1)
     batches = detector.sample_batches(rows, np.arange(n_anomalies, len(rows)), anomalies, n_steps, rng)
     model = detector.build(rows.shape[1], seed=5)
@@ -55,7 +55,7 @@ def test_compiled_loop_equals_train_on_batch(double_precision, detector, n_anoma
 
     trainer = Trainer(model, detector.loss, detector.optimizer())
     trainer.fit(rows, anomalies, batches, n_steps // 20, start, constants)
-    assert np.abs(expected[0] - start[0]).max() > 0.1  # it did train
+    assert np.abs(expected[0] - start[0]).max() > 0.05  # it did train
     for reached, wanted in zip(trainer.model.get_weights(), expected):
         np.testing.assert_allclose(reached, wanted, atol=1e-7, rtol=0)
 
