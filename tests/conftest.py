@@ -5,6 +5,7 @@ import sys
 from pathlib import Path
 
 import pytest
+from drivers import WorkerHere
 
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 # What ./run_tests.sh --quick leaves out: files that start drivers, workers, servers or browsers or fit for
@@ -45,6 +46,13 @@ def real_data():
 def prepared_dir(tmp_path_factory):
     """A data folder for the whole session: what one test has prepared there is at hand for the others."""
     return tmp_path_factory.mktemp("dataset")
+
+
+@pytest.fixture
+def runs_here(monkeypatch):
+    """Runs are made in this process: a worker's own takes seconds to start."""
+    monkeypatch.setattr("running.processes.LocalWorker", WorkerHere)
+    monkeypatch.delenv("PRENET_DATA", raising=False)
 
 
 @pytest.fixture

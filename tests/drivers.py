@@ -1,9 +1,10 @@
-"""Starting the experiments as a user does, in processes of their own."""
+"""Starting the experiments as a user does, in processes of their own; and a worker in this process."""
 
 import os
 import signal
 import subprocess
 import sys
+from concurrent.futures import Future
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -41,3 +42,18 @@ def finish(process):
 
 def allow_ctrl_c():
     signal.signal(signal.SIGINT, signal.SIG_DFL)  # ignored where the tests run in the background
+
+
+class WorkerHere:
+    """A running.processes.LocalWorker in this process, which has imported everything already."""
+
+    def submit(self, function, *arguments):
+        future = Future()
+        try:
+            future.set_result(function(*arguments))
+        except Exception as error:
+            future.set_exception(error)
+        return future
+
+    def stop(self):
+        pass

@@ -396,7 +396,7 @@ def test_interpretations_are_a_group(capsys):
     assert "interpretations" not in [args.experiment for args in everything]
 
 
-def test_from_the_command_line(tmp_path, capsys):
+def test_from_the_command_line(runs_here, tmp_path, capsys):
     where = ["--offline", "--data-dir", str(tmp_path / "data"), "--results-dir", str(tmp_path), "--jobs", "1"]
     assert (
         experiments.main(

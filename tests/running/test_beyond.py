@@ -22,9 +22,8 @@ def data_dir(tmp_path_factory):
 
 
 @pytest.fixture
-def start(data_dir, tmp_path, monkeypatch):
-    """A function that starts an experiment with one process; its results are in tmp_path."""
-    monkeypatch.delenv("PRENET_DATA", raising=False)
+def start(runs_here, data_dir, tmp_path):
+    """A function that starts an experiment in this process; its results are in tmp_path."""
     where = ["--offline", "--data-dir", str(data_dir), "--results-dir", str(tmp_path), "--jobs", "1"]
     return lambda *options: experiments.main([*options, *where])
 

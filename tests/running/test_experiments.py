@@ -31,6 +31,21 @@ def experiment(data_dir, results_dir, *options, methods="prenet,devnet,iforest",
     return process.returncode, out, err
 
 
+@pytest.fixture
+def experiment_here(runs_here, data_dir, capsys):
+    """The same in this process: a function of the results folder and options."""
+
+    def run(results_dir, *options):
+        where = ["--offline", "--data-dir", str(data_dir), "--results-dir", str(results_dir), "--jobs", "1"]
+        try:
+            code = experiments.main(["seen", "--datasets", "demo", *where, *options])
+        except SystemExit as stop:
+            code = stop.code
+        return code, *capsys.readouterr()
+
+    return run
+
+
 def auc_values(results_dir):
     runs = pd.read_csv(results_dir / "seen_runs.csv").sort_values(["method", "run"])
     return runs[["method", "run", "auc_roc", "auc_pr"]].reset_index(drop=True)
@@ -71,28 +86,28 @@ def test_number_of_processes_does_not_change_results(finished, data_dir, tmp_pat
     pd.testing.assert_frame_equal(auc_values(tmp_path), auc_values(finished), check_exact=True)
 
 
-def test_second_start_does_only_what_is_missing(finished, data_dir):
+def test_second_start_does_only_what_is_missing(finished, experiment_here):
     before = (finished / "seen_runs.csv").read_bytes()
-    code, out, _ = experiment(data_dir, finished, "--runs", "4")
+    code, out, _ = experiment_here(finished, "--runs", "4", "--methods", "prenet,devnet,iforest")
     assert code == 0 and "12 of 12 runs exist already" in out
     assert (finished / "seen_runs.csv").read_bytes() == before
-    code, out, _ = experiment(data_dir, finished, "--runs", "5", "--methods", "iforest")
+    code, out, _ = experiment_here(finished, "--runs", "5", "--methods", "iforest")
     assert code == 0 and "4 of 5 runs" in out
     added = (finished / "seen_runs.csv").read_bytes()
     assert added.startswith(before) and added.count(b"\n") == before.count(b"\n") + 1
     (finished / "seen_runs.csv").write_bytes(before)
 
 
-def test_force_runs_again(finished, data_dir):
+def test_force_runs_again(finished, experiment_here):
     before = (finished / "seen_runs.csv").read_bytes()
-    code, _, _ = experiment(data_dir, finished, "--runs", "1", "--methods", "iforest", "--force")
+    code, _, _ = experiment_here(finished, "--runs", "1", "--methods", "iforest", "--force")
     runs = pd.read_csv(finished / "seen_runs.csv")
     again = runs[(runs["method"] == "iforest") & (runs["run"] == 0)]
     assert code == 0 and len(again) == 2 and again["auc_pr"].nunique() == 1
     (finished / "seen_runs.csv").write_bytes(before)
 
 
-def test_sparse_data_is_left_out_for_methods_that_cannot_take_it(tmp_path):
+def test_sparse_data_is_left_out_for_methods_that_cannot_take_it(experiment_here, tmp_path):
     rng = np.random.default_rng(0)
     (tmp_path / "raw" / "partial").mkdir(parents=True)
     with open(tmp_path / "raw" / "partial" / "news20_5Per_Otl.svm", "w") as file:
@@ -100,7 +115,7 @@ def test_sparse_data_is_left_out_for_methods_that_cannot_take_it(tmp_path):
             columns = np.sort(rng.choice(500, 9, replace=False)) + 1
             file.write(f"{int(row < 20)} " + " ".join(f"{column}:1" for column in columns) + "\n")
     options = ["--datasets", "news20", "--runs", "1", "--methods", "dsad,iforest"]
-    code, out, err = experiment(tmp_path, tmp_path / "results", *options)
+    code, out, err = experiment_here(tmp_path / "results", *options, "--data-dir", str(tmp_path))
     assert code == 0, err
     assert "news20, sparse with 500 columns, is skipped for DSAD, which needs dense rows." in out
     runs = pd.read_csv(tmp_path / "results" / "seen_runs.csv")
@@ -138,19 +153,9 @@ def test_the_help_of_a_driver_is_about_its_experiment(name, has, has_not, capsys
     assert EXPERIMENTS[name].regenerates in out
 
 
-def test_independent_protocol_and_label_budget(data_dir, tmp_path):
-    code, _, err = experiment(
-        data_dir,
-        tmp_path,
-        "--runs",
-        "2",
-        "--methods",
-        "iforest",
-        "--protocol",
-        "independent",
-        "--n-labeled",
-        "15",
-    )
+def test_independent_protocol_and_label_budget(experiment_here, tmp_path):
+    options = "--runs 2 --methods iforest --protocol independent --n-labeled 15"
+    code, _, err = experiment_here(tmp_path, *options.split())
     assert code == 0, err
     assert (tmp_path / "seen_independent_15labels_synthetic.csv").exists()
 
@@ -164,7 +169,7 @@ def test_a_failing_cell_is_reported_and_the_exit_code_says_so(data_dir, tmp_path
     assert "Traceback" not in err
 
 
-def test_the_other_cells_go_on_when_one_fails(data_dir):
+def test_the_other_cells_go_on_when_one_fails(runs_here, data_dir):
     prepare_all(["demo"], SourceFinder(data_dir / "raw", offline=True), data_dir)
     cells = [
         Cell("iforest", name, "released", 60, 0.02, (0, 1), str(data_dir)) for name in ("absent", "demo")
@@ -214,26 +219,16 @@ def test_wrong_flags_get_one_sentence(tmp_path, capsys, name, options, message):
     assert not list(tmp_path.iterdir())
 
 
-def test_other_settings_have_files_of_their_own(finished, data_dir):
+def test_other_settings_have_files_of_their_own(finished, experiment_here):
     before = (finished / "seen_runs.csv").read_bytes()
-    code, out, err = experiment(
-        data_dir,
-        finished,
-        "--methods",
-        "iforest",
-        "--runs",
-        "1",
-        "--set",
-        "n_trees=7",
-        "--set",
-        "subsample=32",
-    )
+    options = "--methods iforest --runs 1 --set n_trees=7 --set subsample=32"
+    code, out, err = experiment_here(finished, *options.split())
     assert code == 0 and "iForest" in out, err
     (row,) = pd.read_csv(finished / "seen_n_trees=7_subsample=32_runs.csv")["settings"]
     assert row == "n_trees=7 subsample=32"
     assert (finished / "seen_n_trees=7_subsample=32_synthetic.csv").exists()
     assert (finished / "seen_runs.csv").read_bytes() == before
-    code, _, err = experiment(data_dir, finished, "--methods", "iforest", "--set", "leaves=7")
+    code, _, err = experiment_here(finished, "--methods", "iforest", "--set", "leaves=7")
     assert code == 2 and "iForest has no parameter 'leaves' to set" in err
 
 
@@ -244,9 +239,9 @@ def test_groups_of_methods():
     assert method_names("iforest, prenet") == ["iforest", "prenet"]
 
 
-def test_results_that_cannot_be_read_stop_it_before_work_starts(data_dir, tmp_path):
+def test_results_that_cannot_be_read_stop_it_before_work_starts(experiment_here, tmp_path):
     (tmp_path / "seen_runs.csv").write_text("a,b\n1,2\n")
-    code, _, err = experiment(data_dir, tmp_path)
+    code, _, err = experiment_here(tmp_path)
     assert code == 2 and "does not have the columns of this version" in err
     assert (tmp_path / "seen_runs.csv").read_text() == "a,b\n1,2\n"
 
@@ -326,19 +321,15 @@ def test_every_experiment_has_a_driver_that_hands_on_options_and_exit_code(repea
     assert options[-4:] == ["--datasets", "rec,fuz->dos", "--runs", "3"]
 
 
-def test_everything_on_synthetic_data(data_dir, tmp_path):
+def test_everything_on_synthetic_data(runs_here, data_dir, tmp_path, capsys):
     """./run_all.sh --demo: every table and figure, labelled as synthetic.
 
     With iForest alone, to save time, and PReNet where its parameters are what varies.
     """
     where = ["--demo", "--offline", "--jobs", "1", "--data-dir", data_dir, "--results-dir", tmp_path]
-    commands = [["sensitivity"], ["all", "--methods", "iforest"]]
-    commands = [[sys.executable, ROOT / "experiments.py", *command, *where] for command in commands]
-    done = [
-        subprocess.run(command, capture_output=True, text=True, cwd=ROOT, env=ENVIRONMENT)
-        for command in commands
-    ]
-    assert [process.returncode for process in done] == [0, 0], "".join(process.stderr for process in done)
+    for command in (["sensitivity"], ["all", "--methods", "iforest"]):
+        assert experiments.main(list(map(str, [*command, *where]))) == 0
+    out = capsys.readouterr().out
     of_paper = {name: experiment for name, experiment in EXPERIMENTS.items() if experiment.in_paper}
     tables = {name: pd.read_csv(tmp_path / f"{name}_synthetic.csv") for name in of_paper}
     for name, experiment in of_paper.items():
@@ -347,7 +338,7 @@ def test_everything_on_synthetic_data(data_dir, tmp_path):
             if name == "sensitivity"
             else f"=== {name}: {experiment.regenerates}"
         )
-        assert said in done[-1].stdout
+        assert said in out
         method = "prenet" if name == "sensitivity" else "iforest"
         assert {column.rsplit("_", 1)[1] for column in tables[name] if column.startswith("auc_pr_")} - {
             "std"

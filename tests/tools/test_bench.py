@@ -1,10 +1,9 @@
 """The benchmarks: what is measured is what they say, and they run from start to end."""
 
-from concurrent.futures import Future
-
 import numpy as np
 import pandas as pd
 import pytest
+from drivers import WorkerHere
 
 from loading.fetching import SourceFinder
 from loading.store import prepare_all
@@ -139,21 +138,6 @@ def test_peak_of_memory_is_seen():
     before = scaling.peak_mb(forget=True)
     np.ones(100 * 2**20, np.uint8)
     assert scaling.peak_mb() - before == pytest.approx(100, abs=10)
-
-
-class WorkerHere:
-    """A worker in this process, which has imported TensorFlow already."""
-
-    def submit(self, function, *arguments):
-        future = Future()
-        try:
-            future.set_result(function(*arguments))
-        except Exception as error:
-            future.set_exception(error)
-        return future
-
-    def stop(self):
-        pass
 
 
 def test_scaling(tmp_path, capsys, monkeypatch):
