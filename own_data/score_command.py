@@ -18,7 +18,7 @@ AUTO = "auto"
 
 def add_arguments(command):
     add_table_arguments(command)
-    keep = "also write these input columns, or all of them if none is named"
+    keep = "also write these input columns, or all of them if none is named; then put it last"
     expected = (
         "expected share of anomalies: flags rows above the score that this share of the training rows "
         "exceeds. auto needs a model from fit --calibrate: its threshold has the highest recall^2 / share of "
