@@ -72,7 +72,7 @@ def test_prenet_and_devnet_are_reproduced(tmp_path, monkeypatch):
     assert compare.main(command) == 0
 
 
-def test_the_code_of_today_gives_the_committed_means(real_data, prepared_dir, tmp_path):
+def test_the_code_of_today_gives_the_committed_means(real_data, runs_here, prepared_dir, tmp_path):
     options = [
         "--datasets",
         "thyroid,campaign",

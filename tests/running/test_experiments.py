@@ -398,7 +398,7 @@ def test_a_detector_file_hands_on_the_exit_code(data_dir, tmp_path):
     assert code == 1 and "FAILED" in err
 
 
-def test_thyroid_columns_of_table_2(real_data, prepared_dir):
+def test_thyroid_columns_of_table_2(real_data, runs_here, prepared_dir):
     prepare_all(["thyroid"], SourceFinder(prepared_dir / "raw", [str(real_data)], offline=True), prepared_dir)
     published = {"prenet": 0.298, "devnet": 0.280}
     cells = [Cell(name, "thyroid", "released", 60, 0.02, (0, 1, 2), str(prepared_dir)) for name in published]

@@ -2,6 +2,7 @@
 
 import pandas as pd
 import pytest
+from drivers import WorkerHere
 
 from experiments import main as run_experiment
 from tools import spot_check
@@ -9,12 +10,14 @@ from tools import spot_check
 
 @pytest.fixture(scope="module")
 def results(tmp_path_factory):
-    """Two runs each of two methods on the synthetic set."""
+    """Two runs each of two methods on the synthetic set; these and the later ones in this process."""
     folder = tmp_path_factory.mktemp("spot_check")
     places = ["--results-dir", str(folder / "results"), "--data-dir", str(folder / "dataset")]
     options = ["--methods", "iforest,logistic", "--datasets", "demo", "--runs", "2", "--jobs", "1"]
-    assert run_experiment(["seen", *options, "--offline", *places]) == 0
-    return folder
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("running.processes.LocalWorker", WorkerHere)
+        assert run_experiment(["seen", *options, "--offline", *places]) == 0
+        yield folder
 
 
 def check(results, *options):
