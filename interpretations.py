@@ -101,7 +101,7 @@ class REPENNoneKnown(REPEN):
 
 
 class REPENSupervised(REPEN):
-    """REPEN as ADGym runs it: known anomalies as all negatives, anchors and positives from all of U.
+    """REPEN with ADGym's triplets: known anomalies as all negatives, anchors and positives from all of U.
 
     There are no initial scores and no candidates, so all rows of U are inliers.
     """

@@ -125,7 +125,7 @@ METHODS |= {
     "dsad-three-layers": interpretation("dsad", "100-20-10", group="outside", hidden_units=(100, 20, 10)),
     "dsad-adgym": interpretation("dsad", "all as in ADGym", "DSADOutside", "outside"),
     "repen-known-only": interpretation("repen", "known negatives only", "REPENAllKnown", "outside"),
-    "repen-supervised": interpretation("repen", "as in ADGym", "REPENSupervised", "outside", l2=0.0),
+    "repen-supervised": interpretation("repen", "ADGym's triplets", "REPENSupervised", "outside", l2=0.0),
 }
 
 

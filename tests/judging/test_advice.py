@@ -72,14 +72,26 @@ def test_a_linear_model_does_as_well_on_average(runs):
     assert (by_set(runs, "logistic-converged").loc["thyroid", [5, 10, 20]] > 0.1).all()
 
 
-def test_xgbod_is_the_strongest_of_the_papers_methods(runs):
+def averages_without_thyroid(runs, n_labeled):
+    """The ranked methods' mean AUC-PR over the other seven data sets."""
+    return mean_auc_pr(compared(runs), n_labeled).drop(index="thyroid").mean()
+
+
+def test_from_20_labels_on_xgbod_has_the_best_average_of_the_papers_methods(runs):
+    """`With 20 labels its lead is thyroid's`; `From 40 on it leads without thyroid too`."""
     lead, sets = leads(runs, "xgbod"), by_set(runs, "xgbod")
     assert includes_zero(lead).all()
     assert lead.loc[[5, 10], "mean"].abs().max() < 0.03 and (lead.loc[20:, "mean"] < -0.05).all()
     ahead = ["thyroid", "w7a", "campaign", "census"]
-    assert (sets.loc[ahead, [5, 10]] < -0.05).all(axis=None)
+    assert (sets.loc["thyroid", [5, 10]].round(2) == [-0.43, -0.52]).all()
+    assert sets.loc[["w7a", "campaign"], [5, 10]].round(2).stack().between(-0.2, -0.16).all()
+    assert sets.loc["census", [5, 10]].between(-0.15, -0.08).all()
     assert (sets.drop(ahead)[[5, 10]] > 0.05).all(axis=None)
-    assert (sets.loc[:, 40:] < 0.1).all(axis=None)
+    assert (sets.loc[:, 40:] < 0.1).all(axis=None) and sets.loc["fraud", 20] == pytest.approx(0.25, abs=0.005)
+    with_20 = averages_without_thyroid(runs, 20)
+    assert with_20[["cfsnet", "logistic-converged"]].sub(with_20["xgbod"]).between(0, 0.005).all()
+    for n_labeled in (40, 60, 120):
+        assert averages_without_thyroid(runs, n_labeled).idxmax() == "xgbod"
 
 
 def test_xgbod_does_better_than_other_trees(runs):
@@ -112,15 +124,18 @@ def test_advice_for_5_and_10_labels(runs):
 def test_where_trees_win_and_lose(runs, name):
     sets = by_set(runs, name)
     assert (sets.loc["thyroid"] < -0.3).all() and (sets.loc["campaign", [5, 10, 20, 40]] < 0).all()
-    assert (sets.loc[["fraud", "celeba", "donors"]] > 0).all(axis=None)
+    assert sets.loc[["fraud", "bac", "donors"], [5, 10, 20]].round(1).stack().between(0.1, 0.6).all()
+    assert (sets.loc[["bac", "donors"], 120] < 0.022).all()
+    assert sets.loc["celeba"].round(2).between(0.05, 0.14).all()
 
 
 def test_fraud_is_a_special_case():
-    """Copies of anomalies cause more than half of XGBoost's gap with up to 60 labels, and PReNet none."""
+    """`The lower rate closes 58 to 95% of XGBoost's gap ... with up to 60 labels`, and changes others by .03."""
     table = fraud_table(REFERENCE)
     gap, without = (table.loc[f"PReNet, {rate}"] - table.loc[f"XGBoost, {rate}"] for rate in ("2%", "0.1%"))
     few = [f"{number} labels" for number in (5, 10, 20, 40, 60)]
-    assert (without[few] < gap[few] / 2).all()
+    closed = 100 * (1 - without[few] / gap[few])
+    assert (round(closed.min()), round(closed.max())) == (58, 95)
     for name in ("PReNet", "Logistic, conv.", "Cross-entropy"):
         assert (table.loc[f"{name}, 0.1%"] - table.loc[f"{name}, 2%"]).abs().max() < 0.035
     # two of three fits of the default diverge
