@@ -130,7 +130,7 @@ def test_where_trees_win_and_lose(runs, name):
 
 
 def test_fraud_is_a_special_case():
-    """`The lower rate closes 58 to 95% of XGBoost's gap ... with up to 60 labels`, and changes others by .03."""
+    """`The lower rate closes 58 to 95% of XGBoost's gap with up to 60 labels`; others change by .03."""
     table = fraud_table(REFERENCE)
     gap, without = (table.loc[f"PReNet, {rate}"] - table.loc[f"XGBoost, {rate}"] for rate in ("2%", "0.1%"))
     few = [f"{number} labels" for number in (5, 10, 20, 40, 60)]

@@ -74,6 +74,13 @@ def test_a_saved_model_scores_without_tensorflow_and_to_the_last_bit(saved, meth
     assert np.ptp(in_memory[method]) > 0
 
 
+@pytest.mark.parametrize("method", SAVED_METHODS)
+def test_a_loaded_model_is_saved_as_the_same_file(saved, method, tmp_path):
+    folder, _, _ = saved
+    save_model(tmp_path / method, load_model(folder / method))
+    assert (tmp_path / method).read_bytes() == (folder / method).read_bytes()
+
+
 def test_a_loaded_network_can_still_be_had_as_a_keras_model(saved):
     folder, _, _ = saved
     model = load_model(folder / "devnet")
