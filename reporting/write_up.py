@@ -288,7 +288,7 @@ def times():
         sessions = read_sessions(path)
         memory = [entry["peak_memory_mb"] for entry in sessions if "peak_memory_mb" in entry]
         rows[path.name.removesuffix("_provenance.json")] = {
-            "runs": f"{sum(entry['runs_made'] for entry in sessions):,}",
+            "runs made": f"{sum(entry['runs_made'] for entry in sessions):,}",
             "minutes": f"{sum(entry['seconds'] for entry in sessions) / 60:.1f}",
             "peak of the driver, MB": f"{max(entry['driver'] for entry in memory)}" if memory else "",
             "peak of a worker, MB": f"{max(entry['largest_worker'] for entry in memory)}" if memory else "",
