@@ -16,6 +16,7 @@ from judging.crosscheck import (
 from methods import METHODS, method_group
 from reporting.crosscheck_text import write_crosscheck
 from reporting.text_tables import NO_BREAK
+from reporting.write_up import REFERENCE
 from running.runs_file import RunsFile
 
 pytestmark = pytest.mark.filterwarnings("error")  # a user would see it
@@ -204,3 +205,30 @@ def test_nothing_run_yet_is_a_sentence(tmp_path):
     paths = write_crosscheck(tmp_path, {})
     text = paths[-1].read_text()
     assert "There are no runs" in text and "|" not in text
+
+
+# ---------------------------------------------------------------------------- what REPRODUCTION.md says
+
+
+@pytest.fixture(scope="module")
+def committed():
+    cells = pd.read_csv(REFERENCE / "crosscheck_cells.csv").query("metric == 'auc_pr'")
+    return cells.assign(difference=cells["ours"] - cells["theirs"])
+
+
+def test_means_that_agree_and_those_that_do_not(committed):
+    means = committed.groupby(["method", "features_0_1"])["difference"].mean().unstack()
+    for name, largest in (("repen-supervised", 0.015), ("dsad-adgym", 0.015), ("feawad", 0.021)):
+        assert means.loc[name].abs().max() <= largest, name
+    assert means.loc["repen-known-only"].round(2).to_dict() == {True: -0.03, False: 0.06}
+    assert means.loc["repen"].max() < -0.05
+
+
+@pytest.mark.parametrize("name, sets", [
+    ("prenet", {"25_musk", "24_mnist", "30_satellite"}),
+    ("devnet", {"25_musk", "24_mnist", "30_satellite", "26_optdigits"}),
+])  # fmt: skip
+def test_the_unscaled_sets_on_which_networks_differ(committed, name, sets):
+    own = committed[(committed["method"] == name) & ~committed["features_0_1"]]
+    differences = own["difference"].abs().groupby(own["dataset"]).mean()
+    assert len(differences) == 9 and set(differences.index[differences > 0.08]) == sets
