@@ -1,6 +1,7 @@
 """Who may import whom: the folders' one direction, and what stays free of TensorFlow and of the network."""
 
 import ast
+from functools import cache
 
 import pytest
 
@@ -29,6 +30,7 @@ def layer(module):
     return folder if folder in MAY_IMPORT else "detectors" if folder in DETECTORS else "commands"
 
 
+@cache
 def imports_of(module, in_functions):
     """What a module imports, but for its part as a script; without functions, what importing it imports."""
     tree = ast.parse(SOURCES[module])

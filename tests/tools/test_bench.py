@@ -150,8 +150,8 @@ def test_scaling(tmp_path, capsys, monkeypatch):
     assert table["growing"].tolist() == ["rows", "rows", "features", "labeled"]
     assert table["sparse"].tolist() == [False, False, True, False]
     assert (table[["fit_seconds", "score_seconds", "data_mb"]] > 0).all(axis=None)
-    # in a process that has trained before, a fit may find all the memory that it needs
-    assert (table[["fit_mb", "score_mb"]] >= 0).all(axis=None)
+    # test_peak_of_memory_is_seen has the memory: this process may have enough already, or give some back
+    assert table[["fit_mb", "score_mb"]].notna().all(axis=None)
     assert {path.name for path in (tmp_path / "figures").iterdir()} == {"scaling.png", "scaling.svg"}
     out, err = capsys.readouterr()
     assert "skipped" in err

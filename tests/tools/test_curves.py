@@ -3,6 +3,7 @@
 import numpy as np
 import pandas as pd
 import pytest
+from drivers import WorkerHere
 
 from loading.fetching import SourceFinder
 from loading.store import prepare_all
@@ -39,7 +40,9 @@ def data_dir(prepared_dir):
 def results(data_dir, tmp_path_factory):
     """A results folder with the curves of two methods."""
     folder = tmp_path_factory.mktemp("results")
-    assert start(data_dir, folder) == 0
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("running.processes.LocalWorker", WorkerHere)
+        assert start(data_dir, folder) == 0
     return folder
 
 
@@ -110,7 +113,7 @@ def test_curves_agree_with_the_aucs(results):
             )
 
 
-def test_the_run_is_that_of_the_tables(data_dir, results):
+def test_the_run_is_that_of_the_tables(runs_here, data_dir, results):
     runs = pd.read_csv(results / "curves_runs.csv", float_precision="round_trip").set_index("method")
     cells = [Cell(method, "demo", "released", 60, 0.02, (0,), str(data_dir)) for method in METHODS]
     for cell, measured, error in run_cells(cells, jobs=1):
@@ -120,7 +123,7 @@ def test_the_run_is_that_of_the_tables(data_dir, results):
     assert (runs["data_status"] == "synthetic").all() and runs["run"].tolist() == [0, 0]
 
 
-def test_a_second_start_makes_what_is_missing(data_dir, results, tmp_path, capsys):
+def test_a_second_start_makes_what_is_missing(runs_here, data_dir, results, tmp_path, capsys):
     paths = {name: tmp_path / name for name in ("curves.csv", "curves_runs.csv", "curves_provenance.json")}
     for name, path in paths.items():
         path.write_bytes((results / name).read_bytes())
