@@ -18,7 +18,8 @@ SLOW_FILES = """test_experiments test_faults test_cluster test_code_identity tes
     test_classifiers test_rosas test_cross_entropy test_keeps test_beyond test_curves
     test_faithfulness test_explaining test_leakage test_familiar_names test_without_tensorflow
     test_info test_score_files test_report_page
-    test_spot_check test_labelling_loop""".split()
+    test_spot_check test_labelling_loop test_unseen test_significance test_published
+    test_today_figures""".split()
 SLOW_DETECTORS = """dsad fsnet cfsnet repen xgbod pumad feawad xgboost xgboost-half catboost random-forest
     cross-entropy rosas""".split()
 
