@@ -5,7 +5,8 @@ import sys
 from pathlib import Path
 
 import pytest
-from drivers import WorkerHere
+from drivers import workers_here
+from toys import not_compiled
 
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 # What ./run_tests.sh --quick leaves out: files that start drivers, workers, servers or browsers or fit for
@@ -50,10 +51,9 @@ def prepared_dir(tmp_path_factory):
 
 
 @pytest.fixture
-def runs_here(monkeypatch):
-    """Runs are made in this process: a worker's own takes seconds to start."""
-    monkeypatch.setattr("running.processes.LocalWorker", WorkerHere)
-    monkeypatch.delenv("PRENET_DATA", raising=False)
+def runs_here():
+    with workers_here():
+        yield
 
 
 @pytest.fixture
@@ -69,16 +69,6 @@ def double_precision():
 
 
 @pytest.fixture
-def uncompiled(monkeypatch):
-    """The same steps, not compiled: that takes seconds for each new network or shape, a few steps hardly any.
-
-    For tests of what is done with a network that need not have learned much. test_training.py compares both.
-    """
-    from training.network import tf
-
-    monkeypatch.setattr(
-        "training.loop.product", lambda rows, kernel: rows @ kernel
-    )  # its gradient is for compiled graphs only
-    tf.config.run_functions_eagerly(True)
-    yield
-    tf.config.run_functions_eagerly(False)
+def uncompiled():
+    with not_compiled():
+        yield

@@ -1,11 +1,14 @@
 """Starting the experiments as a user does, in processes of their own; and a worker in this process."""
 
+import contextlib
 import os
 import signal
 import subprocess
 import sys
 from concurrent.futures import Future
 from pathlib import Path
+
+import pytest
 
 ROOT = Path(__file__).resolve().parent.parent
 ENVIRONMENT = {name: value for name, value in os.environ.items() if name != "PRENET_DATA"}
@@ -57,3 +60,12 @@ class WorkerHere:
 
     def stop(self):
         pass
+
+
+@contextlib.contextmanager
+def workers_here():
+    """Runs are made in this process: a worker's own takes seconds to start."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("running.processes.LocalWorker", WorkerHere)
+        patch.delenv("PRENET_DATA", raising=False)
+        yield

@@ -1,6 +1,9 @@
-"""Data that every detector must order."""
+"""Data that every detector must order, and training without compiling."""
+
+import contextlib
 
 import numpy as np
+import pytest
 
 
 def two_clusters(seed=0, n_normals=600, n_anomalies=60, n_features=6, n_labeled=20):
@@ -12,3 +15,21 @@ def two_clusters(seed=0, n_normals=600, n_anomalies=60, n_features=6, n_labeled=
     centres = np.where(truth, 0.7, 0.3)[:, np.newaxis]
     X = np.random.default_rng(seed).normal(centres, 0.08, (len(truth), n_features)).astype(np.float32)
     return X, truth, truth * (np.arange(len(truth)) < n_normals + n_labeled)
+
+
+@contextlib.contextmanager
+def not_compiled():
+    """The same steps, not compiled: that takes seconds for each new network or shape, a few steps hardly any.
+
+    For tests of what is done with a network that need not have learned much. test_training.py compares both.
+    """
+    from training.network import tf  # TensorFlow, which most tests do without
+
+    with pytest.MonkeyPatch.context() as patch:
+        # the gradient of the other is for compiled graphs only
+        patch.setattr("training.loop.product", lambda rows, kernel: rows @ kernel)
+        tf.config.run_functions_eagerly(True)
+        try:
+            yield
+        finally:
+            tf.config.run_functions_eagerly(False)

@@ -16,7 +16,7 @@ from sklearn.model_selection import StratifiedKFold, cross_val_score
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import MinMaxScaler
 from sklearn.utils.estimator_checks import parametrize_with_checks
-from toys import two_clusters
+from toys import not_compiled, two_clusters
 
 from iforest_baseline import IForest
 from methods import make_detector, method_group
@@ -68,14 +68,9 @@ def exceptions(detector):
 @pytest.fixture(autouse=True, scope="module")
 def quick():
     """The same steps, not compiled: that takes a second for each new shape of rows. XGBOD with few trees."""
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(
-            "training.loop.product", lambda rows, kernel: rows @ kernel
-        )  # its gradient is for compiled graphs only
+    with pytest.MonkeyPatch.context() as patch, not_compiled():
         patch.setattr("xgbod.FOREST_TREES", (2, 3))
-        tf.config.run_functions_eagerly(True)
         yield
-    tf.config.run_functions_eagerly(False)
     keras_detector._compiled_trainer.cache_clear()  # nothing of this for the tests of other files
 
 

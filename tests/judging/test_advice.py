@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from scipy.stats import t
 
 from judging.today import (
     average_auc_pr,
@@ -55,6 +56,16 @@ def test_copies_of_frauds_among_the_unlabelled_rows(n_labeled, copies):
         left = round(0.8 * fraud.anomalies) - n_labeled
         assert round(counts.sum() / left) == expected and len(drawn) <= left
         assert rate == 0.02 or counts.max() == 1
+
+
+def test_what_three_draws_cannot_settle(runs):
+    """`below about .08 (networks and the linear model) or .15 (XGBOD and CatBoost)`: a half interval."""
+    scores = compared(runs).pivot(index=["n_labeled", "dataset", "run"], columns="method", values="auc_pr")
+    for names, bound in (("cross-entropy devnet logistic-converged", 0.08), ("xgbod catboost", 0.15)):
+        for name in names.split():
+            spread = (scores[name] - scores["prenet"]).groupby(level=["n_labeled", "dataset"]).var().mean()
+            half_width = t.ppf(0.975, 2) * (spread / 3) ** 0.5
+            assert half_width < bound + 0.005, name
 
 
 def test_pairs_add_little(runs):

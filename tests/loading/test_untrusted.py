@@ -609,7 +609,7 @@ def test_odd_tables_are_fitted_or_refused(folder, table, options):
         attempt("fit table", detect.main, command.split(), folder)
 
 
-@tries(100)
+@tries(160)
 @given(TABLE_EDITS)
 def test_odd_tables_are_scored_or_refused(folder, models, table):
     (folder / "table.csv").write_bytes(table)

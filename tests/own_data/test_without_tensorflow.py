@@ -8,13 +8,13 @@ from pathlib import Path
 import numpy as np
 import pytest
 from event_tables import KINDS, events
+from toys import not_compiled
 
 from methods import make_detector
 from own_data import event_model
 from own_data.event_model import SAVED_METHODS, EventModel
 from own_data.saved_models import load_model, save_model
 from training import keras_detector
-from training.network import tf
 
 ROOT = Path(__file__).resolve().parent.parent.parent
 LITTLE_TRAINING = {"epochs": 1, "batches_per_epoch": 1, "batch_size": 8, "pretraining_epochs": 1}
@@ -46,11 +46,9 @@ def saved(tmp_path_factory):
     """Models of all methods, saved with the usual settings, and their scores: in memory, in a new process."""
     folder, table = tmp_path_factory.mktemp("models"), events()
     y, in_memory = (table["fraud"] == "1").astype(int), {}
-    with pytest.MonkeyPatch.context() as patch:
+    with pytest.MonkeyPatch.context() as patch, not_compiled():
         patch.setattr(event_model, "make_detector", little_trained)
         patch.setattr("xgbod.FOREST_TREES", (2, 3))
-        patch.setattr("training.loop.product", lambda rows, kernel: rows @ kernel)  # for steps not compiled
-        tf.config.run_functions_eagerly(True)
         for method in SAVED_METHODS:
             model = EventModel.fit(method, table[list(KINDS)], KINDS, y)
             usual = {name: getattr(make_detector(method), name, None) for name in LITTLE_TRAINING}
@@ -58,7 +56,6 @@ def saved(tmp_path_factory):
             model.detector.set_params(**{name: value for name, value in usual.items() if name in own})
             save_model(folder / method, model)
             in_memory[method] = model.score(table)[1]
-    tf.config.run_functions_eagerly(False)
     keras_detector._compiled_trainer.cache_clear()  # nothing of this for the tests of other files
     paths = [str(folder / method) for method in SAVED_METHODS]
     environment = {"PYTHONPATH": f"{ROOT}:{ROOT / 'tests'}"}

@@ -3,7 +3,7 @@
 import numpy as np
 import pandas as pd
 import pytest
-from drivers import WorkerHere
+from drivers import workers_here
 
 from loading.fetching import SourceFinder
 from loading.store import prepare_all
@@ -40,8 +40,7 @@ def data_dir(prepared_dir):
 def results(data_dir, tmp_path_factory):
     """A results folder with the curves of two methods."""
     folder = tmp_path_factory.mktemp("results")
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("running.processes.LocalWorker", WorkerHere)
+    with workers_here():
         assert start(data_dir, folder) == 0
     return folder
 

@@ -2,7 +2,7 @@
 
 import pandas as pd
 import pytest
-from drivers import WorkerHere
+from drivers import workers_here
 
 from experiments import main as run_experiment
 from tools import spot_check
@@ -14,8 +14,7 @@ def results(tmp_path_factory):
     folder = tmp_path_factory.mktemp("spot_check")
     places = ["--results-dir", str(folder / "results"), "--data-dir", str(folder / "dataset")]
     options = ["--methods", "iforest,logistic", "--datasets", "demo", "--runs", "2", "--jobs", "1"]
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("running.processes.LocalWorker", WorkerHere)
+    with workers_here():
         assert run_experiment(["seen", *options, "--offline", *places]) == 0
         yield folder
 
