@@ -21,6 +21,8 @@ Differences from the libraries' defaults
   5. Since version 2.0, XGBoost estimates where it starts; in the pinned version that is the share of
      anomalies. If it is tiny, so are the second derivatives, and a step of Newton's method can be far too
      long: some fits rank rows worse than by chance. The method xgboost-half starts from 0.5, as before 2.0.
+  6. The method xgboost-shallow has XGBOD's settings of XGBoost (trees of depth 3, learning rate 0.1, start
+     from 0.5) without XGBOD's added features: it shows what these features are worth.
 """
 
 import warnings
@@ -140,11 +142,19 @@ class XGBoost(TreeClassifier):
     """Gradient boosting; the score is the margin without its constant."""
 
     base_score: float | None = None  # where boosting starts, as a probability; None: the share of anomalies
+    max_depth: int | None = None  # of a tree; None: 6
+    learning_rate: float | None = None  # None: 0.3
 
     def new_classifier(self, seed):
         from xgboost import XGBClassifier
 
-        return XGBClassifier(n_jobs=1, random_state=seed, base_score=self.base_score)
+        return XGBClassifier(
+            n_jobs=1,
+            random_state=seed,
+            base_score=self.base_score,
+            max_depth=self.max_depth,
+            learning_rate=self.learning_rate,
+        )
 
     def train(self, classifier, rows, labels):
         # the same trees in a fraction of the time

@@ -9,6 +9,7 @@ them with the paper. If it is stopped, only unfinished runs are lost: the same c
 """
 
 import argparse
+import functools
 import os
 import sys
 from pathlib import Path
@@ -38,13 +39,14 @@ from methods import METHODS, make_detector, method_group
 from reporting import theorem
 from running import provenance
 from running.code_identity import code_hash
-from running.configuration import row_of_run
+from running.configuration import PREPARED, row_of_run
 from running.paper_experiments import COSTLY_SETS, EXPERIMENTS
 from running.planning import configurations, make_configured, plan
 from running.processes import run_cells
 from running.runs_file import SET_UP, RunsFile, describe_settings, only_writer, select_runs
+from training.number_scaler import SCALINGS
 
-BEYOND_THE_PAPER = ("today", "crosscheck")  # experiments whose tables have their own layout
+BEYOND_THE_PAPER = ("today", "scaling", "crosscheck")  # experiments whose tables have their own layout
 
 # ---------------------------------------------------------------------------- the data
 
@@ -87,10 +89,12 @@ def run_experiment(args):
     label = "_".join([args.experiment, *(f"{name}={value}" for name, value in args.set)])
     runs_file = RunsFile(args.results_dir, label)
     runs_file.open_for_append()
-    done = runs_file.read()
+    runs_file.read()  # complains now, before any work, if the file is damaged
     names, failures = available_data_sets(args, EXPERIMENTS[args.experiment])
     wanted = configurations(args, names)
-    cells = plan(args, wanted, done)
+    if not args.force and (n_adopted := runs_file.adopt(wanted)):
+        print(f"{n_adopted} runs were taken over from other experiments in {args.results_dir}.")
+    cells = plan(args, wanted, runs_file.read())
     data = {asked.identity.dataset: asked.identity.data_sha256 for asked in wanted}
     row_orders = {asked.identity.dataset: asked.row_order for asked in wanted}
     session = provenance.Session(args.results_dir, label, data, row_orders)
@@ -148,7 +152,7 @@ def report(args, label, wanted, names, runs):
     own_protocol = EXPERIMENTS[args.experiment].protocols[0]
     suffix = table_suffix(
         None if args.protocol == own_protocol else args.protocol,
-        *(None if name in varied else getattr(args, name) for name in ("n_labeled", "contamination")),
+        *(None if name in varied else getattr(args, name) for name in SET_UP[1:]),
     )
     is_papers = not (suffix or args.set)
     tables = write_tables(chosen, args.results_dir, label, suffix)
@@ -187,12 +191,12 @@ def runs_to_show(args, wanted, runs):
     asked_kinds = {asked.identity.data_status == "synthetic" for asked in wanted}
     runs = runs[(runs["data_status"] == "synthetic").isin(asked_kinds)]
     methods = [name for name in METHODS if name in set(runs["method"]) and not lacking(name, args)]
-    codes = {method: code_hash(method) for method in methods}
     by_point = {}
     for asked in wanted:
         by_point.setdefault(asked.point, []).append(asked)
     chosen = []
     for point, current in by_point.items():
+        codes = {method: code_hash(method, current[0].identity.scaling) for method in methods}
         settings = {method: describe_settings(make_configured(args, method, point)) for method in methods}
         chosen.append(select_runs(runs, current, settings, codes))
     return pd.concat(chosen)
@@ -204,6 +208,10 @@ def write_beyond(args):
         from reporting.today_text import write_today
 
         written = write_today(args.results_dir)
+    elif args.experiment == "scaling":
+        from reporting.scaling_text import write_scaling
+
+        written = write_scaling(args.results_dir)
     else:
         from reporting.crosscheck_text import write_crosscheck
 
@@ -312,6 +320,10 @@ def add_set_up(add):
     add("--set", type=setting, action="append", default=[], metavar="NAME=VALUE", help=set_help)
     l2 = {"dest": "set", "action": "append", "metavar": "VALUE", "help": "short for --set l2=VALUE"}
     add("--lambda", type=l2_setting, **l2)
+    scaling = f"scale features by what the training rows teach: {', '.join(SCALINGS)} (default: {PREPARED}, "
+    scaling += "as data_prep.py made them; trees always); the experiment `scaling` takes several"
+    names = functools.partial(parse_names, known=(PREPARED, *SCALINGS), what="scaling")
+    add("--scaling", type=names, metavar="A,B", help=scaling)
     theorem_help = "contamination only: rates up to 0.66, with the scores that the theorem of Sec. 4 predicts"
     add("--theorem", action="store_true", help=theorem_help)
 
@@ -342,6 +354,10 @@ def complete(given, name):
     args.protocol = args.protocol or experiment.protocols[0]
     if args.protocol not in experiment.protocols:
         raise UserError(f"`{name}` needs --protocol {' or '.join(experiment.protocols)}")
+    args.scalings = given.scaling or experiment.sweeps.get("scaling", [PREPARED])
+    if len(args.scalings) > 1 and "scaling" not in experiment.sweeps:
+        raise UserError(f"`{name}` takes one --scaling at a time")
+    args.scaling = args.scalings[0]
     args.methods = fitting_methods(args, args.methods or experiment.methods)
     if args.theorem and "prenet" not in args.methods:
         raise UserError("--theorem needs PReNet: add prenet to --methods")
@@ -354,6 +370,12 @@ def fitting_methods(args, methods):
     All methods named with --methods must have them; of the default methods, at least one.
     """
     left_out = {method: lacking(method, args) for method in methods if lacking(method, args)}
+    unscaled = [method for method in methods if METHODS[method].is_tree and PREPARED not in args.scalings]
+    if unscaled and args.methods:
+        raise UserError(f"{METHODS[unscaled[0]].column} always gets its features as they are: no --scaling")
+    if unscaled:
+        print("Skipping methods that always get their features as they are: " + columns(unscaled))
+    methods = [method for method in methods if method not in unscaled]
     for name, value in args.set:
         usual = [make_detector(method).get_params()[name] for method in methods if method not in left_out]
         if isinstance(value, str) and usual and not any(isinstance(one, str) for one in usual):
@@ -362,9 +384,12 @@ def fitting_methods(args, methods):
         method, (parameter, *_) = next(iter(left_out.items()))
         raise UserError(f"{METHODS[method].column} has no parameter {parameter!r} to set")
     if left_out:
-        columns = ", ".join(METHODS[method].column for method in left_out)
-        print(f"Skipping methods without this parameter: {columns}")
+        print(f"Skipping methods without this parameter: {columns(left_out)}")
     return [method for method in methods if method not in left_out]
+
+
+def columns(methods):
+    return ", ".join(METHODS[method].column for method in methods)
 
 
 def lacking(method, args):

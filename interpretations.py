@@ -15,6 +15,7 @@ import numpy as np
 
 from devnet import DevNet
 from dsad import DSAD, centre_of
+from feawad import FEAWAD
 from fsnet import FSNet, sample_natural_episodes
 from loading.splits import RELEASED_SEED
 from prenet import PReNet
@@ -24,6 +25,7 @@ from training.detector import apply_in_chunks, draw_different_pairs
 from training.keras_detector import PsiDetector
 from training.loop import RMSprop
 from training.network import keras, seed_generator, torch_uniform
+from xgbod import XGBOD
 
 FEW_ROWS = 5  # of each class, for FSNetFiveRows
 
@@ -301,3 +303,24 @@ class DevNetNaturalLabels(DenseRows, DevNet):
 
     def sample_batches(self, X, unlabeled, anomalies, n_batches, rng):
         return sample_natural(unlabeled, anomalies, n_batches, self.batch_size, rng)
+
+
+# ---------------------------------------------------------------------------- FEAWAD and XGBOD
+
+
+class FEAWADNoZeroRows(FEAWAD):
+    """FEAWAD that learns only from rows with a value other than 0, for w7a, where 8% of the rows have none.
+
+    The released code reconstructs such a row exactly, and then divides 0 by 0.
+    """
+
+    def _fit(self, X, unlabeled, anomalies, rng):
+        unlabeled, anomalies = (rows[X[rows].any(axis=1)] for rows in (unlabeled, anomalies))
+        super()._fit(X, unlabeled, anomalies, rng)
+
+
+class XGBODRawSVMs(XGBOD):
+    """XGBOD whose SVMs get the features as they are, as in the scripts of 2018, not their z-scores."""
+
+    def _standardized(self, X):
+        return X.astype(np.float64)

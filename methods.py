@@ -14,6 +14,8 @@ class Method:
     group: str = "table"
     settings: tuple = ()  # (parameter, value) pairs other than its class's defaults
     uses_labels: bool = True
+    # it splits features at thresholds, which hardly depend on their scaling: it gets them as they are
+    is_tree: bool = False
     can_be_saved: bool = True  # as a model of detect.py, which offers no variants or interpretations
     interpretation_of: str = ""  # the method that an interpretation is compared with
 
@@ -25,21 +27,34 @@ METHODS = {
     "fsnet": Method("FSNet", "fsnet", "FSNet"),
     "cfsnet": Method("cFSNet", "fsnet", "CFSNet"),
     "repen": Method("REPEN", "repen", "REPEN"),
-    "iforest": Method("iForest", "iforest_baseline", "IForest", uses_labels=False, can_be_saved=False),
-    "xgbod": Method("XGBOD", "xgbod", "XGBOD", "appendix"),
+    "iforest": Method(
+        "iForest", "iforest_baseline", "IForest", uses_labels=False, is_tree=True, can_be_saved=False
+    ),
+    "xgbod": Method("XGBOD", "xgbod", "XGBOD", "appendix", is_tree=True),
     "pumad": Method("PUMAD", "pumad", "PUMAD", "appendix"),
     "feawad": Method("FEAWAD", "feawad", "FEAWAD", "appendix"),
     "logistic": Method("Logistic", "classifiers", "Logistic", "today"),
     "logistic-converged": Method(
         "Logistic, conv.", "classifiers", "Logistic", "today", (("tol", 1e-8), ("max_iter", 1_000))
     ),
-    "xgboost": Method("XGBoost", "classifiers", "XGBoost", "today"),
-    "xgboost-half": Method("XGBoost, 0.5", "classifiers", "XGBoost", "today", (("base_score", 0.5),)),
-    "catboost": Method("CatBoost", "classifiers", "CatBoost", "today"),
-    "random-forest": Method("Random forest", "classifiers", "RandomForest", "today"),
+    "xgboost": Method("XGBoost", "classifiers", "XGBoost", "today", is_tree=True),
+    "xgboost-half": Method(
+        "XGBoost, 0.5", "classifiers", "XGBoost", "today", (("base_score", 0.5),), is_tree=True
+    ),
+    # XGBOD without its added features: the same settings of XGBoost
+    "xgboost-shallow": Method(
+        "XGBoost, shallow",
+        "classifiers",
+        "XGBoost",
+        "today",
+        (("base_score", 0.5), ("max_depth", 3), ("learning_rate", 0.1)),
+        is_tree=True,
+    ),
+    "catboost": Method("CatBoost", "classifiers", "CatBoost", "today", is_tree=True),
+    "random-forest": Method("Random forest", "classifiers", "RandomForest", "today", is_tree=True),
     "cross-entropy": Method("Cross-entropy", "cross_entropy", "CrossEntropy", "today"),
     "rosas": Method("RoSAS", "rosas", "RoSAS", "today"),
-    "rosas-validated": Method("RoSAS, validated", "rosas", "RoSASValidated", "today", can_be_saved=False),
+    "rosas-validated": Method("RoSAS, validated", "rosas", "RoSASValidated", "validated", can_be_saved=False),
     "trm": Method("TRM", "prenet", "PReNet", "ablation", (("variant", "TRM"),)),
     "iprenet": Method("iPReNet", "prenet", "PReNet", "ablation", (("variant", "iPReNet"),)),
     "ldm": Method("LDM", "prenet", "PReNet", "ablation", (("variant", "LDM"),)),
@@ -52,8 +67,8 @@ def interpretation(base, difference, class_name=None, group="interpretation", **
     """One change to a method's set-up: other settings of its class, or a class from interpretations.py."""
     of = METHODS[base]
     module, class_name = ("interpretations", class_name) if class_name else (of.module, of.class_name)
-    changed = tuple((dict(of.settings) | settings).items())
-    return Method(f"{of.column}, {difference}", module, class_name, group, changed, interpretation_of=base)
+    changed, column = tuple((dict(of.settings) | settings).items()), f"{of.column}, {difference}"
+    return Method(column, module, class_name, group, changed, is_tree=of.is_tree, interpretation_of=base)
 
 
 # Other interpretations of what the text leaves open.
@@ -107,6 +122,8 @@ METHODS |= {
     "feawad-raw-residual": interpretation(
         "feawad", "paper's net and residual", residual_term="paper", input_layer=False
     ),
+    "feawad-no-zero-rows": interpretation("feawad", "no all-zero rows", "FEAWADNoZeroRows"),
+    "xgbod-raw-svms": interpretation("xgbod", "SVMs on raw features", "XGBODRawSVMs"),
     "a2h-no-dropout": interpretation("a2h", "no dropout", "PReNetNoDropout"),
     "a2h-small": interpretation("a2h", "20-20-20", "PReNetSmallLayers"),
     "npr-l2": interpretation("npr", "l2 on the relation", "PReNetRelationL2"),

@@ -17,19 +17,25 @@ from common.errors import UserError
 from common.writing import written_whole
 from loading.registry import KNOWN_SETS, SEEN_SETS, UNSEEN_SETS, with_all_others_seen
 from methods import METHODS
+from running.configuration import PREPARED
 from running.runs_file import SET_UP, SWEEP, RunsFile, latest_runs
 
 AVERAGE = "Average"  # how the names of average rows start
 METRICS = {"auc_pr": "AUC-PR", "auc_pr_weighted": "AUC-PR, weighted", "auc_roc": "AUC-ROC"}
 PAPER_METRICS = ("auc_pr", "auc_roc")  # those that the paper prints
-PAPER_SET_UP: dict[str, Any] = {"protocol": "released", "n_labeled": 60, "contamination": 0.02}
+PAPER_SET_UP: dict[str, Any] = {
+    "protocol": "released",
+    "n_labeled": 60,
+    "contamination": 0.02,
+    "scaling": PREPARED,
+}
 ROW = [*SWEEP, "dataset", "size", "D", "status", "runs"]  # the columns of a table on disk before its metrics
 
 
 # ---------------------------------------------------------------------------- the runs of a table
 
 
-def table_suffix(protocol, n_labeled, contamination):
+def table_suffix(protocol, n_labeled, contamination, scaling):
     """The ending of a table's file name for a set-up other than the paper's, which has ''.
 
     None marks what the experiment varies or sets itself.
@@ -38,6 +44,7 @@ def table_suffix(protocol, n_labeled, contamination):
     parts = [] if protocol in (paper["protocol"], None) else [protocol]
     parts += [] if n_labeled in (paper["n_labeled"], None) else [f"{n_labeled}labels"]
     parts += [] if contamination in (paper["contamination"], None) else [f"{contamination:g}contamination"]
+    parts += [] if scaling in (paper["scaling"], None) else [scaling]
     return "".join("_" + part for part in parts)
 
 

@@ -13,6 +13,8 @@ import numpy as np
 from sklearn.base import BaseEstimator, TransformerMixin
 from sklearn.preprocessing import MinMaxScaler
 
+from training.number_scaler import limits
+
 
 class NumberFeatures(TransformerMixin, BaseEstimator):
     """Scales columns and fills missing cells; if these are many, another feature marks them.
@@ -50,18 +52,9 @@ class NumberFeatures(TransformerMixin, BaseEstimator):
 
     def _limits(self, column):
         """The values that become 0 and 1."""
-        smallest, largest = column.min(), column.max()
-        if self.tail is None:
-            return smallest, largest
-        low, high = outer_quantiles(column, self.tail)
-        if (
-            low == high
-        ):  # nearly all cells are equal: take the quantiles of the others, and include this value
-            others = column[column != low]
-            below, above = outer_quantiles(others, self.tail) if len(others) else (low, low)
-            low, high = min(low, below), max(high, above)
-        margin = self.reach * (high - low) if self.reach else 0.0  # 0 times inf is NaN
-        return max(smallest, low - margin), min(largest, high + margin)
+        if self.tail is None or column.min() == column.max():
+            return column.min(), column.max()
+        return limits(column, self.tail, self.reach)
 
     def set_learned(self, medians, lows, highs, beyond, indicated):
         """Set what fit would learn, each argument with a value per column; beyond inf: nothing is cut off."""
@@ -79,11 +72,3 @@ class NumberFeatures(TransformerMixin, BaseEstimator):
         cut_off = np.clip(scaled, -self.beyond_, 1 + self.beyond_)
         features = np.stack([cut_off, missing], axis=2).reshape(len(numbers), -1)
         return features[:, np.stack([np.ones_like(self.indicated_), self.indicated_], axis=1).ravel()]
-
-
-def outer_quantiles(column, tail):
-    """The quantiles `tail` and 1 - `tail`, each the next value inwards, and never the outermost value."""
-    count = len(column)
-    skipped = min(max(1, int(np.ceil(tail * (count - 1)))), (count - 1) // 2)
-    ordered = np.sort(column)
-    return ordered[skipped], ordered[count - 1 - skipped]

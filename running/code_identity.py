@@ -10,12 +10,14 @@ import functools
 
 from common.source_code import hash_of_modules
 from methods import METHODS
+from running.configuration import PREPARED
 
 MEASURING = ("loading.splits", "running.single_run")
+SCALING = "training.number_scaler"  # only where it changes the features
 
 
 @functools.cache
-def code_hash(method):
+def code_hash(method, scaling=PREPARED):
     """The hash of the code behind the runs of a method: 16 hexadecimal digits."""
-    entry = METHODS[method]
-    return hash_of_modules(entry.module, *MEASURING, title=f"{entry.module}.{entry.class_name}")
+    entry, measuring = METHODS[method], MEASURING if scaling == PREPARED else (*MEASURING, SCALING)
+    return hash_of_modules(entry.module, *measuring, title=f"{entry.module}.{entry.class_name}")

@@ -8,6 +8,8 @@ row_of_run     the row of the runs file: a configuration and what one of its run
 
 from dataclasses import asdict, astuple, dataclass, fields, replace
 
+PREPARED = "prepared"  # the scaling that changes nothing: features as data_prep.py made them
+
 
 @dataclass(frozen=True)
 class Identity:
@@ -18,19 +20,20 @@ class Identity:
     protocol: str
     n_labeled: int
     contamination: float
+    scaling: str  # of the features, by what the training rows teach; PREPARED: as they are
     data_sha256: str  # of the prepared arrays
     data_status: str  # whether they are the paper's
     settings: str  # of the detector, as describe_settings has them
     code: str  # its hash
 
     @property
-    def place(self) -> tuple[str, str, str, int, float]:
+    def place(self) -> tuple[str, str, str, int, float, str]:
         """Method, data set and set-up, without data version, settings and code."""
         return astuple(self)[: len(PLACE)]
 
 
 IDENTITY_COLUMNS = [field.name for field in fields(Identity)]
-PLACE = IDENTITY_COLUMNS[:5]
+PLACE = IDENTITY_COLUMNS[:6]
 
 
 @dataclass(frozen=True)
@@ -54,7 +57,8 @@ class Configuration:
         return 1 + self.rows * min(self.features, 100_000) / 3e7
 
     def cell(self, runs, data_dir):
-        return Cell(*self.identity.place, tuple(runs), data_dir, self.overrides)
+        place = dict(zip(PLACE, self.identity.place))
+        return Cell(**place, runs=tuple(runs), data_dir=data_dir, overrides=self.overrides)
 
 
 @dataclass(frozen=True)
@@ -69,6 +73,7 @@ class Cell:
     runs: tuple
     data_dir: str = "dataset"
     overrides: tuple = ()
+    scaling: str = PREPARED
 
     @property
     def training(self):
@@ -79,7 +84,8 @@ class Cell:
     def __str__(self):
         overrides = "".join(f", {name}={value}" for name, value in self.overrides)
         where = f"{self.method} on {self.dataset}, {self.n_labeled} labels"
-        return f"{where}, contamination {self.contamination:g}{overrides}"
+        scaling = "" if self.scaling == PREPARED else f", scaling {self.scaling}"
+        return f"{where}, contamination {self.contamination:g}{scaling}{overrides}"
 
 
 def row_of_run(configuration, measured):

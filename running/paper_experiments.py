@@ -5,6 +5,7 @@ from dataclasses import dataclass, field
 from loading.registry import DEMO, OUTSIDE_SETS, SEEN_SETS, UNSEEN_DEMO_SETS, UNSEEN_SETS
 from loading.splits import OUTSIDE_PROTOCOLS, PAPER_PROTOCOLS
 from methods import METHODS, method_group
+from running.configuration import PREPARED
 
 # those available as the paper describes them
 EXACT_SETS = ("donors", "census", "fraud", "celeba", "bac", "w7a", "campaign", "thyroid")
@@ -33,10 +34,11 @@ class Experiment:
     in_paper: bool = True  # what `all` runs
     protocols: tuple = PAPER_PROTOCOLS  # possible protocols; the first is the default
     runs: int = 10
+    others: tuple = ()  # data sets of other experiments that can be named
 
     def has(self, name):
         """Whether a data set belongs to the experiment, or is its demo."""
-        kinds = {kind_of(other) for other in self.data_sets}
+        kinds = {kind_of(other) for other in (*self.data_sets, *self.others)}
         return name in self.demo_sets or kind_of(name) in kinds
 
 
@@ -71,13 +73,20 @@ EXPERIMENTS = {
     ),
     "today": Experiment(
         "not in the paper: what one would use today", EXACT_SETS, (DEMO,),
-        method_group("table", "appendix", "today"), {"n_labeled": (5, 10, 20, 40, 60, 120)},
+        method_group("table", "appendix", "today"), {"n_labeled": (5, 20, 60)},
         in_paper=False, protocols=("independent",),
+    ),
+    "scaling": Experiment(
+        "not in the paper: its scaling of the features, and one learned from the training rows", EXACT_SETS,
+        (DEMO,), [*method_group("table", "appendix", "today"), "dsad-autoencoder"],
+        {"scaling": (PREPARED, "cut")}, in_paper=False, protocols=("independent", "released"),
+        others=tuple(OUTSIDE_SETS),
     ),
     "crosscheck": Experiment(
         "not in the paper: comparison with another implementation's results", tuple(OUTSIDE_SETS), (DEMO,),
         [*"prenet devnet dsad repen feawad xgbod logistic random-forest xgboost catboost".split(),
          *method_group("outside")],
         {"n_labeled": (5, 10, 20)}, in_paper=False, protocols=OUTSIDE_PROTOCOLS, runs=3,
+        others=EXACT_SETS,
     ),
 }  # fmt: skip

@@ -8,7 +8,7 @@ from loading.splits import ANOMALY, OUTSIDE_PROTOCOLS
 from loading.store import load_data
 from methods import METHODS, make_detector
 from running.code_identity import code_hash
-from running.configuration import Configuration, Identity
+from running.configuration import PREPARED, Configuration, Identity
 from running.paper_experiments import COSTLY_SETS, EXPERIMENTS, THEOREM_RATES
 from running.runs_file import SET_UP, describe_settings, same_configuration, same_places
 
@@ -18,6 +18,8 @@ def points(args):
     sweeps = dict(EXPERIMENTS[args.experiment].sweeps)
     if args.theorem:
         sweeps["contamination"] += THEOREM_RATES
+    if "scaling" in sweeps:
+        sweeps["scaling"] = args.scalings
     return [(parameter, value) for parameter, values in sweeps.items() for value in values] or [()]
 
 
@@ -60,7 +62,7 @@ def configurations(args, names):
                 print(f"{what} is skipped for {METHODS[method].column}, which {why}.")
                 continue
             for point in points(args):
-                if not is_too_costly(args, name, point):
+                if not is_too_costly(args, name, point) and not is_ignored(method, point):
                     wanted[configuration(args, method, data, dataset, point, detectors[method, point])] = None
     return list(wanted)
 
@@ -91,7 +93,7 @@ def configuration(args, method, data, dataset, point, detector):
         data_sha256=data.fingerprint,
         data_status=data.status,
         settings=describe_settings(detector),
-        code=code_hash(method),
+        code=code_hash(method, set_up["scaling"]),
     )
     return Configuration(
         experiment=args.experiment,
@@ -117,6 +119,11 @@ def why_not_sparse(args, method):
 def is_too_costly(args, name, point):
     """Whether --theorem skips a point, because the data set is large and was not named with --datasets."""
     return args.theorem and not args.datasets and name in COSTLY_SETS and point[1] in THEOREM_RATES
+
+
+def is_ignored(method, point):
+    """Whether a point of a sweep would not change the runs of a method: another scaling, for trees."""
+    return METHODS[method].is_tree and bool(point) and point[0] == "scaling" and point[1] != PREPARED
 
 
 def plan(args, wanted, done):

@@ -20,11 +20,14 @@ from concurrent import futures
 from multiprocessing import resource_tracker
 from typing import Any, NamedTuple
 
+import numpy as np
+
 from loading.store import load_data
 from methods import make_detector
 from running.code_identity import code_hash
-from running.configuration import Cell
+from running.configuration import PREPARED, Cell
 from running.single_run import detector_seed, fit, measure, rows_of_run
+from training.number_scaler import NumberScaler
 
 CELLS_PER_PROCESS = 40
 ONE_THREAD = (
@@ -44,7 +47,7 @@ def run_once(cell, run):
     detector, seconds = _fitted(cell, data, rows, detector_seed(cell.protocol, run))
     measured = measure(detector, rows)
     note = f"run {run}: {measured['note']}" if measured["note"] else None
-    made_by = {"run": run, "seed": run, "code": code_hash(cell.method)}
+    made_by = {"run": run, "seed": run, "code": code_hash(cell.method, cell.scaling)}
     return measured | {"fit_seconds": seconds, "note": note} | made_by
 
 
@@ -63,11 +66,19 @@ def _rows_of_run(cell, data, seed):
     """The rows of a run; `released` has one split for all seeds, so it is cached."""
     seed = None if cell.protocol == "released" else seed
     set_up = (cell.protocol, cell.n_labeled, cell.contamination)
-    key = (data.fingerprint, cell.data_dir, cell.dataset, *set_up, seed)
+    key = (data.fingerprint, cell.data_dir, cell.dataset, *set_up, cell.scaling, seed)
     if key not in _kept:
         _kept.clear()  # before the next is made, so that only one is in memory
-        _kept[key] = rows_of_run(data, cell.protocol, seed, cell.n_labeled, cell.contamination)
+        rows = rows_of_run(data, cell.protocol, seed, cell.n_labeled, cell.contamination)
+        _kept[key] = rows if cell.scaling == PREPARED else rescaled(rows, cell.scaling)
     return _kept[key]
+
+
+def rescaled(rows, scaling):
+    """The rows of a run with their features scaled by what its training rows teach."""
+    learned_from = np.concatenate([rows.split.unlabeled, rows.split.anomalies])
+    scaler = NumberScaler(scaling).fit(rows.training[learned_from])
+    return rows._replace(training=scaler.transform(rows.training), X_test=scaler.transform(rows.X_test))
 
 
 _fits = {}  # {cell.training: {what a detector learned from: the detector and the seconds of its fit}}

@@ -11,7 +11,7 @@ import platform
 import shutil
 import sys
 import time
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import astuple
 from pathlib import Path
 
@@ -21,10 +21,10 @@ import pandas as pd
 from common.errors import UserError
 from common.writing import written_whole
 from loading.registry import source_of
-from running.configuration import IDENTITY_COLUMNS, PLACE
+from running.configuration import IDENTITY_COLUMNS, PLACE, PREPARED
 from running.provenance import command
 
-SET_UP = ["protocol", "n_labeled", "contamination"]
+SET_UP = ["protocol", "n_labeled", "contamination", "scaling"]
 SWEEP = ["parameter", "value"]  # what an experiment varies; only in tables
 DATA = ["data_sha256", "data_status"]  # of the prepared arrays, and whether they are the paper's
 # what identifies a run: two rows that agree in all of it are the same run made twice
@@ -32,15 +32,15 @@ IDENTITY = ["experiment", *IDENTITY_COLUMNS, "run", "seed"]
 RUN_COLUMNS = (
     "experiment method dataset protocol run seed n_labeled contamination auc_roc auc_pr auc_pr_weighted "
     "mean_score_anomalies mean_score_normals fit_seconds score_seconds data_status rows features data_sha256 "
-    "settings code"
+    "settings code scaling"
 ).split()
-# of an earlier version; its runs have the code "", which matches no code
-COLUMNS_BEFORE_CODE = RUN_COLUMNS[:-1]
+COLUMNS_BEFORE_SCALING = RUN_COLUMNS[:-1]  # of an earlier version, which had only one scaling
 # auc_pr_weighted: test anomalies weighted to the paper's class ratio; empty if the data has that ratio
 MAY_BE_EMPTY = ["auc_pr_weighted", "mean_score_anomalies", "mean_score_normals"]
 AREAS = ["auc_roc", "auc_pr", "auc_pr_weighted"]
 ROUNDING = 1e-9  # rounding error by which an area may exceed 0 or 1
-TEXTS = ["experiment", "method", "dataset", "protocol", "data_status", "data_sha256", "settings", "code"]
+TEXTS = "experiment method dataset protocol data_status data_sha256 settings code scaling".split()
+ENDING = "_runs.csv"  # of a runs file
 FREE_BYTES = 2**24  # free space required before work starts; a run takes about 400
 
 
@@ -98,7 +98,7 @@ class RunsFile:
     """results/<experiment>_runs.csv, written by one process only: see only_writer."""
 
     def __init__(self, results_dir, experiment):
-        self.path = Path(results_dir) / f"{experiment}_runs.csv"
+        self.path = Path(results_dir) / f"{experiment}{ENDING}"
 
     def read(self):
         """All runs; only the newest of each that was made twice."""
@@ -111,7 +111,7 @@ class RunsFile:
                 keep_default_na=False,
                 float_precision="round_trip",
             )
-            runs = runs if "code" in runs else runs.assign(code="")
+            runs = runs if "scaling" in runs else runs.assign(scaling=PREPARED)
             if not set(IDENTITY) <= set(runs):
                 raise ValueError("it lacks the columns of one")
             for name in (name for name in runs if name in RUN_COLUMNS and name not in TEXTS):
@@ -134,22 +134,41 @@ class RunsFile:
                 self.path.write_bytes(header.encode())
                 return
             columns = content.splitlines()[0].decode(errors="replace").split(",")
-            if columns not in (RUN_COLUMNS, COLUMNS_BEFORE_CODE):
+            if columns not in (RUN_COLUMNS, COLUMNS_BEFORE_SCALING):
                 what_to_do = "move it, or choose another --results-dir"
                 raise UserError(f"{self.path} does not have the columns of this version; {what_to_do}")
             if not content.endswith(b"\n"):
                 print(f"{self.path}: dropping the last line, which is incomplete")
                 os.truncate(self.path, content.rfind(b"\n") + 1)
-            if columns == COLUMNS_BEFORE_CODE:
-                self._add_code_column(header)
+            if columns == COLUMNS_BEFORE_SCALING:
+                self._add_scaling_column(header)
         except OSError as error:
             raise UserError(f"{self.path} cannot be written: {error.strerror}") from None
 
-    def _add_code_column(self, header):
-        """Add an empty `code` to the runs of an earlier version's file; everything else is unchanged."""
+    def _add_scaling_column(self, header):
+        """Add the scaling to the runs of an earlier version's file; everything else is unchanged."""
         _, *lines = self.path.read_bytes().splitlines()
         with written_whole(self.path) as file:
-            file.write(header.encode() + b"".join(line + b",\r\n" for line in lines))
+            file.write(header.encode() + b"".join(line + f",{PREPARED}\r\n".encode() for line in lines))
+
+    def adopt(self, wanted):
+        """Copy the wanted runs that other experiments of the folder have made; they keep its name.
+
+        Table 2's PReNet is also a column of Table 4 and a point of every curve. Returns how many were copied.
+        """
+        identities = pd.DataFrame([astuple(asked.identity) for asked in wanted], columns=IDENTITY_COLUMNS)
+        others = [path for path in sorted(self.path.parent.glob(f"*{ENDING}")) if path != self.path]
+        tables = [self.read()]
+        for path in others:
+            with suppress(UserError):  # that file's own experiment will say what is wrong with it
+                tables.append(RunsFile(path.parent, path.name.removesuffix(ENDING)).read())
+        known = pd.concat([table for table in tables if len(table)] or tables)
+        known = known[known["run"] == known["seed"]].drop_duplicates([*IDENTITY_COLUMNS, "run"])
+        found = known.merge(identities.drop_duplicates())
+        found = found[~found.set_index(IDENTITY).index.isin(tables[0].set_index(IDENTITY).index)]
+        for row in found.to_dict("records"):
+            self.append(row)
+        return len(found)
 
     def count(self):
         """The number of runs in the file."""

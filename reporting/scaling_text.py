@@ -1,0 +1,147 @@
+"""The experiment `scaling` as text and figure: see judging/scaling.py.
+
+    python experiments.py scaling                        # 60 labels, 10 draws: about 40 minutes on 2 cores
+    python experiments.py scaling --protocol released    # the authors' draws
+
+Both write scaling_averages.csv, scaling_leads.csv, scaling_candidates.csv, scaling.md and the figure scaling.
+"""
+
+from pathlib import Path
+
+import matplotlib.style
+import pandas as pd
+from matplotlib.figure import Figure
+
+from common.numbers import number, signed
+from common.writing import written_whole
+from drawing.palette import look
+from judging.effects import Lead
+from judging.scaling import CUT, DECISIVE, averages, candidates, choice, leads, means, scaling_runs
+from judging.tables import write_table
+from judging.today import display_name
+from reporting import figures
+from reporting.text_tables import as_markdown
+from running.configuration import PREPARED
+
+PROTOCOLS = ("independent", "released")
+SHOWN = {PREPARED: "min-max", CUT: CUT}  # the scalings in tables
+RIVAL = "xgbod"
+FEWEST_SETS = 2  # for averages
+
+
+def write_scaling(results_dir):
+    """Write the tables, the text and the figure of the runs that there are; returns the paths."""
+    folder = Path(results_dir)
+    runs = {protocol: scaling_runs(folder, protocol) for protocol in PROTOCOLS}
+    runs = {name: part for name, part in runs.items() if means(part).shape[0] >= FEWEST_SETS}
+    tables = {
+        "scaling_averages": combined(runs, lambda part: averages(part).reset_index()),
+        "scaling_leads": combined(runs, leads),
+        "scaling_candidates": candidates(folder).reset_index(),
+    }
+    written = []
+    for name, table in tables.items():
+        if len(table):
+            written.append(folder / f"{name}.csv")
+            write_table(table, written[-1])
+    written.append(folder / "scaling.md")
+    with written_whole(written[-1]) as file:
+        file.write(scaling_text(runs, candidates(folder)).encode())
+    if PROTOCOLS[0] in runs:
+        with matplotlib.style.context(["default", figures.RC]):
+            written += figures.save(scaling_figure(means(runs[PROTOCOLS[0]])), folder / "figures" / "scaling")
+    return written
+
+
+def combined(runs, make):
+    parts = [make(part).assign(protocol=name) for name, part in runs.items()]
+    return pd.concat(parts) if parts else pd.DataFrame()
+
+
+# ---------------------------------------------------------------------------- text
+
+
+def scaling_text(runs, of_candidates):
+    """All of it as one Markdown text."""
+    parts = ["# What the scaling decides"]
+    for protocol, part in runs.items():
+        n_draws = part.groupby(["dataset", "method", "scaling"])["run"].nunique().min()
+        parts += [
+            f"## `{protocol}`, 60 labels, {n_draws} draws or more, AUC-PR",
+            as_markdown(sets_table(part)),
+        ]
+        parts += ["### Average", as_markdown(averages_table(part))]
+        parts += ["### PReNet's lead", as_markdown(leads_table(part))]
+    if len(of_candidates):
+        parts += ["## Candidates for the default of detect.py", as_markdown(candidates_table(of_candidates))]
+    return "\n\n".join(parts) + "\n"
+
+
+def sets_table(runs):
+    """Per data set and method: min-max / cut; trees have one number."""
+    table, shown = means(runs), {}
+    for method in table.columns.unique("method"):
+        columns = [table[method, scaling] for scaling in (PREPARED, CUT) if (method, scaling) in table]
+        shown[display_name(method)] = [" / ".join(map(number, row)) for row in zip(*columns)]
+    return pd.DataFrame(shown, index=table.index).rename_axis("min-max / cut")
+
+
+def averages_table(runs):
+    """Average AUC-PR per method under both scalings, with and without thyroid."""
+    table = averages(runs).rename(index=display_name)
+    for name in table:
+        table[name] = table[name].map(signed if name.startswith("difference") else number)
+    names = {name: name.replace("min_max", "min-max").replace("_", " ") for name in table}
+    names = {name: text.replace(" without", ", without") for name, text in names.items()}
+    return table.replace("nan", "").rename(columns=names)
+
+
+def leads_table(runs):
+    """PReNet's lead over each method under both scalings, with and without thyroid."""
+    table = leads(runs)
+    cells = [str(Lead(*values)) for values in table[list(Lead._fields)].itertuples(index=False)]
+    titles = table["scaling"].map(SHOWN) + table["sets"].map({"all": ""}).fillna(f", without {DECISIVE}")
+    shown = table.assign(cell=cells, title=titles).pivot(index="method", columns="title", values="cell")
+    shown = shown.loc[table["method"].unique(), titles.unique()]
+    return shown.rename(index=display_name).rename_axis(columns=None)
+
+
+def candidates_table(table):
+    """Mean AUC-PR per data set and scaling, the averages, the largest losses and the choice."""
+    chosen, losses = choice(table)
+    table = table.assign()
+    table.loc["average"] = table.mean()
+    table.loc["largest loss to min-max"] = losses
+    return table.rename(columns={chosen: f"{chosen} (chosen)"}).rename_axis("data set")
+
+
+# ---------------------------------------------------------------------------- figure
+
+
+def scaling_figure(table):
+    """A panel per data set: each method's AUC-PR from min-max (ring) to cut (dot), XGBOD's as a line."""
+    methods = [name for name in table.columns.unique("method") if (name, CUT) in table]
+    table = table.copy()
+    table.loc["average"] = table.mean()
+    columns, rows = 3, -(-len(table) // 3)
+    height = 0.5 + rows * (0.35 + 0.13 * len(methods))
+    figure = Figure(figsize=(figures.PAGE_WIDTH, height), layout="constrained")
+    panels = figure.subplots(rows, columns, sharey=True, squeeze=False).ravel()
+    for axes, (dataset, values) in zip(panels, table.iterrows()):
+        axes.grid(axis="y", visible=False)
+        axes.tick_params(axis="y", length=0)
+        if (RIVAL, PREPARED) in table:
+            axes.axvline(values[RIVAL, PREPARED], color=look(RIVAL).light, linewidth=1.4, zorder=1)
+        for place, method in enumerate(methods):
+            ends, ink = [values[method, PREPARED], values[method, CUT]], look(method).light
+            axes.plot(ends, [place] * 2, color=ink, linewidth=1.2, zorder=2)
+            axes.plot(ends[0], place, "o", color=ink, **figures.HOLLOW | {"markersize": 4.2})
+            axes.plot(ends[1], place, "o", color=ink, markersize=3.6, zorder=4)
+        axes.set_title(dataset, loc="left", fontweight="bold" if dataset == "average" else "normal")
+    panels[0].set_ylim(len(methods) - 0.4, -0.6)
+    panels[0].set_yticks(range(len(methods)), [display_name(method) for method in methods])
+    for unused in panels[len(table) :]:
+        unused.remove()
+    title = "AUC-PR with the paper's min-max (ring) and with the cut scaling (dot); the line is XGBOD"
+    figure.supxlabel(f"{title}. The panels have different scales.")
+    return figure

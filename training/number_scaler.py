@@ -1,0 +1,110 @@
+"""Scaling of numbers by what the training rows teach: for `experiments.py --scaling` and for detect.py.
+
+    X = NumberScaler("cut").fit(X_train).transform(X_new)       # float32; a missing value (NaN) stays one
+
+The paper scales every feature to 0-1 over the whole data set, so that a single extreme value squeezes all
+others together. Networks and linear models suffer from that; trees do not notice. The scalings:
+
+min-max       the smallest value becomes 0, the largest 1
+fences        the same, but 0 and 1 lie at most 3 interquartile ranges outside the quartiles; cut off there
+cut           the 1% and 99% quantiles become 0 and 1; cut off one such range beyond them
+standard      the mean becomes 0, the standard deviation 1
+standard-cut  cut off as in `cut`, then standard
+ranks         the share of training values below it (in steps of 1%)
+
+A column with at most two different values is scaled by min-max in all of them: 0 and 1 stay 0 and 1. A column
+that is constant in the training rows becomes 0 there, and keeps its distance from the constant elsewhere.
+"""
+
+from typing import Any
+
+import numpy as np
+from sklearn.base import BaseEstimator, TransformerMixin
+from sklearn.preprocessing import QuantileTransformer
+
+SCALINGS = ("min-max", "fences", "cut", "standard", "standard-cut", "ranks")
+LARGEST = np.finfo(np.float32).max
+
+
+class NumberScaler(TransformerMixin, BaseEstimator):
+    """Scales each column of X (n, D): after fit, zero_ and one_ (D,) are the values that become 0 and 1.
+
+    low_ and high_ (D,) are the values at which it is cut off before that, infinite where it is not.
+    """
+
+    def __init__(self, scaling: str = "cut"):
+        self.scaling = scaling
+
+    def fit(self, X: np.ndarray, y: Any = None) -> "NumberScaler":
+        if self.scaling not in SCALINGS:
+            raise ValueError(f"unknown scaling {self.scaling!r}; known: {', '.join(SCALINGS)}")
+        self.zero_, self.one_ = smallest_and_largest(X)
+        self.low_, self.high_ = np.full(X.shape[1], -np.inf), np.full(X.shape[1], np.inf)
+        self.many_ = ~has_two_values(X, self.zero_, self.one_)  # the columns with more than two values
+        self.ranks_ = {}
+        for place in np.flatnonzero(self.many_):
+            column = X[:, place].astype(np.float64)
+            self._fit_column(place, column[~np.isnan(column)])
+        return self
+
+    def _fit_column(self, place, column):
+        zero, one, low, high = self.zero_[place], self.one_[place], -np.inf, np.inf
+        if self.scaling == "fences":
+            zero, one = low, high = limits(column, tail=0.25, reach=3)
+        elif self.scaling in ("cut", "standard-cut"):
+            zero, one = limits(column, tail=0.01, reach=0)
+            low, high = 2 * zero - one, 2 * one - zero
+        elif self.scaling == "ranks":
+            ranks = QuantileTransformer(n_quantiles=min(101, len(column)), subsample=None)
+            self.ranks_[place] = ranks.fit(column[:, np.newaxis])
+        if self.scaling.startswith("standard"):
+            kept = np.clip(column, low, high)
+            zero, one = kept.mean(), kept.mean() + kept.std()
+        self.zero_[place], self.one_[place], self.low_[place], self.high_[place] = zero, one, low, high
+
+    def transform(self, X: np.ndarray) -> np.ndarray:
+        scaled = np.array(X, np.float32, order="C")
+        for place in np.flatnonzero((self.zero_ != 0) | (self.one_ != 1) | self.many_):
+            column = X[:, place].astype(np.float64)
+            if place in self.ranks_:
+                column = self.ranks_[place].transform(column[:, np.newaxis])[:, 0]
+            else:
+                size = self.one_[place] - self.zero_[place]
+                column = np.clip(column, self.low_[place], self.high_[place]) - self.zero_[place]
+                column /= size or 1.0
+            scaled[:, place] = np.clip(column, -LARGEST, LARGEST)
+        return scaled
+
+
+def smallest_and_largest(X):
+    """The smallest and the largest value (D,) of each column, in float64; 0 for one without any value."""
+    filled = ~np.isnan(X).all(axis=0)
+    extremes = np.zeros((2, X.shape[1]))
+    extremes[:, filled] = np.nanmin(X[:, filled], axis=0), np.nanmax(X[:, filled], axis=0)
+    return extremes
+
+
+def has_two_values(X, smallest, largest):
+    """Whether each column (D,) has at most two different values."""
+    return ((smallest == X) | (largest == X) | np.isnan(X)).all(axis=0)
+
+
+def limits(column, tail, reach):
+    """Two quantiles of a column, moved outwards by `reach` of their ranges, but within its values.
+
+    If nearly all values are equal, the quantiles are those of the others, and include that value.
+    """
+    low, high = outer_quantiles(column, tail)
+    if low == high:
+        below, above = outer_quantiles(column[column != low], tail)
+        low, high = min(low, below), max(high, above)
+    margin = reach * (high - low) if reach else 0.0  # 0 times inf is NaN
+    return max(column.min(), low - margin), min(column.max(), high + margin)
+
+
+def outer_quantiles(column, tail):
+    """The quantiles `tail` and 1 - `tail`, each the next value inwards, and never the outermost value."""
+    count = len(column)
+    skipped = min(max(1, int(np.ceil(tail * (count - 1)))), (count - 1) // 2)
+    ordered = np.sort(column)
+    return ordered[skipped], ordered[count - 1 - skipped]
