@@ -17,7 +17,9 @@ RELEASED_SEED = 42  # in the authors' scripts, for the split and both draws
 # Protocols of a designed experiment: one factor is redrawn in every run, all else is the authors', and the
 # detector has the same seed in all runs. (Under `released` only the seed changes.)
 ONE_DRAW = {"redrawn-split": "split", "redrawn-labels": "labels", "redrawn-contamination": "contamination"}
-PAPER_PROTOCOLS = ("released", "redrawn", "independent", *ONE_DRAW)
+# as released, but the contamination copies training anomalies only, never those of the test set
+TRAINING_COPIES = "training-copies"
+PAPER_PROTOCOLS = ("released", "redrawn", "independent", *ONE_DRAW, TRAINING_COPIES)
 # ADGym's set-up (run_crosscheck.sh): rows unscaled, or with a MinMaxScaler fitted on the training rows
 OUTSIDE, OUTSIDE_SCALED = OUTSIDE_PROTOCOLS = ("outside", "outside-scaled")
 PROTOCOLS = (*PAPER_PROTOCOLS, *OUTSIDE_PROTOCOLS)
@@ -122,6 +124,14 @@ def released_contamination(X, y, rate, seed=RELEASED_SEED):
     return np.array(rows, np.float32).reshape(-1, n_features)
 
 
+def training_copies(X, y, rate):
+    """released_contamination made from the training anomalies of the authors' split only."""
+    _, test = _train_and_test(y, RELEASED_SEED)
+    roles = y.copy()
+    roles[test[y[test] == ANOMALY]] = ABSENT
+    return released_contamination(X, roles, rate)
+
+
 def split_independent(y, seed, n_labeled=60, contamination=0.02):
     """The split as in the text (Sec. 5.1): new for every seed, U contaminated with training anomalies."""
     rng = np.random.default_rng([seed, 1])  # not the stream of a detector with the same seed
@@ -187,7 +197,9 @@ def split_rows(X, y, protocol, seed, n_labeled, contamination, released_rows=Non
         seeds = seeds._replace(**{ONE_DRAW[protocol]: seed})
     # other contamination is not cached in a file: for donors it takes 6 seconds in every run
     is_kept = released_rows and seeds.contamination == RELEASED_SEED
-    extra = released_rows(contamination) if is_kept else None
+    extra = released_rows(contamination) if is_kept and protocol != TRAINING_COPIES else None
+    if protocol == TRAINING_COPIES:
+        extra = training_copies(X, y, contamination)
     split = split_released(X, y, n_labeled, contamination, extra, seeds)
     return with_other_test_rows(split, y, seed) if protocol == "redrawn-split" else split
 

@@ -22,6 +22,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from loading.splits import TRAINING_COPIES
 from loading.store import load_data
 from methods import make_detector
 from running.code_identity import code_hash
@@ -64,7 +65,7 @@ _kept = {}  # the rows of the last run, under their key
 
 def _rows_of_run(cell, data, seed):
     """The rows of a run; `released` has one split for all seeds, so it is cached."""
-    seed = None if cell.protocol == "released" else seed
+    seed = None if cell.protocol in ("released", TRAINING_COPIES) else seed
     set_up = (cell.protocol, cell.n_labeled, cell.contamination)
     key = (data.fingerprint, cell.data_dir, cell.dataset, *set_up, cell.scaling, seed)
     if key not in _kept:
