@@ -38,7 +38,7 @@ def print_table(table):
     table = table.assign(title=table["dataset"] + marks)
     shown = table
     if "parameter" in table:  # as in its figure: by data set, AUC-PR only
-        table["title"] += "  " + table[SWEEP[0]] + "=" + table[SWEEP[1]].map("{:g}".format)
+        table["title"] += "  " + table[SWEEP[0]] + "=" + table[SWEEP[1]].map(point_text)
         places = {name: place for place, name in enumerate(table["dataset"].unique())}
         table = table.sort_values("dataset", key=lambda names: names.map(places), kind="stable")
         table = table[table["metric"] != "auc_roc"]
@@ -55,6 +55,11 @@ def print_table(table):
             cells = [mean_and_spread(means.at[title, name], spreads.at[title, name], pad) for name in means]
             texts = [f"{cell:>{widths[name]}}" for cell, name in zip(cells, means)]
             print(f"  {title:<{width}}{''.join(texts)}")
+
+
+def point_text(value):
+    """A value of a sweep: a number, or the name of a scaling."""
+    return value if isinstance(value, str) else f"{value:g}"
 
 
 def mean_and_spread(mean, std, pad):

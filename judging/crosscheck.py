@@ -10,8 +10,10 @@ import pandas as pd
 
 from common.paths import PUBLISHED
 from judging.tables import METRICS, column_of
+from judging.today import today_runs
 from loading.splits import OUTSIDE, OUTSIDE_SCALED
 from methods import METHODS
+from running.configuration import PREPARED
 from running.runs_file import RunsFile, latest_runs
 
 CELL = ["dataset", "n_labeled", "run"]
@@ -48,6 +50,7 @@ def crosscheck_cells(results_dir, in_unit_range):
     in_unit_range: {data set: whether its unscaled features lie between 0 and 1}.
     """
     runs = latest_runs(RunsFile(results_dir, "crosscheck").read())
+    runs = runs[runs["scaling"] == PREPARED]
     cells, key = with_interpretations(outside_results()), [*CELL, "metric", "method"]
     for name, protocol in OURS.items():
         part = runs[(runs["protocol"] == protocol) & (runs["data_status"] != "synthetic")]
@@ -90,6 +93,28 @@ def crosscheck_methods(cells):
                 row[f"{name}_within"] = within["ours"].corr(within["theirs"], min_periods=2)
             rows.append(row)
     return pd.DataFrame(rows)
+
+
+def few_rows(results_dir, methods=("prenet", "xgbod", "catboost")):
+    """AUC-PR on the paper's sets cut to ADGym's 3,000 rows and with all rows, over the sets that have both.
+
+    n_labeled, rows (`3,000` or `all`), sets, and a column per method; PReNet also with the cut scaling.
+    """
+    few = latest_runs(RunsFile(results_dir, "crosscheck").read())
+    few = few[few["protocol"] == OUTSIDE]
+    every = pd.concat([today_runs(results_dir, scaling) for scaling in (PREPARED, "cut")])
+    parts = {"3,000": few, "all": every}
+    names = set(few["dataset"]) & set(every["dataset"])
+    tables = []
+    for rows, part in parts.items():
+        part = part[part["dataset"].isin(names) & part["method"].isin(methods)]
+        column = part["method"].where(part["scaling"] == PREPARED, part["method"] + ", cut")
+        means = part.groupby(["n_labeled", "dataset", column])["auc_pr"].mean().unstack()
+        table = means.dropna().groupby("n_labeled").mean()
+        tables.append(table.assign(rows=rows, sets=means.dropna().groupby("n_labeled").size()))
+    table = pd.concat(tables).reset_index()
+    both = table.groupby("n_labeled")["rows"].transform("nunique") == 2
+    return table[both].sort_values(["n_labeled", "rows"], ignore_index=True)
 
 
 def crosscheck_sets(cells, metric="auc_pr"):

@@ -17,9 +17,10 @@ from scipy.stats import norm, t
 
 from common.numbers import signed
 from judging.cells import published_table
-from judging.tables import by_method, paper_runs
-from loading.splits import ONE_DRAW
+from judging.tables import AVERAGE, PAPER_SET_UP, by_method, in_paper_order, paper_runs
+from loading.splits import ONE_DRAW, TRAINING_COPIES
 from methods import METHODS
+from running.runs_file import SET_UP, RunsFile, latest_runs
 
 BOOTSTRAP_DRAWS, BOOTSTRAP_SEED = 4_000, 0  # the same results give the same interval
 
@@ -159,6 +160,34 @@ def spread_by_factor(results_dir, methods=("prenet", "devnet")):
     spreads = spreads.loc[order, wanted]
     spreads.columns = pd.MultiIndex.from_tuples([(METHODS[m].column, FACTORS[p]) for m, p in wanted])
     return spreads
+
+
+def contamination_kinds(results_dir):
+    """AUC-PR with the authors' contamination, with copies of training anomalies only, and with none.
+
+    A row per data set and their average, columns (method, kind), for the methods that have all three. The
+    authors copy anomalies of the whole data set, those of the test set too, and label the copies 0.
+    """
+    runs = RunsFile(results_dir, "seen").read()
+    kinds = {
+        "authors'": ("released", PAPER_SET_UP["contamination"]),
+        "training only": (TRAINING_COPIES, PAPER_SET_UP["contamination"]),
+        "none": ("released", 0.0),
+    }
+    columns = {}
+    for kind, (protocol, rate) in kinds.items():
+        set_up = PAPER_SET_UP | {"protocol": protocol, "contamination": rate}
+        asked = runs[SET_UP].isin({name: (value,) for name, value in set_up.items()}).all(axis=1)
+        part = latest_runs(runs[asked & (runs["data_status"] == "exact")])
+        for method, of_method in part.groupby("method"):
+            columns[method, kind] = of_method.groupby("dataset")["auc_pr"].mean()
+    table = pd.DataFrame(columns).dropna()
+    complete = [name for name in METHODS if all((name, kind) in table for kind in kinds)]
+    table = table.reindex(
+        index=in_paper_order(table.index), columns=pd.MultiIndex.from_product([complete, kinds])
+    )
+    table.loc[AVERAGE] = table.mean()
+    return table
 
 
 def shares_of_factors(spreads):

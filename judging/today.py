@@ -18,7 +18,9 @@ from judging.ranks import LEVEL, clique_letters, nemenyi_critical_difference
 from judging.statistics import average_ranks, friedman
 from judging.tables import PAPER_SET_UP, in_paper_order
 from methods import METHODS
-from running.runs_file import RunsFile, latest_runs
+from running.configuration import PREPARED
+from running.paper_experiments import EXPERIMENTS
+from running.runs_file import SET_UP, RunsFile, latest_runs
 
 # These methods see labels that the others lack: RoSAS stops early on a fully labelled validation split. So
 # they are not ranked, never count as the best, and are compared only with their own base.
@@ -45,10 +47,12 @@ CELL = ["n_labeled", "dataset", "method"]
 AVERAGE_SET = "average of the data sets"  # instead of a data set: all of them
 
 
-def today_runs(results_dir):
-    """The runs of the experiment: exact data, independent draws, the latest data, settings and code."""
+def today_runs(results_dir, scaling=PREPARED):
+    """The runs of the experiment with one scaling: exact data, the latest data, settings and code."""
     runs = RunsFile(results_dir, "today").read()
-    as_asked = (runs["protocol"] == "independent") & (runs["contamination"] == PAPER_SET_UP["contamination"])
+    set_up = PAPER_SET_UP | {"protocol": "independent", "scaling": scaling}
+    asked = {name: (value,) for name, value in set_up.items()} | EXPERIMENTS["today"].sweeps
+    as_asked = runs[SET_UP].isin(asked).all(axis=1)
     runs = latest_runs(runs[as_asked & (runs["data_status"] == "exact")])
     return runs[runs["settings"] == runs.groupby(["method", "dataset"])["settings"].transform("last")]
 

@@ -34,7 +34,8 @@ RUN_COLUMNS = (
     "mean_score_anomalies mean_score_normals fit_seconds score_seconds data_status rows features data_sha256 "
     "settings code scaling"
 ).split()
-COLUMNS_BEFORE_SCALING = RUN_COLUMNS[:-1]  # of an earlier version, which had only one scaling
+# the last columns, which files of earlier versions lack, and what these runs had; "" matches no code
+ADDED = {"code": "", "scaling": PREPARED}
 # auc_pr_weighted: test anomalies weighted to the paper's class ratio; empty if the data has that ratio
 MAY_BE_EMPTY = ["auc_pr_weighted", "mean_score_anomalies", "mean_score_normals"]
 AREAS = ["auc_roc", "auc_pr", "auc_pr_weighted"]
@@ -111,7 +112,7 @@ class RunsFile:
                 keep_default_na=False,
                 float_precision="round_trip",
             )
-            runs = runs if "scaling" in runs else runs.assign(scaling=PREPARED)
+            runs = runs.assign(**{name: value for name, value in ADDED.items() if name not in runs})
             if not set(IDENTITY) <= set(runs):
                 raise ValueError("it lacks the columns of one")
             for name in (name for name in runs if name in RUN_COLUMNS and name not in TEXTS):
@@ -134,22 +135,24 @@ class RunsFile:
                 self.path.write_bytes(header.encode())
                 return
             columns = content.splitlines()[0].decode(errors="replace").split(",")
-            if columns not in (RUN_COLUMNS, COLUMNS_BEFORE_SCALING):
+            n_lacking = len(RUN_COLUMNS) - len(columns)
+            if n_lacking not in range(len(ADDED) + 1) or columns != RUN_COLUMNS[: len(columns)]:
                 what_to_do = "move it, or choose another --results-dir"
                 raise UserError(f"{self.path} does not have the columns of this version; {what_to_do}")
             if not content.endswith(b"\n"):
                 print(f"{self.path}: dropping the last line, which is incomplete")
                 os.truncate(self.path, content.rfind(b"\n") + 1)
-            if columns == COLUMNS_BEFORE_SCALING:
-                self._add_scaling_column(header)
+            if n_lacking:
+                self._add_columns(header, RUN_COLUMNS[-n_lacking:])
         except OSError as error:
             raise UserError(f"{self.path} cannot be written: {error.strerror}") from None
 
-    def _add_scaling_column(self, header):
-        """Add the scaling to the runs of an earlier version's file; everything else is unchanged."""
+    def _add_columns(self, header, names):
+        """Add what the runs of an earlier version's file lack; everything else is unchanged."""
         _, *lines = self.path.read_bytes().splitlines()
+        end = "".join(f",{ADDED[name]}" for name in names).encode() + b"\r\n"
         with written_whole(self.path) as file:
-            file.write(header.encode() + b"".join(line + f",{PREPARED}\r\n".encode() for line in lines))
+            file.write(header.encode() + b"".join(line + end for line in lines))
 
     def adopt(self, wanted):
         """Copy the wanted runs that other experiments of the folder have made; they keep its name.
@@ -166,7 +169,7 @@ class RunsFile:
         known = known[known["run"] == known["seed"]].drop_duplicates([*IDENTITY_COLUMNS, "run"])
         found = known.merge(identities.drop_duplicates())
         found = found[~found.set_index(IDENTITY).index.isin(tables[0].set_index(IDENTITY).index)]
-        for row in found.to_dict("records"):
+        for row in found.astype(object).where(found.notna(), "").to_dict("records"):
             self.append(row)
         return len(found)
 

@@ -63,7 +63,7 @@ class NumberScaler(TransformerMixin, BaseEstimator):
         self.zero_[place], self.one_[place], self.low_[place], self.high_[place] = zero, one, low, high
 
     def transform(self, X: np.ndarray) -> np.ndarray:
-        scaled = np.array(X, np.float32, order="C")
+        scaled = np.clip(X, -LARGEST, LARGEST).astype(np.float32, order="C", copy=False)
         for place in np.flatnonzero((self.zero_ != 0) | (self.one_ != 1) | self.many_):
             column = X[:, place].astype(np.float64)
             if place in self.ranks_:

@@ -64,7 +64,7 @@ def write_runs(folder, scores, protocol="released"):
             row = dict.fromkeys(RUN_COLUMNS, 0) | {"experiment": "seen", "method": method, "dataset": dataset}
             row |= {"protocol": protocol, "run": run, "seed": run, "n_labeled": 60, "contamination": 0.02}
             row |= {"auc_pr": value, "auc_pr_weighted": "", "data_status": "exact", "data_sha256": "x"}
-            rows.append(row | {"settings": "s", "code": "c"})
+            rows.append(row | {"settings": "s", "code": "c", "scaling": "prepared"})
     pd.DataFrame(rows).to_csv(folder / "seen_runs.csv", index=False)
 
 

@@ -247,7 +247,7 @@ def test_a_run_made_twice_is_an_error():
 def test_only_runs_of_the_experiments_set_up_are_read(tmp_path):
     usual = dict.fromkeys(RUN_COLUMNS, 1) | {"experiment": "today", "method": "prenet", "dataset": "census"}
     usual |= {"protocol": "independent", "contamination": 0.02, "n_labeled": 5, "data_status": "exact"}
-    usual |= {"data_sha256": "x", "settings": "l2=1", "code": "c"}
+    usual |= {"data_sha256": "x", "settings": "l2=1", "code": "c", "scaling": "prepared"}
     rows = [
         usual | {"settings": "l2=2"},  # an earlier setting
         usual,

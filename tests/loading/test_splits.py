@@ -231,6 +231,17 @@ def test_other_labels_and_contamination_are_the_authors_draws_with_another_seed(
         np.testing.assert_array_equal(stored.split("redrawn-contamination", seed, 10, 0.1).extra, extra)
 
 
+def test_training_copies_are_of_training_anomalies_only(stored):
+    """Same split, labels and number of rows as released; no value of a copy comes from a test anomaly."""
+    released, split = (stored.split(name, 0, 10, 0.1) for name in ("released", "training-copies"))
+    for part in ("unlabeled", "anomalies", "test"):
+        np.testing.assert_array_equal(getattr(split, part), getattr(released, part))
+    assert split.extra.shape == released.extra.shape
+    train = np.setdiff1d(np.flatnonzero(stored.y), split.test)
+    assert np.isin(split.extra, stored.X[train]).all()
+    assert np.isin(released.extra, stored.X[split.test]).any()
+
+
 def test_other_test_rows_are_of_the_same_number_and_never_labelled(stored):
     """80 of 400 normal rows and 20 of the 90 anomalies that are not labelled, each of them in some run."""
     y, drawn = stored.y, set()
@@ -261,7 +272,7 @@ def test_one_draw_with_a_class_held_out(protocol):
 
 @pytest.mark.parametrize("protocol", PAPER_PROTOCOLS)
 def test_the_detector_has_one_seed_where_one_draw_is_varied(stored, monkeypatch, protocol):
-    of_run = protocol in ("released", "redrawn", "independent")
+    of_run = protocol in ("released", "redrawn", "independent", "training-copies")
     assert detector_seed(protocol, 7) == (7 if of_run else 0)
     seeds = []
 

@@ -163,6 +163,7 @@ def test_text_names_the_draws(runs):
 
 def test_command_writes_all_files(runs, tmp_path, capsys):
     rest = {"experiment": "today", "protocol": "independent", "contamination": 0.02, "data_status": "exact"}
+    rest |= {"scaling": "prepared"}
     columns = dict.fromkeys(RUN_COLUMNS, 1) | rest
     runs.assign(**{name: value for name, value in columns.items() if name not in runs})[RUN_COLUMNS].to_csv(
         tmp_path / "today_runs.csv", index=False

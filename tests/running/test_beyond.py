@@ -100,7 +100,7 @@ def test_defaults():
     today, crosscheck, seen = parsed("today"), parsed("crosscheck"), parsed("seen")
     assert (today.protocol, crosscheck.protocol, seen.protocol) == ("independent", "outside", "released")
     assert (today.runs, crosscheck.runs, seen.runs) == (10, 3, 10)
-    assert EXPERIMENTS["today"].sweeps == {"n_labeled": (5, 10, 20, 40, 60, 120)}
+    assert EXPERIMENTS["today"].sweeps == {"n_labeled": (5, 20, 60)}
     assert EXPERIMENTS["crosscheck"].sweeps == {"n_labeled": (5, 10, 20)}
     assert today.methods == method_group("table", "appendix", "today")
     assert set(method_group("outside")) < set(crosscheck.methods)
@@ -127,7 +127,7 @@ def test_they_are_no_part_of_all():
         ("today --protocol released", "`today` needs --protocol independent"),
         ("seen --protocol outside", "`seen` needs --protocol released or redrawn or independent"),
         ("seen --datasets 38_thyroid", "'38_thyroid' is not a data set of the experiment `seen`"),
-        ("crosscheck --datasets thyroid", "'thyroid' is not a data set of the experiment `crosscheck`"),
+        ("today --datasets 38_thyroid", "'38_thyroid' is not a data set of the experiment `today`"),
         ("today --n-labeled 60", "--n-labeled cannot be set: the experiment `today` varies it"),
     ],
 )
@@ -136,3 +136,31 @@ def test_what_does_not_fit_is_refused_in_one_sentence(start, capsys, tmp_path, o
         start(*options.split())
     assert caught.value.code == 2 and message in capsys.readouterr().err
     assert not list(tmp_path.iterdir())
+
+
+# ---------------------------------------------------------------------------- scaling
+
+
+def test_scaling_on_synthetic_data(start, tmp_path):
+    """Networks under both scalings, trees once; the same runs of another experiment are taken over."""
+    assert start("today", "--demo", "--methods", "xgboost", "--scaling", "prepared") == 0
+    assert start("scaling", "--demo", "--methods", "logistic,xgboost") == 0
+    runs = pd.read_csv(tmp_path / "scaling_runs.csv").set_index(["method", "scaling"])
+    assert set(runs.index) == {("logistic", "prepared"), ("logistic", "cut"), ("xgboost", "prepared")}
+    assert runs.loc[("xgboost", "prepared"), "experiment"] == "today"
+    assert runs["code"].nunique() == 3 and runs.loc["logistic", "auc_pr"].nunique() == 2
+    assert start("scaling", "--demo", "--methods", "logistic,xgboost") == 0  # nothing is made or copied twice
+    assert len(pd.read_csv(tmp_path / "scaling_runs.csv")) == 3
+
+
+@pytest.mark.parametrize(
+    "options, message",
+    [
+        ("seen --scaling cur", "unknown scaling 'cur'; did you mean cut?"),
+        ("seen --scaling cut,ranks", "`seen` takes one --scaling at a time"),
+        ("seen --methods xgbod --scaling cut", "XGBOD always gets its features as they are: no --scaling"),
+        ("today --methods prenet,catboost --scaling ranks", "CatBoost always gets its features as they are"),
+    ],
+)
+def test_a_scaling_that_does_not_fit_is_refused(start, capsys, tmp_path, options, message):
+    test_what_does_not_fit_is_refused_in_one_sentence(start, capsys, tmp_path, options, message)

@@ -311,7 +311,10 @@ def repeating_clone(clone):
     python.write_text(real)
 
 
-@pytest.mark.parametrize("name", [*EXPERIMENTS, "all"])
+DRIVERS = [*(name for name in EXPERIMENTS if name != "scaling"), "all"]
+
+
+@pytest.mark.parametrize("name", DRIVERS)
 def test_every_experiment_has_a_driver_that_hands_on_options_and_exit_code(repeating_clone, name):
     command = ["bash", repeating_clone / f"run_{name}.sh", "--datasets", "rec,fuz->dos", "--runs", "3"]
     done = subprocess.run(command, capture_output=True, text=True, cwd="/")

@@ -26,6 +26,7 @@ def run_row(**changes):
         n_labeled=60, contamination=0.02, auc_roc=0.8, auc_pr=0.3, auc_pr_weighted="",
         mean_score_anomalies=6.0, mean_score_normals=2.0, fit_seconds=0.1, score_seconds=0.01,
         data_status="exact", rows=7200, features=21, data_sha256="aa", settings="epochs=50", code="c1",
+        scaling="prepared",
     )  # fmt: skip
     return row | changes
 
@@ -95,8 +96,9 @@ def test_a_row_has_the_columns_of_before_in_their_order(tmp_path):
     assert runs_file.path.read_bytes() == (
         b"experiment,method,dataset,protocol,run,seed,n_labeled,contamination,auc_roc,auc_pr,auc_pr_weighted,"
         b"mean_score_anomalies,mean_score_normals,fit_seconds,score_seconds,data_status,rows,features,"
-        b"data_sha256,settings,code\r\n"
-        b"seen,prenet,thyroid,released,0,0,60,0.02,0.8,0.3,,6.0,2.0,0.1,0.01,exact,7200,21,aa,epochs=50,c2\r\n"
+        b"data_sha256,settings,code,scaling\r\n"
+        b"seen,prenet,thyroid,released,0,0,60,0.02,0.8,0.3,,6.0,2.0,0.1,0.01,exact,7200,21,aa,epochs=50,c2,"
+        b"prepared\r\n"
     )
 
 
@@ -221,7 +223,7 @@ def test_a_file_without_codes_is_read_and_goes_on(tmp_path):
     for run in range(3):
         runs_file.append(run_row(run=run, settings="a=1 b=(2, 3)"))
     lines = runs_file.path.read_bytes().splitlines()
-    earlier = b"".join(line.removesuffix(b",c1").removesuffix(b",code") + b"\r\n" for line in lines)
+    earlier = b"".join(line.rsplit(b",", 2)[0] + b"\r\n" for line in lines)
     runs_file.path.write_bytes(earlier)
     assert runs_file.read()["code"].tolist() == 3 * [""]
     runs_file.path.write_bytes(earlier[:-5])  # the last line was cut off, too
@@ -236,8 +238,8 @@ def test_a_file_without_codes_is_read_and_goes_on(tmp_path):
 
 
 def test_other_set_ups_get_their_own_table():
-    assert table_suffix("released", 60, 0.02) == ""
-    assert table_suffix("independent", 30, 0.05) == "_independent_30labels_0.05contamination"
+    assert table_suffix("released", 60, 0.02, "prepared") == ""
+    assert table_suffix("independent", 30, 0.05, "cut") == "_independent_30labels_0.05contamination_cut"
 
 
 def test_synthetic_data_has_a_table_of_its_own(tmp_path):
