@@ -77,10 +77,10 @@ def scaling_text(runs, of_candidates):
     return "\n\n".join(parts) + "\n"
 
 
-def sets_table(runs):
-    """Per data set and method: min-max / cut; trees have one number."""
+def sets_table(runs, methods=None):
+    """Per data set and method, or some methods: min-max / cut; trees have one number."""
     table, shown = means(runs), {}
-    for method in table.columns.unique("method"):
+    for method in methods or table.columns.unique("method"):
         columns = [table[method, scaling] for scaling in (PREPARED, CUT) if (method, scaling) in table]
         shown[display_name(method)] = [" / ".join(map(number, row)) for row in zip(*columns)]
     return pd.DataFrame(shown, index=table.index).rename_axis("min-max / cut")
@@ -90,10 +90,11 @@ def averages_table(runs):
     """Average AUC-PR per method under both scalings, with and without thyroid."""
     table = averages(runs).rename(index=display_name)
     for name in table:
-        table[name] = table[name].map(signed if name.startswith("difference") else number)
+        text = signed if name.startswith("difference") else number
+        table[name] = ["" if pd.isna(value) else text(value) for value in table[name]]
     names = {name: name.replace("min_max", "min-max").replace("_", " ") for name in table}
     names = {name: text.replace(" without", ", without") for name, text in names.items()}
-    return table.replace("nan", "").rename(columns=names)
+    return table.rename(columns=names)
 
 
 def leads_table(runs):
