@@ -186,7 +186,8 @@ def contamination_kinds(results_dir):
     table = table.reindex(
         index=in_paper_order(table.index), columns=pd.MultiIndex.from_product([complete, kinds])
     )
-    table.loc[AVERAGE] = table.mean()
+    if len(table):
+        table.loc[AVERAGE] = table.mean()
     return table
 
 

@@ -15,7 +15,7 @@ from common.errors import printable
 from own_data.number_features import NumberFeatures
 
 MISSING_LEVEL, RARE_LEVEL = "(missing)", "\0"  # the second never occurs in a file
-# Chosen by AUC-PR: the rule is in tools/scalings.py, the results are in results/reference/scalings.csv
+# `fences` of training/number_scaler.py; judging/scaling.py has the rule for the default
 SCALING = {"tail": 0.25, "reach": 3, "beyond": 0.0}
 MOST_FLOAT = np.finfo(np.float64).max
 MOST_BEYOND = 1e6  # in ranges of a column: how far out a file may cut values off

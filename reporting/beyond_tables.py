@@ -20,6 +20,7 @@ from judging.today import (
 from methods import METHODS
 from reporting import scaling_text
 from reporting.crosscheck_text import method_table
+from reporting.text_tables import kinds_table
 from reporting.today_text import (
     average_table,
     behind_in_words,
@@ -62,7 +63,7 @@ def tables_beyond(folder):
         "today-shallow": lambda: pair("xgbod", "xgboost-shallow"),
         "today-scaled": lambda: scaled_table(folder),
         "few-rows": lambda: few_rows_table(folder),
-        "contamination-kinds": lambda: kinds_table(folder),
+        "contamination-kinds": lambda: kinds_table(contamination_kinds(folder)),
         "scaling-sets": lambda: scaling_text.sets_table(scaling_runs(folder), SHORT),
         "scaling-averages": lambda: scaling_text.averages_table(scaling_runs(folder)),
         "scaling-released": lambda: scaling_text.averages_table(scaling_runs(folder, "released")),
@@ -97,16 +98,6 @@ def few_rows_table(folder):
     return table[["rows", "sets", *(name for name in table if name not in ("rows", "sets"))]].rename(
         columns=names
     )
-
-
-def kinds_table(folder):
-    """AUC-PR with the authors' contamination / copies of training anomalies only / none."""
-    table = contamination_kinds(folder)
-    shown = {
-        display_name(method): table[method].map("{:.3f}".format).agg(" / ".join, axis=1)
-        for method in table.columns.unique(0)
-    }
-    return pd.DataFrame(shown).rename_axis("authors' / training only / none")
 
 
 def fraud_table(folder):

@@ -41,6 +41,15 @@ def side_by_side(table, metric):
     return shown.rename(columns=lambda name: METHODS[name].column)
 
 
+def kinds_table(table):
+    """contamination_kinds with one column per method: the authors' / copies of training anomalies / none."""
+    shown = {
+        METHODS[method].column: table[method].map("{:.3f}".format).agg(" / ".join, axis=1)
+        for method in table.columns.unique(0)
+    }
+    return pd.DataFrame(shown).rename_axis("authors' / training only / none")
+
+
 def as_text(table):
     """A table with all cells as text and its index as the first columns."""
     shown = table.reset_index()

@@ -333,6 +333,7 @@ TABLES = {
     "theorem": theorem_by_share,
     "interpretations-ablation": lambda: interpretations("a2h", "npr", "trm", "iprenet"),
     "interpretations-feawad": lambda: interpretations("feawad"),
+    "interpretations-xgbod": lambda: interpretations("xgbod"),
     "campaign": campaign_draws,
     "table-2": lambda: in_full("seen", "auc_pr"),
     "table-2-auc-roc": lambda: in_full("seen", "auc_roc"),

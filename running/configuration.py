@@ -7,6 +7,7 @@ row_of_run     the row of the runs file: a configuration and what one of its run
 """
 
 from dataclasses import asdict, astuple, dataclass, fields, replace
+from typing import Any
 
 PREPARED = "prepared"  # the scaling that changes nothing: features as data_prep.py made them
 
@@ -57,7 +58,7 @@ class Configuration:
         return 1 + self.rows * min(self.features, 100_000) / 3e7
 
     def cell(self, runs, data_dir):
-        place = dict(zip(PLACE, self.identity.place))
+        place: dict[str, Any] = dict(zip(PLACE, self.identity.place))
         return Cell(**place, runs=tuple(runs), data_dir=data_dir, overrides=self.overrides)
 
 

@@ -2,7 +2,6 @@
 
 import numpy as np
 import pytest
-from scipy.stats import t
 
 from judging.today import (
     average_auc_pr,
@@ -40,9 +39,9 @@ def includes_zero(pairs):
 
 
 def test_all_budgets_and_data_sets_are_there(runs):
-    assert budgets(runs) == [5, 10, 20, 40, 60, 120]
+    assert budgets(runs) == [5, 20, 60]
     assert runs["dataset"].nunique() == 8 and runs["data_status"].eq("exact").all()
-    assert set(compared(runs)["run"]) == {0, 1, 2}  # README: 3 random splits
+    assert set(compared(runs)["run"]) == set(range(10))
 
 
 @pytest.mark.parametrize("n_labeled, copies", [(5, 12), (120, 17)])
@@ -58,102 +57,80 @@ def test_copies_of_frauds_among_the_unlabelled_rows(n_labeled, copies):
         assert rate == 0.02 or counts.max() == 1
 
 
-def test_what_three_draws_cannot_settle(runs):
-    """`below about .08 (networks and the linear model) or .15 (XGBOD and CatBoost)`: a half interval."""
-    scores = compared(runs).pivot(index=["n_labeled", "dataset", "run"], columns="method", values="auc_pr")
-    for names, bound in (("cross-entropy devnet logistic-converged", 0.08), ("xgbod catboost", 0.15)):
-        for name in names.split():
-            spread = (scores[name] - scores["prenet"]).groupby(level=["n_labeled", "dataset"]).var().mean()
-            half_width = t.ppf(0.975, 2) * (spread / 3) ** 0.5
-            assert half_width < bound + 0.005, name
-
-
 def test_pairs_add_little(runs):
-    """`From 20 labels on we see no difference, ... about .025 at most`; `may be slightly ahead` with 5."""
+    """`From 20 labels on we see no difference, ... about .022 at most`; `may be slightly ahead` with 5."""
     control = leads(runs, "cross-entropy")
     assert 0 < control.loc[5, "mean"] < 0.05 and includes_zero(control).all()
-    assert control.loc[20:, ["low", "high"]].abs().max(axis=None) < 0.0275
+    assert control.loc[20:, ["low", "high"]].abs().max(axis=None) < 0.0225
 
 
 def test_a_linear_model_does_as_well_on_average(runs):
-    """`Without thyroid it is slightly ahead ... with any number of labels; every interval includes 0`."""
+    """`Without thyroid slightly ahead at every number of labels; on thyroid far behind with 5 and 20`."""
     linear = leads(runs, "logistic-converged")
     assert includes_zero(linear).all() and linear["mean"].abs().max() < 0.02
     assert (linear["without_thyroid"] < 0).all()
-    assert (by_set(runs, "logistic-converged").loc["thyroid", [5, 10, 20]] > 0.1).all()
+    assert (by_set(runs, "logistic-converged").loc["thyroid", [5, 20]] > 0.1).all()
 
 
-def averages_without_thyroid(runs, n_labeled):
-    """The ranked methods' mean AUC-PR over the other seven data sets."""
-    return mean_auc_pr(compared(runs), n_labeled).drop(index="thyroid").mean()
+def test_from_20_labels_on_xgbod_has_the_best_average(runs):
+    """And `with 20 labels most of its lead is thyroid's`; `on fraud it is .21 behind`."""
+    lead, sets, average = leads(runs, "xgbod"), by_set(runs, "xgbod"), average_auc_pr(runs)
+    assert includes_zero(lead).all() and abs(lead.loc[5, "mean"]) < 0.01
+    assert average[20].idxmax() == average[60].idxmax() == "xgbod"
+    assert sets.loc[["thyroid", "census"], 5].round(2).tolist() == [-0.56, -0.07]
+    assert sets.loc[["campaign", "w7a"], 5].between(-0.15, -0.13).all() and (sets[5] > 0).sum() == 4
+    assert abs(lead.loc[20, "without_thyroid"]) < 0.25 * abs(lead.loc[20, "mean"])
+    assert sets.loc["fraud", 20].round(2) == 0.21
 
 
-def test_from_20_labels_on_xgbod_has_the_best_average_of_the_papers_methods(runs):
-    """`With 20 labels its lead is thyroid's`; `From 40 on it leads without thyroid too`."""
-    lead, sets = leads(runs, "xgbod"), by_set(runs, "xgbod")
-    assert includes_zero(lead).all()
-    assert lead.loc[[5, 10], "mean"].abs().max() < 0.03 and (lead.loc[20:, "mean"] < -0.05).all()
-    ahead = ["thyroid", "w7a", "campaign", "census"]
-    assert (sets.loc["thyroid", [5, 10]].round(2) == [-0.43, -0.52]).all()
-    assert sets.loc[["w7a", "campaign"], [5, 10]].round(2).stack().between(-0.2, -0.16).all()
-    assert sets.loc["census", [5, 10]].between(-0.15, -0.08).all()
-    assert (sets.drop(ahead)[[5, 10]] > 0.05).all(axis=None)
-    assert (sets.loc[:, 40:] < 0.1).all(axis=None) and sets.loc["fraud", 20] == pytest.approx(0.25, abs=0.005)
-    with_20 = averages_without_thyroid(runs, 20)
-    assert with_20[["cfsnet", "logistic-converged"]].sub(with_20["xgbod"]).between(0, 0.005).all()
-    for n_labeled in (40, 60, 120):
-        assert averages_without_thyroid(runs, n_labeled).idxmax() == "xgbod"
+def test_what_xgbods_features_add(runs):
+    """`They help on w7a by .14 to .24; elsewhere little, but for donors with 5 labels (-.12)`."""
+    table = pair_differences(runs, "xgbod", "xgboost-shallow")
+    sets = table.pivot(index="dataset", columns="n_labeled", values="mean").round(2)
+    assert sets.loc["w7a"].between(0.14, 0.24).all() and sets.loc["donors", 5] == -0.12
+    sets.loc["donors", 5] = 0
+    assert sets.drop("w7a").abs().max(axis=None) <= 0.04
+    deep = today_pairs(runs, [("xgbod", "xgboost-half")]).set_index("n_labeled")
+    assert deep.loc[60, "mean"].round(2) == 0.09
 
 
-def test_xgbod_does_better_than_other_trees(runs):
-    others = ["xgboost", "xgboost-half", "catboost", "random-forest"]
-    pairs = today_pairs(runs, [("xgbod", other) for other in others])
-    assert (pairs["mean"] > 0).all()
-    catboost = pairs[pairs["other"] == "catboost"].set_index("n_labeled")
-    assert (catboost.loc[10:, "low"] > 0).all()
-
-
-def test_advice_for_20_labels_and_more(runs):
-    average, regret = average_auc_pr(runs), today_regret(runs)
-    for n_labeled in (20, 40, 60, 120):
+def test_advice_for_20_and_60_labels(runs):
+    regret = today_regret(runs)
+    for n_labeled in (20, 60):
         of_budget = regret[regret["n_labeled"] == n_labeled].set_index("method")
-        assert average[n_labeled].idxmax() == of_budget["mean_loss"].idxmin() == "xgbod"
-        assert n_labeled == 20 or of_budget.loc["xgbod", "largest_loss"] < 0.1
+        assert of_budget["mean_loss"].idxmin() == "xgbod"
+    assert of_budget.loc["xgbod", "largest_loss"] < 0.1
+    without = mean_auc_pr(compared(runs), 60).drop(index="thyroid").mean()
+    assert without.idxmax() == "xgbod"
 
 
-def test_advice_for_5_and_10_labels(runs):
+def test_advice_for_5_labels(runs):
     """`No method is clearly ahead on average`: the best is ahead of PReNet by little."""
-    average = average_auc_pr(runs)
-    for n_labeled in (5, 10):
-        assert average[n_labeled].max() - average.loc["prenet", n_labeled] < 0.03
-        means = mean_auc_pr(runs, n_labeled).loc["thyroid"]
-        assert means["logistic-converged"] + 0.1 < means["prenet"] < means["xgbod"] - 0.3
-        assert means["prenet"] < means["xgboost"] - 0.3 and means["prenet"] < means["catboost"] - 0.3
+    average = average_auc_pr(runs)[5]
+    assert average.max() - average["prenet"] < 0.01 and average.idxmax() == "logistic-converged"
 
 
-@pytest.mark.parametrize("name", ["xgboost", "catboost"])
-def test_where_trees_win_and_lose(runs, name):
-    sets = by_set(runs, name)
-    assert (sets.loc["thyroid"] < -0.3).all() and (sets.loc["campaign", [5, 10, 20, 40]] < 0).all()
-    assert sets.loc[["fraud", "bac", "donors"], [5, 10, 20]].round(1).stack().between(0.1, 0.6).all()
-    assert (sets.loc[["bac", "donors"], 120] < 0.022).all()
-    assert sets.loc["celeba"].round(2).between(0.05, 0.14).all()
+def test_networks_gain_more_from_the_scaling_than_from_their_choice(runs):
+    """`Networks with the cut scaling come within about .04 of XGBOD` with 60 labels."""
+    cut, average = average_auc_pr(today_runs(REFERENCE, "cut")), average_auc_pr(runs)
+    networks = ["prenet", "devnet", "dsad", "fsnet", "cfsnet", "pumad", "cross-entropy"]
+    assert ((average.loc["xgbod", 60] - cut.loc[networks, 60]).round(2) <= 0.04).all()
+    choice = average.loc[networks].max() - average.loc[networks].min()
+    assert (cut.loc[networks] - average.loc[networks]).mean().gt(choice)[[20, 60]].all()
 
 
 def test_fraud_is_a_special_case():
-    """`The lower rate closes 58 to 95% of XGBoost's gap with up to 60 labels`; others change by .03."""
+    """`The lower rate closes most of XGBoost's gap`; others change by .03."""
     table = fraud_table(REFERENCE)
     gap, without = (table.loc[f"PReNet, {rate}"] - table.loc[f"XGBoost, {rate}"] for rate in ("2%", "0.1%"))
-    few = [f"{number} labels" for number in (5, 10, 20, 40, 60)]
-    closed = 100 * (1 - without[few] / gap[few])
-    assert (round(closed.min()), round(closed.max())) == (58, 95)
+    assert (without < 0.5 * gap).all()
     for name in ("PReNet", "Logistic, conv.", "Cross-entropy"):
         assert (table.loc[f"{name}, 0.1%"] - table.loc[f"{name}, 2%"]).abs().max() < 0.035
-    # two of three fits of the default diverge
-    assert table.loc["XGBoost, 0.1%", "120 labels"] < 0.4 < table.loc["XGBoost, 0.5, 0.1%", "120 labels"]
 
 
-def test_what_not_to_use_with_defaults(runs):
-    losses = today_regret(runs)
-    losses = losses[losses["n_labeled"] == "all"].set_index("method")["mean_loss"]
-    assert losses[["random-forest", "logistic"]].min() > 2 * losses["prenet"]
+def test_what_not_to_use_with_defaults():
+    """The random forest has 3 draws, so it is compared with PReNet on these."""
+    runs = today_runs(REFERENCE)
+    forest = today_pairs(runs, [("prenet", "random-forest")])
+    assert (forest["low"] > 0).all()
+    assert (leads(runs, "logistic")["mean"] > 0.15).all()
