@@ -35,7 +35,7 @@ RUINED_BY_ONE_CELL = ("min-max", "standard")
 BINARY_SETS = ("celeba", "w7a")  # no scaling changes them
 PAPERS_TOO = ("5_campaign", "8_celeba", "11_donors")  # ADBench's copies of the paper's sets
 DECISIVE = "thyroid"
-CUT = "cut"
+SHOWN = {PREPARED: "min-max", "cut": "cut", "fences": "fences"}  # the scalings of the tables, and their names
 
 
 def scaling_runs(results_dir, protocol="independent", n_labeled=60):
@@ -48,10 +48,14 @@ def scaling_runs(results_dir, protocol="independent", n_labeled=60):
 
 
 def means(runs):
-    """Mean AUC-PR: a row per data set of the paper, columns (method, scaling), those on all sets only."""
-    runs = runs[runs["dataset"].isin(SEEN_SETS) & runs["scaling"].isin([PREPARED, CUT])]
-    table = runs.groupby(["dataset", "method", "scaling"])["auc_pr"].mean().unstack(["method", "scaling"])
-    order = [(name, s) for name in in_method_order(runs["method"]) for s in (PREPARED, CUT)]
+    """Mean AUC-PR: a row per data set of the paper, columns (method, scaling), those run on all sets only.
+
+    Cells with fewer runs than the others are left out: they were made for the rule alone.
+    """
+    runs = runs[runs["dataset"].isin(SEEN_SETS) & runs["scaling"].isin(SHOWN)]
+    cells = runs.groupby(["dataset", "method", "scaling"])["auc_pr"]
+    table = cells.mean()[cells.size() == cells.size().max()].unstack(["method", "scaling"]).dropna(axis=1)
+    order = [(name, scaling) for name in in_method_order(runs["method"]) for scaling in SHOWN]
     return table.loc[in_paper_order(table.index), [column for column in order if column in table]]
 
 
@@ -61,20 +65,21 @@ def with_scaling(table, method, scaling):
 
 
 def averages(runs):
-    """Average AUC-PR per method under both scalings, with and without the set that decides most.
+    """Average AUC-PR per method and scaling, with and without the set that decides most.
 
-    method, min_max, cut, difference, and the same `_without_thyroid`; trees have no `cut`.
+    A row per method, columns such as `cut` and `cut, without thyroid`; trees have only `min-max`.
     """
-    table = means(runs).dropna(axis=1)
-    rows = {}
-    for method in table.columns.unique("method"):
-        row = {}
-        for suffix, part in (("", table), (f"_without_{DECISIVE}", table.drop(DECISIVE, errors="ignore"))):
-            row[f"min_max{suffix}"] = part[method, PREPARED].mean()
-            if (method, CUT) in table:
-                row[f"cut{suffix}"] = part[method, CUT].mean()
-                row[f"difference{suffix}"] = row[f"cut{suffix}"] - row[f"min_max{suffix}"]
-        rows[method] = row
+    table = means(runs)
+    parts = {"": table, f", without {DECISIVE}": table.drop(DECISIVE, errors="ignore")}
+    rows = {
+        method: {
+            name + suffix: part[method, scaling].mean()
+            for suffix, part in parts.items()
+            for scaling, name in SHOWN.items()
+            if (method, scaling) in table
+        }
+        for method in table.columns.unique("method")
+    }
     return pd.DataFrame.from_dict(rows, orient="index").rename_axis("method")
 
 
@@ -84,9 +89,9 @@ def leads(runs):
     The interval is a 95% one over data sets (Student's t), of differences that are means over draws. Both
     methods have the scaling; trees have their own.
     """
-    table, rows = means(runs).dropna(axis=1), []
+    table, rows = means(runs), []
     for method in table.columns.unique("method").drop("prenet"):
-        for scaling in (PREPARED, CUT):
+        for scaling in table.columns.unique("scaling"):
             if not METHODS[method].is_tree and (method, scaling) not in table:
                 continue
             gap = with_scaling(table, "prenet", scaling) - with_scaling(table, method, scaling)

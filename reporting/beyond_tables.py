@@ -6,7 +6,7 @@ import pandas as pd
 
 from judging.crosscheck import few_rows
 from judging.effects import contamination_kinds
-from judging.scaling import CUT, candidates, scaling_runs
+from judging.scaling import candidates, scaling_runs
 from judging.tables import in_paper_order, read_frame
 from judging.today import (
     average_auc_pr,
@@ -80,7 +80,7 @@ def crosscheck_table(folder, data):
 
 def scaled_table(folder):
     """Average AUC-PR per method and budget: min-max / cut."""
-    tables = [average_auc_pr(today_runs(folder, scaling)) for scaling in (PREPARED, CUT)]
+    tables = [average_auc_pr(today_runs(folder, scaling)) for scaling in (PREPARED, "cut")]
     methods = [name for name in tables[0].index if name in tables[1].index]
     pairs = [table.loc[methods].map("{:.3f}".format) for table in tables]
     shown = pairs[0] + " / " + pairs[1]

@@ -12,19 +12,20 @@ import matplotlib.style
 import pandas as pd
 from matplotlib.figure import Figure
 
-from common.numbers import number, signed
+from common.numbers import number
 from common.writing import written_whole
 from drawing.palette import look
 from judging.effects import Lead
-from judging.scaling import CUT, DECISIVE, averages, candidates, choice, leads, means, scaling_runs
+from judging.scaling import DECISIVE, SHOWN, averages, candidates, choice, leads, means, scaling_runs
 from judging.tables import write_table
 from judging.today import display_name
+from methods import METHODS
 from reporting import figures
 from reporting.text_tables import as_markdown
 from running.configuration import PREPARED
 
 PROTOCOLS = ("independent", "released")
-SHOWN = {PREPARED: "min-max", CUT: CUT}  # the scalings in tables
+MARKERS = {PREPARED: "o", "cut": "o", "fences": "D"}  # of the figure
 RIVAL = "xgbod"
 FEWEST_SETS = 2  # for averages
 
@@ -65,8 +66,8 @@ def scaling_text(runs, of_candidates):
     """All of it as one Markdown text."""
     parts = ["# What the scaling decides"]
     for protocol, part in runs.items():
-        n_runs = part[part["scaling"].isin(SHOWN)].groupby(["dataset", "method"])["run"].nunique().min()
-        parts += [f"## `{protocol}`, 60 labels, AUC-PR, mean of {n_runs} runs", as_markdown(sets_table(part))]
+        title = f"## `{protocol}`, 60 labels, AUC-PR, mean of {part['run'].nunique()} runs"
+        parts += [title, as_markdown(sets_table(part))]
         parts += ["### Average", as_markdown(averages_table(part))]
         parts += ["### PReNet's lead", as_markdown(leads_table(part))]
     if len(of_candidates):
@@ -75,27 +76,22 @@ def scaling_text(runs, of_candidates):
 
 
 def sets_table(runs, methods=None):
-    """Per data set and method, or some methods: min-max / cut; trees have one number."""
+    """Per data set and method, or some methods: min-max / cut / fences; trees have one number."""
     table, shown = means(runs), {}
     for method in methods or table.columns.unique("method"):
-        columns = [table[method, scaling] for scaling in (PREPARED, CUT) if (method, scaling) in table]
+        columns = [table[method, scaling] for scaling in SHOWN if (method, scaling) in table]
         shown[display_name(method)] = [" / ".join(map(number, row)) for row in zip(*columns)]
-    return pd.DataFrame(shown, index=table.index).rename_axis("min-max / cut")
+    return pd.DataFrame(shown, index=table.index).rename_axis(" / ".join(SHOWN.values()))
 
 
 def averages_table(runs):
-    """Average AUC-PR per method under both scalings, with and without thyroid."""
+    """Average AUC-PR per method and scaling, with and without thyroid."""
     table = averages(runs).rename(index=display_name)
-    for name in table:
-        text = signed if name.startswith("difference") else number
-        table[name] = ["" if pd.isna(value) else text(value) for value in table[name]]
-    names = {name: name.replace("min_max", "min-max").replace("_", " ") for name in table}
-    names = {name: text.replace(" without", ", without") for name, text in names.items()}
-    return table.rename(columns=names)
+    return table.map(lambda value: "" if pd.isna(value) else number(value))
 
 
 def leads_table(runs):
-    """PReNet's lead over each method under both scalings, with and without thyroid."""
+    """PReNet's lead over each method and scaling, with and without thyroid."""
     table = leads(runs)
     cells = [str(Lead(*values)) for values in table[list(Lead._fields)].itertuples(index=False)]
     titles = table["scaling"].map(SHOWN) + table["sets"].map({"all": ""}).fillna(f", without {DECISIVE}")
@@ -117,8 +113,8 @@ def candidates_table(table):
 
 
 def scaling_figure(table):
-    """A panel per data set: each method's AUC-PR from min-max (ring) to cut (dot), XGBOD's as a line."""
-    methods = [name for name in table.columns.unique("method") if (name, CUT) in table]
+    """A panel per data set: each method's AUC-PR with each scaling, XGBOD's as a line."""
+    methods = [name for name in table.columns.unique("method") if not METHODS[name].is_tree]
     table = table.copy()
     table.loc["average"] = table.mean()
     columns, rows = 3, -(-len(table) // 3)
@@ -131,15 +127,16 @@ def scaling_figure(table):
         if (RIVAL, PREPARED) in table:
             axes.axvline(values[RIVAL, PREPARED], color=look(RIVAL).light, linewidth=1.4, zorder=1)
         for place, method in enumerate(methods):
-            ends, ink = [values[method, PREPARED], values[method, CUT]], look(method).light
-            axes.plot(ends, [place] * 2, color=ink, linewidth=1.2, zorder=2)
-            axes.plot(ends[0], place, "o", color=ink, **figures.HOLLOW | {"markersize": 4.2})
-            axes.plot(ends[1], place, "o", color=ink, markersize=3.6, zorder=4)
+            ink, at = look(method).light, {name: values[method, name] for name in table[method]}
+            axes.plot(list(at.values()), [place] * len(at), color=ink, linewidth=1.0, zorder=2)
+            for scaling, value in at.items():
+                hollow = {"markerfacecolor": "white"} if scaling == PREPARED else {}
+                axes.plot(value, place, MARKERS[scaling], color=ink, markersize=3.4, zorder=4, **hollow)
         axes.set_title(dataset, loc="left", fontweight="bold" if dataset == "average" else "normal")
     panels[0].set_ylim(len(methods) - 0.4, -0.6)
     panels[0].set_yticks(range(len(methods)), [display_name(method) for method in methods])
     for unused in panels[len(table) :]:
         unused.remove()
-    title = "AUC-PR with the paper's min-max (ring) and with the cut scaling (dot); the line is XGBOD"
+    title = "AUC-PR with the paper's min-max (ring), cut (dot) and fences (diamond); the line is XGBOD"
     figure.supxlabel(f"{title}. The panels have different scales.")
     return figure
