@@ -17,6 +17,8 @@ from loading.authors_files import AUTHORS_FILES
 from loading.recipes import (
     AUTHORS_PAGE,
     BACKDOOR,
+    CAMPAIGN_PYPI,
+    CELEBA_PYPI,
     CENSUS_PYPI,
     CREDITCARD,
     FRAUD_PYPI,
@@ -122,9 +124,14 @@ DATA_SETS = {
             39,
             4_547,
             3.0,
-            (authors_csv("celeba_baldvsnonbald_normalised"), adbench("8_celeba.npz")),
+            (
+                authors_csv("celeba_baldvsnonbald_normalised"),
+                adbench("8_celeba.npz"),
+                Recipe(readers.read_celeba, (plain_or_packed("celeba.csv"),)),
+            ),
             AUTHORS_PAGE,
             "Liu et al., CelebA, ICCV 2015; non-commercial research",
+            CELEBA_PYPI,
         ),
         DataSet("dos", 109_353, 196, 16_353, 15.0, unsw_recipes("DoS"), UNSW_PUBLISHED, UNSW_NOTE),
         DataSet("rec", 106_987, 196, 13_987, 13.1, unsw_recipes("Reconnaissance"), UNSW_PUBLISHED, UNSW_NOTE),
@@ -170,6 +177,7 @@ DATA_SETS = {
             ),
             "https://archive.ics.uci.edu/dataset/222 (Bank Marketing)",
             "Moro et al. 2014, UCI, CC BY 4.0",
+            CAMPAIGN_PYPI,
         ),
         DataSet(
             "news20",
