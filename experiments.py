@@ -142,7 +142,8 @@ def with_progress(outcomes, cells):
             cell = outcome[0]
             progress.set_description(f"{cell.dataset} {METHODS[cell.method].column}", refresh=False)
             progress.set_postfix_str(f"{n_ended} of {n_runs} runs", refresh=False)
-            progress.update(cells[cell].work)
+            # rounding may take the sum past the total, of which tqdm warns
+            progress.update(min(cells[cell].work, progress.total - progress.n))
 
 
 def report(args, label, wanted, names, runs):
