@@ -302,18 +302,6 @@ def how_to_get(name, data_dir="dataset"):
     return f"{name}: no source file found; {where}."
 
 
-def list_data_sets():
-    """The registry as text, a few lines per data set."""
-    lines = []
-    for entry in (*DATA_SETS.values(), *ADDED_SETS.values()):
-        size = f"{entry.rows:,} x {entry.features:,}, {entry.anomaly_rate:g}% anomalies"
-        lines.append(f"{entry.name}: {size}; {entry.note}")
-        lines.append(f"  published at {entry.published}")
-        lines += [f"  from {recipe}" + ("" if recipe.complete else " (partial)") for recipe in entry.recipes]
-        lines.append(f"  with a network: {over_the_network(entry)}")
-    return "\n".join(lines)
-
-
 def over_the_network(entry):
     """What is downloaded automatically: the first recipe with addresses, if any."""
     reachable = [recipe for recipe in entry.recipes if all(file.addresses for file in recipe.files)]
