@@ -5,9 +5,10 @@
     python data_prep.py --list                                # where each would come from on this machine
 
 Files are taken from dataset/raw/, then from each --source (a folder or an http(s) address; default: the
-environment variable PRENET_DATA), then from their public addresses. Files from a folder named partial/ are
-marked `partial`. Afterwards dataset/prepared/<name>/ holds X.npy and y.npy (X as three CSR arrays for
-news20), which any number of processes can memory-map, and dataset/manifest.csv records the sources of each.
+environment variable PRENET_DATA), then from their public addresses, then from pip's index. Files from a
+folder named partial/ are marked `partial`. Afterwards dataset/prepared/<name>/ holds X.npy and y.npy (X as
+three CSR arrays for news20), which any number of processes can memory-map, and dataset/manifest.csv records
+the sources of each.
 The 28 sets of Table 3 (rec,fuz->dos) are views of one of them, `unsw`: lists of positions, not copies.
 
 A fresh `python data_prep.py` on the authors' files prints, among others: thyroid 7,200 x 21 with 534

@@ -64,8 +64,8 @@ def available_data_sets(args, experiment):
     statuses, errors = prepare_all(dict.fromkeys(map(source_of, wanted)), finder, args.data_dir)
     missing = [name for name, status in statuses.items() if status == "missing"]
     if args.datasets and (missing or errors):
-        ways = [how_to_get(name, args.data_dir) for name in missing]
-        print(*finder.problems(), *ways, sep="\n", file=sys.stderr)
+        for line in (*finder.problems(), *(how_to_get(name, args.data_dir) for name in missing)):
+            print(line, file=sys.stderr)
         sys.exit(1)
     ready = [name for name in statuses if name not in missing]
     names = [name for name in wanted if source_of(name) in ready]
