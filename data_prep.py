@@ -2,12 +2,13 @@
 
     python data_prep.py                                       # all available data sets, and a table of them
     python data_prep.py --source DIR --datasets thyroid,bac
-    python data_prep.py --list                                # the paper's data sets and their public sources
+    python data_prep.py --list                                # where each would come from on this machine
 
 Files are taken from dataset/raw/, then from each --source (a folder or an http(s) address; default: the
-environment variable PRENET_DATA), then from their public addresses. Files from a folder named partial/ are
-marked `partial`. Afterwards dataset/prepared/<name>/ holds X.npy and y.npy (X as three CSR arrays for
-news20), which any number of processes can memory-map, and dataset/manifest.csv records the sources of each.
+environment variable PRENET_DATA), then from their public addresses, then from pip's index. Files from a
+folder named partial/ are marked `partial`. Afterwards dataset/prepared/<name>/ holds X.npy and y.npy (X as
+three CSR arrays for news20), which any number of processes can memory-map, and dataset/manifest.csv records
+the sources of each.
 The 28 sets of Table 3 (rec,fuz->dos) are views of one of them, `unsw`: lists of positions, not copies.
 
 A fresh `python data_prep.py` on the authors' files prints, among others: thyroid 7,200 x 21 with 534
@@ -21,8 +22,8 @@ import pandas as pd
 
 from common.command_line import refuse_unknown, user_errors_end
 from loading.options import add_data_arguments, make_finder, prepared_names
-from loading.registry import DATA_SETS, DEMO, how_to_get, list_data_sets
-from loading.store import COUNTS, manifest_table, prepare_all, print_error
+from loading.registry import ADDED_SETS, DATA_SETS, DEMO, how_to_get, over_the_network
+from loading.store import COUNTS, manifest_table, prepare_all, print_error, where_from
 
 
 def print_manifest(table):
@@ -35,6 +36,18 @@ def print_manifest(table):
     print(shown.to_string(index=False))
 
 
+def print_sources(finder, data_dir):
+    for name, entry in {**DATA_SETS, **ADDED_SETS}.items():
+        size = f"{entry.rows:,} x {entry.features:,}, {entry.anomaly_rate:g}% anomalies"
+        print(f"{name}: {size}; {entry.note}\n  published at {entry.published}")
+        for recipe in entry.recipes:
+            print(f"  from {recipe}" + ("" if recipe.complete else " (partial)"))
+        print(f"  with a network: {over_the_network(entry)}")
+        print(f"  on this machine: {where_from(name, finder, data_dir)}")
+    for problem in finder.problems():
+        print(problem)
+
+
 def main(argv=None):
     parser = argparse.ArgumentParser(
         description="Prepare the paper's data sets. The top of data_prep.py says where it looks for files."
@@ -43,27 +56,26 @@ def main(argv=None):
     parser.add_argument(
         "--list",
         action="store_true",
-        help="list the data sets, their source files and where they are published",
+        help="list the data sets, their source files, and where each would come from on this machine",
     )
     add_data_arguments(parser)
     args, unknown = parser.parse_known_args(argv)
     refuse_unknown(parser, unknown)
-    if args.list:
-        print(list_data_sets())
-        return 0
     try:
         with user_errors_end(parser):
-            statuses, errors = prepare_all(
-                args.datasets or [*DATA_SETS, DEMO], make_finder(args), args.data_dir
-            )
+            finder = make_finder(args)
+            if args.list:
+                print_sources(finder, args.data_dir)
+                return 0
+            statuses, errors = prepare_all(args.datasets or [*DATA_SETS, DEMO], finder, args.data_dir)
     except KeyboardInterrupt:
         print_error("Stopped. The data sets prepared so far are kept.")
         return 130
     table = manifest_table(args.data_dir)
     print_manifest(table[table["name"].isin(args.datasets)] if args.datasets else table)
     missing = [name for name, status in statuses.items() if status == "missing"]
-    for name in missing:
-        print_error(how_to_get(name, args.data_dir))
+    if missing:
+        print_error("\n".join([*finder.problems(), *(how_to_get(name, args.data_dir) for name in missing)]))
     return 1 if errors or (missing and args.datasets) else 0
 
 

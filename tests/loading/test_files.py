@@ -64,16 +64,22 @@ def test_several_data_files(tmp_path):
     assert read(write(tmp_path, "b.zip", zip_bytes(("a.csv", b"1"), ("__MACOSX/._a.csv", b"2")))) == b"1"
 
 
-def test_zip_inside_a_zip(tmp_path, monkeypatch):
+@pytest.mark.parametrize(
+    "name, packed", [("a.zip", zip_bytes), ("a.tar.gz", lambda *entries: tar_bytes(entries))]
+)
+def test_zip_inside_an_archive(tmp_path, monkeypatch, name, packed):
     inner = zip_bytes(
         ("bank-additional/bank-additional-full.csv", CONTENT), ("bank-additional/bank.csv", b"1")
     )
-    path = write(
-        tmp_path, "bank+marketing.zip", zip_bytes(("bank.zip", b"x"), ("bank-additional.zip", inner))
-    )
+    path = write(tmp_path, name, packed(("bank.zip", b"x"), ("bank-additional.zip", inner)))
     assert read(path, "bank-additional.zip/bank-additional-full.csv") == CONTENT
-    with pytest.raises(DataError, match="damaged"):
-        read(path, "bank.zip/bank.csv")
+    for member, message in (
+        ("bank.zip/bank.csv", "damaged"),
+        ("other.zip/bank.csv", "exactly one other.zip, but holds 0"),
+        ("bank-additional.zip/other.csv", "exactly one other.csv, but holds 0"),
+    ):
+        with pytest.raises(DataError, match=message):
+            read(path, member)
     monkeypatch.setattr(files, "NESTED_LIMIT", 100)
     with pytest.raises(DataError, match="expands to more"):
         read(path, "bank-additional.zip/bank-additional-full.csv")

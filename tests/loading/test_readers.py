@@ -50,6 +50,26 @@ def test_bank_as_uci_packs_it_today(real_data, tmp_path):
         np.testing.assert_array_equal(one, other)
 
 
+CELEBA = "filename,Bald,Bangs,Male\n000001.jpg,-1,-1,1\n105151.jpg,1,1,-1\n000003.jpg,-1,1,-1\n"
+
+
+def test_celeba_coding_and_its_changed_cell(tmp_path):
+    """1 where an attribute is -1; but image 105151 counts as Male."""
+    X, y = readers.read_celeba(write(tmp_path / "celeba.csv", CELEBA))
+    assert X.tolist() == [[1, 0], [0, 0], [0, 1]] and y.tolist() == [0, 1, 0]
+
+
+@pytest.mark.parametrize("old, new, message", [
+    ("Male", "Man", "celeba.csv has no column named 'Male'"),
+    ("1,-1\n000003", "1,-1,1\n000003", "not a readable CSV table: .*Expected 4 fields in line 3"),
+    ("-1,-1,1", "-1,0,1", "celeba.csv holds an unknown value in column 'Bangs': '0'"),
+    ("-1,-1,1", "0,-1,1", "celeba.csv has a label other than -1 and 1: '0'"),
+])  # fmt: skip
+def test_bad_celeba(tmp_path, old, new, message):
+    with pytest.raises(DataError, match=message):
+        readers.read_celeba(write(tmp_path / "celeba.csv", CELEBA.replace(old, new)))
+
+
 def census_row(**cells):
     row = ["x"] * 42
     for position in readers.CENSUS_NUMERIC:

