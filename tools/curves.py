@@ -51,7 +51,7 @@ from running.single_run import fit, measure, rows_of_run
 LABEL = "curves"  # of the files
 DRAWN_SETS = ["thyroid", "campaign"]
 # as in the first run of ./run_seen.sh
-AS_SEEN = {"experiment": "seen", "protocol": "released", "n_labeled": 60, "contamination": 0.02}
+AS_SEEN = {"experiment": "seen", "protocol": "released", "n_labeled": 60, "contamination": 0.02, "scaling": "prepared"}
 AS_SEEN |= {"set": [], "theorem": False}
 MOST_POINTS = 120  # of a ROC or precision-recall curve
 SMALLEST_STEP = 1e-5  # distance from a line, for curves between 0 and 1 written with 5 digits
