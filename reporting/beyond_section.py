@@ -28,7 +28,7 @@ from running.runs_file import RunsFile
 
 def beyond_section(found):
     """The figures beyond the paper."""
-    return today_figure(found) + scaling_figure(found)
+    return today_figure(found) + growth_figure(found)
 
 
 def today_figure(found):
@@ -101,7 +101,7 @@ def today_panel(runs, grid_of_labels):
     return named_panel(escape(title), panel.svg(label), data_set=title)
 
 
-COSTS = {  # column of scaling.csv: what it is, its class, its unit
+COSTS = {  # column of growth.csv: what it is, its class, its unit
     "fit_seconds": ("training", "k-anomalies", "seconds"),
     "score_seconds": ("scoring all rows", "k-normals", "seconds"),
     "fit_mb": ("training", "k-anomalies", "MB"),
@@ -110,10 +110,10 @@ COSTS = {  # column of scaling.csv: what it is, its class, its unit
 GROWING = {"rows": "rows", "features": "features", "labeled": "labelled anomalies"}
 
 
-def scaling_figure(found):
+def growth_figure(found):
     """Time and memory of PReNet against rows, features and labelled anomalies."""
-    title, command = "Beyond the paper: how PReNet's cost grows", "python -m tools.scaling"
-    path, anchor = found.folder / "scaling.csv", "figure-scaling"
+    title, command = "Beyond the paper: how PReNet's cost grows", "python -m tools.growth"
+    path, anchor = found.folder / "growth.csv", "figure-growth"
     if not path.exists():
         return tag("div", missing(title, command), id=anchor)
     table, panels = pd.read_csv(path), []
@@ -121,7 +121,7 @@ def scaling_figure(found):
         columns = [name for name, cost in COSTS.items() if cost[2] == unit]
         y = table[columns].clip(lower=1 if unit == "MB" else None)
         for growing, part in table.groupby("growing", sort=False):
-            panels.append(scaling_panel(growing, part, columns, unit, (y.min().min() / 2, y.max().max() * 2)))
+            panels.append(growth_panel(growing, part, columns, unit, (y.min().min() / 2, y.max().max() * 2)))
     key = "".join(
         tag("span", f"{tag('i', '', class_=f'chip {class_}')} {words}")
         for words, class_ in dict.fromkeys((cost[0], cost[1]) for cost in COSTS.values())
@@ -134,12 +134,12 @@ def scaling_figure(found):
         f"A fit takes {first.fit_seconds:.2f} s with {first.rows:,} rows and {last.fit_seconds:.2f} s with "
     )
     text += f"{last.rows:,}."
-    source = follow(found.folder, anchor, ["scaling.csv", "figures/scaling.png"], command)
+    source = follow(found.folder, anchor, ["growth.csv", "figures/growth.png"], command)
     panels = tag("div", key, class_="legend") + grid(panels, "panels by-three")
     return figure(anchor, title, tag("p", escape(text)), panels, source)
 
 
-def scaling_panel(growing, part, columns, unit, y):
+def growth_panel(growing, part, columns, unit, y):
     x = part[growing]
     ticks = {10**power: power_text(power) for power in range(1, 9) if x.min() <= 10**power <= x.max()}
     bounds = x.min() / 1.6, x.max() * 1.6

@@ -6,7 +6,7 @@ import pandas as pd
 
 from judging.crosscheck import few_rows
 from judging.effects import contamination_kinds
-from judging.scaling import candidates, scaling_runs
+from judging.scaling import SHOWN, candidates, scaling_runs
 from judging.tables import in_paper_order, read_frame
 from judging.today import (
     average_auc_pr,
@@ -79,14 +79,13 @@ def crosscheck_table(folder, data):
 
 
 def scaled_table(folder):
-    """Average AUC-PR per method and budget: min-max / cut."""
-    tables = [average_auc_pr(today_runs(folder, scaling)) for scaling in (PREPARED, "cut")]
-    methods = [name for name in tables[0].index if name in tables[1].index]
-    pairs = [table.loc[methods].map("{:.3f}".format) for table in tables]
-    shown = pairs[0] + " / " + pairs[1]
-    return shown.rename(index=display_name, columns=lambda number: f"{number} labels").rename_axis(
-        "min-max / cut"
-    )
+    """Average AUC-PR per method and budget: min-max / cut / fences."""
+    tables = [average_auc_pr(today_runs(folder, scaling)) for scaling in SHOWN]
+    methods = [name for name in tables[0].index if all(name in table.index for table in tables)]
+    texts = [table.loc[methods].map("{:.3f}".format) for table in tables]
+    shown = texts[0] + " / " + texts[1] + " / " + texts[2]
+    shown = shown.rename(index=display_name, columns=lambda number: f"{number} labels")
+    return shown.rename_axis(" / ".join(SHOWN.values()))
 
 
 def few_rows_table(folder):

@@ -9,8 +9,10 @@ import pytest
 
 import compare
 from experiments import main
+from judging.tables import paper_runs
 from reporting import write_up
 from reporting.write_up import REFERENCE, ROOT
+from running.runs_file import IDENTITY, RunsFile
 
 
 @pytest.mark.parametrize("page", write_up.PAGES)
@@ -31,8 +33,7 @@ def test_pages_have_tables_to_fill():
     ("unseen", "independent"), ("ablation", "released"), ("interpretations", "released"),
 ])  # fmt: skip
 def test_tables_follow_from_the_runs(experiment, protocol):
-    runs = pd.read_csv(REFERENCE / f"{experiment}_runs.csv")
-    runs = runs[runs["protocol"] == protocol]
+    runs = paper_runs(REFERENCE, experiment, protocol)
     assert len(runs) and not runs.duplicated(["method", "dataset", "run"]).any()
     assert (runs.groupby(["method", "dataset"])["run"].nunique() == 10).all()
     table = pd.read_csv(
@@ -46,7 +47,15 @@ def test_tables_follow_from_the_runs(experiment, protocol):
     "path", sorted(REFERENCE.rglob("*_runs.csv")), ids=lambda path: str(path.relative_to(REFERENCE))
 )
 def test_every_runs_file_has_its_provenance(path):
-    runs = pd.read_csv(path)
+    label = path.name.removesuffix("_runs.csv")
+    runs = RunsFile(path.parent, label).read()
+    adopted = runs["experiment"] != ("seen" if label == "curves" else label.partition("_")[0])
+    for experiment, part in runs[adopted].groupby(
+        "experiment"
+    ):  # which has made them, and has the provenance
+        theirs = RunsFile(path.parent, experiment).read()
+        assert len(part.merge(theirs, on=IDENTITY)) == len(part)
+    runs = runs[~adopted]
     sessions = json.loads(path.with_name(path.name.replace("_runs.csv", "_provenance.json")).read_text())[
         "sessions"
     ]

@@ -9,7 +9,7 @@ from loading.fetching import SourceFinder
 from loading.store import prepare_all
 from methods import make_detector
 from running.processes import LocalWorker
-from tools import bench, scaling
+from tools import bench, growth
 
 
 @pytest.fixture(scope="module")
@@ -118,49 +118,49 @@ def test_bench_refuses_in_one_sentence(options, message, capsys):
 
 
 def test_exponent_by_hand():
-    assert scaling.exponent([1, 10, 100], [3, 300, 30_000]) == pytest.approx(2)
-    assert scaling.exponent([10, 1_000], [7, 7]) == pytest.approx(0)
+    assert growth.exponent([1, 10, 100], [3, 300, 30_000]) == pytest.approx(2)
+    assert growth.exponent([10, 1_000], [7, 7]) == pytest.approx(0)
 
 
 def test_generated_rows():
     rng = np.random.default_rng(0)
-    dense = scaling.dense_rows(500, 4_000, rng)  # more than one chunk
+    dense = growth.dense_rows(500, 4_000, rng)  # more than one chunk
     assert dense.shape == (500, 4_000) and dense.dtype == np.float32 and dense.ctypes.data % 64 == 0
     assert (
         abs(dense[:10].mean() - 0.5) < 0.01
         and abs(dense[-10:].mean() - 0.5) < 0.01
         and not (dense[0] == dense[-1]).any()
     )
-    rows = scaling.sparse_rows(50, 1_000_000, rng)
-    assert rows.has_canonical_format and rows.dtype == np.float32 and 99 <= rows.nnz / 50 <= scaling.NONZEROS
+    rows = growth.sparse_rows(50, 1_000_000, rng)
+    assert rows.has_canonical_format and rows.dtype == np.float32 and 99 <= rows.nnz / 50 <= growth.NONZEROS
 
 
 def test_peak_of_memory_is_seen():
-    before = scaling.peak_mb(forget=True)
+    before = growth.peak_mb(forget=True)
     np.ones(100 * 2**20, np.uint8)
-    assert scaling.peak_mb() - before == pytest.approx(100, abs=10)
+    assert growth.peak_mb() - before == pytest.approx(100, abs=10)
 
 
 def test_the_memory_of_a_fit_is_measured_in_a_process_of_its_own():
     worker = LocalWorker()
-    point = worker.submit(scaling.measure_point, 2_000, 10, 60, 1, "wall").result()
+    point = worker.submit(growth.measure_point, 2_000, 10, 60, 1, "wall").result()
     worker.stop()
     assert point["fit_mb"] > 0 and point["data_mb"] == pytest.approx(2_000 * 10 * 4 / 2**20)
 
 
-def test_scaling(tmp_path, capsys, monkeypatch):
-    monkeypatch.setattr(scaling, "LocalWorker", WorkerHere)
+def test_growth(tmp_path, capsys, monkeypatch):
+    monkeypatch.setattr(growth, "LocalWorker", WorkerHere)
     monkeypatch.setitem(
-        scaling.QUICK, "labeled", [*scaling.QUICK["labeled"], -1]
+        growth.QUICK, "labeled", [*growth.QUICK["labeled"], -1]
     )  # which fails, and is skipped
-    assert scaling.main(["--quick", "--results-dir", str(tmp_path)]) == 0
-    table = pd.read_csv(tmp_path / "scaling.csv")
+    assert growth.main(["--quick", "--results-dir", str(tmp_path)]) == 0
+    table = pd.read_csv(tmp_path / "growth.csv")
     assert table["growing"].tolist() == ["rows", "rows", "features", "labeled"]
     assert table["sparse"].tolist() == [False, False, True, False]
     assert (table[["fit_seconds", "score_seconds", "data_mb"]] > 0).all(axis=None)
-    assert {path.name for path in (tmp_path / "figures").iterdir()} == {"scaling.png", "scaling.svg"}
+    assert {path.name for path in (tmp_path / "figures").iterdir()} == {"growth.png", "growth.svg"}
     out, err = capsys.readouterr()
     assert "skipped" in err
-    slope = scaling.exponent(table["rows"][:2], table["fit_seconds"][:2])
+    slope = growth.exponent(table["rows"][:2], table["fit_seconds"][:2])
     verdict = "met" if slope <= 0.1 else "missed"
     assert f"training time does not grow with the rows: exponent {slope:.2f}, at most 0.1: {verdict}" in out

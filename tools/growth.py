@@ -1,7 +1,7 @@
 """How PReNet's cost grows: time and memory against rows, features and labelled anomalies.
 
-    python -m tools.scaling               # up to 10 million rows and a million features, about 10 minutes
-    python -m tools.scaling --quick       # small sizes
+    python -m tools.growth               # up to 10 million rows and a million features, about 10 minutes
+    python -m tools.growth --quick       # small sizes
 
 The data is generated: uniform numbers, dense, or sparse with NONZEROS entries per row. While one size grows,
 the others stay at 10,000 rows, 10 features and 60 labelled anomalies. While the anomalies grow, all of which
@@ -13,7 +13,7 @@ score_seconds     median of several decision_function calls
 data_mb           the rows themselves
 fit_mb, score_mb  the process's peak memory in addition to the data: for all of training, for scoring once
 
-Writes <results>/scaling.csv and <results>/figures/scaling.png and .svg. An exponent is the slope of a
+Writes <results>/growth.csv and <results>/figures/growth.png and .svg. An exponent is the slope of a
 straight line through the logarithms: 0 does not grow, 1 is proportional.
 """
 
@@ -212,7 +212,7 @@ def draw_growth(axes, points, size, column, slope):
     axes.margins(x=0.12)
 
 
-def scaling_figure(table, slopes):
+def growth_figure(table, slopes):
     """Time above, memory below, a column for each growing size."""
     groups = dict(list(table.groupby("growing", sort=False)))
     shape = {"columns": len(groups), "sharex": "col", "sharey": "row"}
@@ -238,14 +238,14 @@ def scaling_figure(table, slopes):
 
 def main(argv=None):
     parser = argparse.ArgumentParser(
-        prog="python -m tools.scaling",
+        prog="python -m tools.growth",
         description="Measure how PReNet's time and memory grow with the data, and draw it.",
     )
     quick = "only small sizes and 2 epochs, as a quick check"
     parser.add_argument("--quick", action="store_true", help=quick)
     clock = "wall-clock or processor time (default: %(default)s)"
     parser.add_argument("--clock", choices=CLOCKS, default="wall", help=clock)
-    where = "where to write scaling.csv and the figure (default: %(default)s)"
+    where = "where to write growth.csv and the figure (default: %(default)s)"
     parser.add_argument("--results-dir", default="results", help=where)
     args = parser.parse_args(argv)
     table = measure_all(*(QUICK, 2) if args.quick else (GROWING, 50), args.clock)
@@ -253,12 +253,12 @@ def main(argv=None):
         parser.error("no point could be measured")
     slopes, results = exponents(table), Path(args.results_dir)
     with user_errors_end(parser):
-        with written_whole(results / "scaling.csv") as file:
+        with written_whole(results / "growth.csv") as file:
             table.to_csv(file, index=False)
         with matplotlib.style.context(["default", figures.RC]):
-            written = figures.save(scaling_figure(table, slopes), results / "figures" / "scaling")
+            written = figures.save(growth_figure(table, slopes), results / "figures" / "growth")
     print_growth(table, slopes)
-    print("\n" + "\n".join(map(str, [results / "scaling.csv", *written])))
+    print("\n" + "\n".join(map(str, [results / "growth.csv", *written])))
     return 0
 
 
