@@ -70,6 +70,8 @@ def available_data_sets(args, experiment):
     ready = [name for name in statuses if name not in missing]
     names = [name for name in wanted if source_of(name) in ready]
     summary = [f"Running on {', '.join(ready)}."]
+    if proved := [name for name in ready if load_data(name, args.data_dir).order.startswith("proved")]:
+        summary += [f"Proved to be the authors' rows in their order: {', '.join(proved)}."]
     if not ready:
         no_data = "because no real data set is available: the numbers say nothing about the paper"
         summary = [f"Running on the synthetic set '{DEMO}', {no_data}."]

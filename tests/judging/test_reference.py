@@ -50,9 +50,7 @@ def test_every_runs_file_has_its_provenance(path):
     label = path.name.removesuffix("_runs.csv")
     runs = RunsFile(path.parent, label).read()
     adopted = runs["experiment"] != ("seen" if label == "curves" else label.partition("_")[0])
-    for experiment, part in runs[adopted].groupby(
-        "experiment"
-    ):  # which has made them, and has the provenance
+    for experiment, part in runs[adopted].groupby("experiment"):  # which has made them
         theirs = RunsFile(path.parent, experiment).read()
         assert len(part.merge(theirs, on=IDENTITY)) == len(part)
     runs = runs[~adopted]

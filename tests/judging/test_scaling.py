@@ -1,9 +1,15 @@
 """The experiment `scaling`: averages and leads by hand, the rule for the default, the committed results."""
 
+import numpy as np
 import pandas as pd
 import pytest
 
-from judging.scaling import averages, choice, leads
+from judging.scaling import averages, candidates, choice, leads, scaling_runs
+from own_data.features import SCALING
+from own_data.number_features import NumberFeatures
+from reporting.scaling_text import write_scaling
+from reporting.write_up import REFERENCE
+from training.number_scaler import NumberScaler
 
 SCORES = {  # method: {scaling: AUC-PR on bac and thyroid}
     "prenet": {"prepared": (0.8, 0.4), "cut": (0.8, 0.8)},
@@ -48,3 +54,51 @@ def test_the_rule_by_hand():
     assert choice(table.assign(ranks=[0.43, 0.57]))[0] == "cut"  # both lose too much: the smaller loss
     assert choice(table)[1].round(2).to_dict() == {"min-max": 0, "standard": 0, "cut": 0.06, "ranks": 0.04}
     assert choice(table.assign(cut=[0.46, 0.92]))[0] == "cut"  # the higher mean
+
+
+# ---------------------------------------------------------------------------- what the pages say
+
+
+@pytest.fixture(scope="module")
+def committed():
+    return {protocol: scaling_runs(REFERENCE, protocol) for protocol in ("independent", "released")}
+
+
+def test_most_of_xgbods_lead_is_the_scaling(committed):
+    """The leads that README and REPRODUCTION.md quote, and that all of their intervals include 0."""
+    table = leads(committed["independent"])
+    xgbod = table[table["method"] == "xgbod"].set_index(["sets", "scaling"])
+    assert xgbod.loc["all", "mean"].round(3).tolist() == [-0.106, -0.04, -0.02]
+    assert xgbod.loc["without thyroid", "mean"].round(3).tolist() == [-0.045, -0.026, -0.018]
+    assert (xgbod["high"] > 0).all() and (xgbod["low"] < 0).all()
+    average = averages(committed["independent"])
+    assert average.loc["xgbod", "min-max"] - average.loc["logistic-converged", "fences"] < 0.0055
+    assert average.loc["xgbod", "min-max"] - average.loc["fsnet", "fences"] < 0.0085
+    released = averages(committed["released"]).loc[["prenet", "xgbod"]].round(3)
+    assert released.loc["prenet", ["min-max", "cut"]].tolist() == [0.557, 0.641]
+    assert released.loc["xgbod", "min-max"] == 0.672
+
+
+def test_the_networks_gain_alike(committed):
+    """`PReNet leads ... by at most .018 on average under any of the three scalings`."""
+    table = leads(committed["independent"])
+    alike = ["devnet", "dsad", "fsnet", "cfsnet", "pumad", "cross-entropy"]
+    table = table[table["method"].isin(alike) & (table["sets"] == "all")]
+    assert len(table) == 18 and table["mean"].max() < 0.0185
+
+
+def test_the_default_of_detect_is_the_rules_choice():
+    """`detect.py` has the chosen scaling; `loses at most .009 to min-max`, `19 tables`."""
+    table = candidates(REFERENCE)
+    chosen, lost = choice(table)
+    assert chosen == "fences" and len(table) == 19 and lost[chosen] < 0.0095
+    X = np.random.default_rng(0).lognormal(sigma=2, size=(500, 3))
+    of_detect, of_rule = NumberFeatures(**SCALING).fit_transform(X), NumberScaler(chosen).fit_transform(X)
+    np.testing.assert_allclose(of_detect, of_rule, atol=1e-6)
+
+
+def test_the_files_are_those_of_the_runs(tmp_path):
+    (tmp_path / "scaling_runs.csv").write_bytes((REFERENCE / "scaling_runs.csv").read_bytes())
+    for path in write_scaling(tmp_path):
+        if path.suffix in (".csv", ".md"):
+            assert path.read_text() == (REFERENCE / path.name).read_text()
