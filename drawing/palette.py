@@ -30,6 +30,7 @@ LOOKS = {
     "logistic-converged": Look("#8c6d00", "#ddaa33", "D"),
     "xgboost": Look("#1b7fb8", "#56b4e9", "s"),
     "xgboost-half": Look("#1b7fb8", "#56b4e9", ">"),
+    "xgboost-shallow": Look("#1b7fb8", "#56b4e9", "<"),
     "catboost": Look("#007a56", "#4fd0a5", "^"),
     "random-forest": Look("#a8457f", "#cc79a7", "P"),
     "cross-entropy": Look("#6a3fc4", "#b9a6ff", "v"),

@@ -186,7 +186,7 @@ def contamination_kinds(results_dir):
     table = table.reindex(
         index=in_paper_order(table.index), columns=pd.MultiIndex.from_product([complete, kinds])
     )
-    if len(table):
+    if table.size:
         table.loc[AVERAGE] = table.mean()
     return table
 

@@ -111,12 +111,19 @@ def test_advice_for_5_labels(runs):
 
 
 def test_networks_gain_more_from_the_scaling_than_from_their_choice(runs):
-    """`Networks with the cut scaling come within about .04 of XGBOD` with 60 labels."""
-    cut, average = average_auc_pr(today_runs(REFERENCE, "cut")), average_auc_pr(runs)
+    """`From 20 labels on`; and `with fences the picture changes`: ahead of XGBOD with 5 labels, then level."""
+    average = average_auc_pr(runs)
+    cut, fences = (average_auc_pr(today_runs(REFERENCE, scaling)) for scaling in ("cut", "fences"))
     networks = ["prenet", "devnet", "dsad", "fsnet", "cfsnet", "pumad", "cross-entropy"]
-    assert ((average.loc["xgbod", 60] - cut.loc[networks, 60]).round(2) <= 0.04).all()
     choice = average.loc[networks].max() - average.loc[networks].min()
-    assert (cut.loc[networks] - average.loc[networks]).mean().gt(choice)[[20, 60]].all()
+    for scaled in (cut, fences):
+        gains = scaled.loc[networks] - average.loc[networks]
+        assert (gains > 0).all(axis=None) and gains.mean().gt(choice)[[20, 60]].all()
+    best = fences.loc[["logistic-converged", "cfsnet", "fsnet", "prenet"]]
+    assert (best[5] - average.loc["xgbod", 5]).round(2).between(0.07, 0.09).all()
+    assert (best.loc[["logistic-converged", "fsnet"], [20, 60]] - average.loc["xgbod", [20, 60]]).abs().max(
+        axis=None
+    ) < 0.015
 
 
 def test_fraud_is_a_special_case():
@@ -132,5 +139,5 @@ def test_what_not_to_use_with_defaults():
     """The random forest has 3 draws, so it is compared with PReNet on these."""
     runs = today_runs(REFERENCE)
     forest = today_pairs(runs, [("prenet", "random-forest")])
-    assert (forest["low"] > 0).all()
+    assert (forest["mean"] > 0.15).all()
     assert (leads(runs, "logistic")["mean"] > 0.15).all()

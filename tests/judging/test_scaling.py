@@ -72,7 +72,7 @@ def test_most_of_xgbods_lead_is_the_scaling(committed):
     assert xgbod.loc["without thyroid", "mean"].round(3).tolist() == [-0.045, -0.026, -0.018]
     assert (xgbod["high"] > 0).all() and (xgbod["low"] < 0).all()
     average = averages(committed["independent"])
-    assert average.loc["xgbod", "min-max"] - average.loc["logistic-converged", "fences"] < 0.0055
+    assert average.loc["xgbod", "min-max"] - average.loc["logistic-converged", "fences"] < 0.006
     assert average.loc["xgbod", "min-max"] - average.loc["fsnet", "fences"] < 0.0085
     released = averages(committed["released"]).loc[["prenet", "xgbod"]].round(3)
     assert released.loc["prenet", ["min-max", "cut"]].tolist() == [0.557, 0.641]

@@ -136,7 +136,7 @@ def test_files_are_written_and_the_same_each_time(runs, tmp_path):
 
 def test_text_names_who_is_left_out_and_why(runs):
     text = today_text(runs)
-    why = "because not run on all data sets with at least 3 draws"
+    why = "because not run on all data sets with at least 10 draws"
     assert f"{why}: newcomer (5, 20, 120 labels)." in text
     assert "RoSAS, validated: not ranked" in text
     assert "| RoSAS, validated |" not in text
