@@ -111,7 +111,7 @@ def test_advice_for_5_labels(runs):
 
 
 def test_networks_gain_more_from_the_scaling_than_from_their_choice(runs):
-    """`From 20 labels on`; and `with fences the picture changes`: ahead of XGBOD with 5 labels, then level."""
+    """`From 20 labels on`; `with fences the picture changes`: ahead of XGBOD with 5 labels, then level."""
     average = average_auc_pr(runs)
     cut, fences = (average_auc_pr(today_runs(REFERENCE, scaling)) for scaling in ("cut", "fences"))
     networks = ["prenet", "devnet", "dsad", "fsnet", "cfsnet", "pumad", "cross-entropy"]
