@@ -137,6 +137,6 @@ def scaling_figure(table):
     panels[0].set_yticks(range(len(methods)), [display_name(method) for method in methods])
     for unused in panels[len(table) :]:
         unused.remove()
-    title = "AUC-PR with the paper's min-max (ring), cut (dot) and fences (diamond); the line is XGBOD"
-    figure.supxlabel(f"{title}. The panels have different scales.")
+    title = "AUC-PR with min-max (ring), cut (dot) and fences (diamond); the line is XGBOD"
+    figure.supxlabel(f"{title}. Scales differ.")
     return figure

@@ -302,7 +302,7 @@ def contamination_averages():
     for title, suffix in {"released": "", "independent": "_independent"}.items():
         table = read_frame(REFERENCE / f"contamination{suffix}.csv", numbers=["value", "auc_pr_prenet"])
         means = table[table["dataset"] == "Average"].set_index("value")["auc_pr_prenet"]
-        rows[title] = {f"{100 * rate:g}%": mean for rate, mean in means.items() if rate <= 0.1}
+        rows[title] = {f"rate {rate:g}": mean for rate, mean in means.items() if rate <= 0.1}
     return pd.DataFrame.from_dict(rows, orient="index").rename_axis("average AUC-PR of PReNet")
 
 
