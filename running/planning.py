@@ -111,6 +111,8 @@ def why_not_sparse(args, method):
     detector = make_detector(method)
     if not detector.takes_sparse:
         return "needs dense rows"
+    if any(scaling != PREPARED for scaling in args.scalings):
+        return "would need dense rows to scale them: leave out --scaling"
     if detector.slow_on_sparse and not args.datasets:
         return "takes minutes per run on it; name it with --datasets to include it"
     return None

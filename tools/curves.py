@@ -52,7 +52,7 @@ LABEL = "curves"  # of the files
 DRAWN_SETS = ["thyroid", "campaign"]
 # as in the first run of ./run_seen.sh
 AS_SEEN = {"experiment": "seen", "protocol": "released", "n_labeled": 60, "contamination": 0.02}
-AS_SEEN |= {"scaling": "prepared", "set": [], "theorem": False}
+AS_SEEN |= {"scaling": "prepared", "scalings": ["prepared"], "set": [], "theorem": False}
 MOST_POINTS = 120  # of a ROC or precision-recall curve
 SMALLEST_STEP = 1e-5  # distance from a line, for curves between 0 and 1 written with 5 digits
 N_BINS, ENDS = 40, (0.1, 99.9)  # bins of the scores, and the percentiles that bound them

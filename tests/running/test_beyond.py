@@ -9,6 +9,7 @@ from common.paths import PUBLISHED
 from loading.registry import OUTSIDE_SETS
 from methods import METHODS, method_group
 from running.paper_experiments import EXPERIMENTS
+from running.planning import why_not_sparse
 
 
 def parsed(*options):
@@ -165,3 +166,9 @@ def test_scaling_on_synthetic_data(start, tmp_path):
 )
 def test_a_scaling_that_does_not_fit_is_refused(start, capsys, tmp_path, options, message):
     test_what_does_not_fit_is_refused_in_one_sentence(start, capsys, tmp_path, options, message)
+
+
+def test_sparse_rows_are_not_rescaled():
+    args = parsed("seen", "--methods", "prenet", "--datasets", "news20", "--scaling", "cut")
+    assert "leave out --scaling" in why_not_sparse(args, "prenet")
+    assert why_not_sparse(parsed("seen", "--methods", "prenet", "--datasets", "news20"), "prenet") is None
