@@ -117,7 +117,8 @@ def test_same_seed_same_scores(detector_class, data):
 def test_clone_and_params(detector_class, data):
     X, _, known = data
     detector = detector_class(random_state=7).fit(X, known)
-    own = {Logistic: {"tol": 1e-4, "max_iter": 100}, XGBoost: {"base_score": None}}.get(detector_class, {})
+    unset = dict.fromkeys(("base_score", "max_depth", "learning_rate"))
+    own = {Logistic: {"tol": 1e-4, "max_iter": 100}, XGBoost: unset}.get(detector_class, {})
     assert detector.get_params() == {"random_state": 7, "contamination": 0.1} | own
     copy = clone(detector)
     assert copy.get_params() == detector.get_params() and not hasattr(copy, "n_features_in_")
@@ -178,3 +179,12 @@ def test_xgboost_half_is_the_librarys_that_starts_from_one_half(data):
     expected = library.predict(X, output_margin=True)  # its constant is log(0.5 / 0.5) = 0
     np.testing.assert_allclose(half.decision_function(X), expected, atol=1e-5)
     assert np.abs(default.decision_function(X) - expected).max() > 0.01
+
+
+def test_the_shallow_one_has_xgbods_settings():
+    """So that XGBOD's added features are all that distinguishes the two."""
+    shallow, xgbod = make_detector("xgboost-shallow"), make_detector("xgbod")
+    library = shallow.new_classifier(0).get_params()
+    assert (library["base_score"], library["n_jobs"]) == (0.5, 1)
+    assert (shallow.max_depth, shallow.learning_rate) == (xgbod.max_depth, xgbod.learning_rate)
+    assert library["n_estimators"] in (None, xgbod.n_estimators)  # None: XGBoost's 100
