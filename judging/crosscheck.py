@@ -95,7 +95,7 @@ def crosscheck_methods(cells):
     return pd.DataFrame(rows)
 
 
-def few_rows(results_dir, methods=("prenet", "xgbod", "catboost")):
+def few_rows(results_dir, methods=("prenet", "xgbod", "xgboost-shallow", "catboost")):
     """AUC-PR on the paper's sets cut to ADGym's 3,000 rows and with all rows, over the sets that have both.
 
     n_labeled, rows (`3,000` or `all`), sets, and a column per method; PReNet also with the cut scaling.
