@@ -102,7 +102,7 @@ def few_rows_table(folder):
 def fraud_table(folder):
     """AUC-PR on fraud with each contamination rate that was run, of the methods that have them all.
 
-    At the paper's 2% every unlabelled anomaly is in U twelve to seventeen times; at 0.1% none is there twice.
+    At the paper's 2% every unlabelled anomaly is in U twelve to fourteen times; at 0.1% none is there twice.
     """
     runs = latest_runs(RunsFile(folder, "today").read())
     runs = runs[(runs["dataset"] == "fraud") & (runs["scaling"] == PREPARED)]

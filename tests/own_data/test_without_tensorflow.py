@@ -1,6 +1,7 @@
 """A saved model scores without TensorFlow, and to the last bit as the detector in memory."""
 
 import json
+import os
 import subprocess
 import sys
 from pathlib import Path
@@ -58,7 +59,8 @@ def saved(tmp_path_factory):
             in_memory[method] = model.score(table)[1]
     keras_detector._compiled_trainer.cache_clear()  # nothing of this for the tests of other files
     paths = [str(folder / method) for method in SAVED_METHODS]
-    environment = {"PYTHONPATH": f"{ROOT}:{ROOT / 'tests'}"}
+    # with all other variables: OPENBLAS_CORETYPE and its like change the last bits
+    environment = os.environ | {"PYTHONPATH": f"{ROOT}:{ROOT / 'tests'}"}
     modules = json.loads(subprocess.check_output([sys.executable, "-c", SCRIPT, *paths], env=environment))
     return folder, in_memory, modules
 

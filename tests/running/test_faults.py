@@ -365,7 +365,7 @@ def test_a_read_only_folder(data_dir, results):
 
 @pytest.mark.parametrize("change, message", [
     (lambda row: row[:-5], "has no "),
-    (lambda row: [*row, "x"], "Expected 21 fields in line 3, saw 22"),
+    (lambda row: [*row, "x"], "Expected 22 fields in line 3, saw 23"),
     (lambda row: ["abc" if cell == row[9] else cell for cell in row], 'Unable to parse string "abc"'),
 ])  # fmt: skip
 def test_a_damaged_line_in_the_middle_stops_it_before_work_starts(data_dir, results, capsys, change, message):
