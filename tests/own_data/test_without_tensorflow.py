@@ -15,6 +15,7 @@ from methods import make_detector
 from own_data import event_model
 from own_data.event_model import SAVED_METHODS, EventModel
 from own_data.saved_models import load_model, save_model
+from running.processes import ONE_THREAD
 from training import keras_detector
 
 ROOT = Path(__file__).resolve().parent.parent.parent
@@ -59,8 +60,10 @@ def saved(tmp_path_factory):
             in_memory[method] = model.score(table)[1]
     keras_detector._compiled_trainer.cache_clear()  # nothing of this for the tests of other files
     paths = [str(folder / method) for method in SAVED_METHODS]
-    # with all other variables: OPENBLAS_CORETYPE and its like change the last bits
-    environment = os.environ | {"PYTHONPATH": f"{ROOT}:{ROOT / 'tests'}"}
+    # with the variables that this process started with: OPENBLAS_CORETYPE and threads change the last bits;
+    # a test of drivers before this one may have set ONE_THREAD for its workers
+    started_with = {name: value for name, value in os.environ.items() if name not in ONE_THREAD}
+    environment = started_with | {"PYTHONPATH": f"{ROOT}:{ROOT / 'tests'}"}
     modules = json.loads(subprocess.check_output([sys.executable, "-c", SCRIPT, *paths], env=environment))
     return folder, in_memory, modules
 
