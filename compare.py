@@ -21,14 +21,14 @@ from pathlib import Path
 
 import pandas as pd
 
-from common.command_line import parse_names, refuse_unknown, user_errors_end
-from common.writing import written_whole
-from judging.cells import TITLES, VERDICTS, comparison
-from judging.effects import contamination_kinds
-from judging.tables import METRICS, by_method, comparable, counted_status, is_replaced, write_table
-from methods import METHODS
-from reporting.text_tables import as_markdown, as_text, counts_table, kinds_table, side_by_side
-from running.runs_file import SWEEP
+from weakly.command_line import parse_names, refuse_unknown, user_errors_end
+from weakly.judging.cells import TITLES, VERDICTS, comparison
+from weakly.judging.effects import contamination_kinds
+from weakly.judging.tables import METRICS, by_method, comparable, counted_status, is_replaced, write_table
+from weakly.methods import METHODS
+from weakly.reporting.text_tables import as_markdown, as_text, counts_table, kinds_table, side_by_side
+from weakly.running.runs_file import SWEEP
+from weakly.writing import written_whole
 
 SPREAD = 7  # characters of ±0.012 with a blank
 
@@ -178,7 +178,7 @@ CONTAMINATION = (
 
 def sections(found):
     """The sections of the comparison, as (title, explanation, table)."""
-    from judging.statistics import EXPLANATION  # takes a moment to import
+    from weakly.judging.statistics import EXPLANATION  # takes a moment to import
 
     for experiment, table in found.cells.items():
         for metric in dict.fromkeys(table["metric"]):
@@ -240,7 +240,7 @@ def claims_tables(judged):
         | {"rule": one.claim.rule, "note": one.claim.caveat}
         for one in judged
     ]
-    from judging.claims import verdict_counts_of_claims  # takes a moment to import
+    from weakly.judging.claims import verdict_counts_of_claims  # takes a moment to import
 
     return verdict_counts_of_claims(judged), pd.DataFrame(shown).set_index("claim")
 
@@ -302,8 +302,8 @@ def main(argv=None):
     parser.add_argument("--methods", type=known, default=list(METHODS), metavar="A,B", help=methods_help)
     args, unknown = parser.parse_known_args(argv)
     refuse_unknown(parser, unknown)
-    from judging.assessment import Assessment  # takes a moment, as do statistics
-    from reporting.page import build_report
+    from weakly.judging.assessment import Assessment  # takes a moment, as do statistics
+    from weakly.reporting.page import build_report
 
     with user_errors_end(parser):
         found = Assessment(args.results_dir)

@@ -20,10 +20,10 @@ import sys
 
 import pandas as pd
 
-from common.command_line import refuse_unknown, user_errors_end
-from loading.options import add_data_arguments, make_finder, prepared_names
-from loading.registry import ADDED_SETS, DATA_SETS, DEMO, how_to_get, over_the_network
-from loading.store import COUNTS, manifest_table, prepare_all, print_error, where_from
+from weakly.command_line import refuse_unknown, user_errors_end
+from weakly.loading.options import add_data_arguments, make_finder, prepared_names
+from weakly.loading.registry import ADDED_SETS, DATA_SETS, DEMO, how_to_get, over_the_network
+from weakly.loading.store import COUNTS, manifest_table, prepare_all, print_error, where_from
 
 
 def print_manifest(table):

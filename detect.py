@@ -22,7 +22,7 @@ what each column holds:
 `score` reads the table in chunks, so memory does not grow with the file. `fit`, `next` and `evaluate` hold
 the table in memory. Tables and models are not trusted: a line has at most 10,000 cells and 16 MiB, a
 compressed table expands to at most 2 GiB and a model to 64 MiB, and reading takes at most 8 GiB of memory (on
-Linux). An input beyond these limits ends in a one-sentence error and exit code 2. The code is in own_data/.
+Linux). An input beyond these limits ends in a one-sentence error and exit code 2.
 """
 
 import argparse
@@ -31,10 +31,10 @@ import importlib
 import sys
 from contextlib import nullcontext, redirect_stdout
 
-from common.command_line import refuse_unknown, user_errors_end
-from common.writing import is_standard_output, is_written_through
+from weakly.command_line import refuse_unknown, user_errors_end
+from weakly.writing import is_standard_output, is_written_through
 
-# each is in own_data/*_command.py; only the requested one is imported
+# each is in weakly/own_data/*_command.py; only the requested one is imported
 COMMANDS = {
     "fit": "learn a model from a table with some labelled anomalies, and show the most suspicious rows",
     "score": "score the rows of a table with a model",
@@ -56,7 +56,7 @@ def make_parser(words):
         command = commands.add_parser(name, help=summary)
         if name == chosen:
             gc.disable()  # importing takes most of a short command's time, and a tenth less without it
-            module = importlib.import_module(f"own_data.{name}_command")
+            module = importlib.import_module(f"weakly.own_data.{name}_command")
             gc.enable()
             module.add_arguments(command)
             command.set_defaults(run=module.run, parser=command)

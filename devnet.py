@@ -9,7 +9,7 @@ Differences from the paper
   1. The 5,000 reference scores are drawn once per fit, as in DevNet's released code; only their mean and
      standard deviation enter the loss.
   2. What the l2 term covers, RMSprop's epsilon, the gradient clipping and the choice of the epoch follow
-     the released code: see training/loop.py.
+     the released code: see weakly/training/loop.py.
 """
 
 from __future__ import annotations
@@ -19,10 +19,10 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from training.batches import Batches
-from training.detector import Rows, apply_in_chunks
-from training.keras_detector import PsiDetector
-from training.network import (
+from weakly.training.batches import Batches
+from weakly.training.detector import Rows, apply_in_chunks
+from weakly.training.keras_detector import PsiDetector
+from weakly.training.network import (
     HiddenUnits,
     build_psi,
     code_size,

@@ -20,7 +20,7 @@ Differences from the paper
      each class counts half, regardless of its size; in Deep SAD every row counts the same. There are no
      labelled normals.
   4. Network, optimiser, l2 and the choice of the epoch are those of all detectors of the PReNet paper: see
-     training/loop.py. Deep SAD has more layers, batch normalisation, Adam and a falling learning rate.
+     weakly/training/loop.py. Deep SAD has more layers, batch normalisation, Adam and a falling learning rate.
   5. The code layer of Deep SAD is linear and follows hidden layers with (leaky) ReLU. The PReNet paper gives
      all methods one hidden layer with ReLU, so the codes are its outputs here. code_layer="linear" leaves out
      the ReLU, and the encoder is then a linear map.
@@ -37,10 +37,10 @@ from dataclasses import dataclass
 import numpy as np
 
 from devnet import sample_balanced
-from training.batches import Batches
-from training.detector import apply_in_chunks
-from training.keras_detector import PsiDetector
-from training.network import (
+from weakly.training.batches import Batches
+from weakly.training.detector import apply_in_chunks
+from weakly.training.keras_detector import PsiDetector
+from weakly.training.network import (
     HiddenUnits,
     build_psi,
     codes_at,

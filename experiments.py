@@ -18,7 +18,7 @@ import pandas as pd
 from tqdm import tqdm
 
 import compare
-from common.command_line import (
+from weakly.command_line import (
     l2_setting,
     parse_names,
     positive,
@@ -28,23 +28,23 @@ from common.command_line import (
     stopped_as_by_ctrl_c,
     user_errors_end,
 )
-from common.errors import UserError
-from judging.cells import comparisons, published_table
-from judging.tables import repeat_without_labels, table_suffix, write_tables
-from loading.options import add_data_arguments, data_set_names, make_finder
-from loading.registry import DEMO, OUTSIDE_SETS, how_to_get, source_of
-from loading.splits import PROTOCOLS
-from loading.store import load_data, manifest_table, prepare_all
-from methods import METHODS, make_detector, method_group
-from reporting import theorem
-from running import provenance
-from running.code_identity import code_hash
-from running.configuration import PREPARED, row_of_run
-from running.paper_experiments import COSTLY_SETS, EXPERIMENTS
-from running.planning import configurations, make_configured, plan
-from running.processes import run_cells
-from running.runs_file import SET_UP, RunsFile, describe_settings, only_writer, select_runs
-from training.number_scaler import SCALINGS
+from weakly.errors import UserError
+from weakly.judging.cells import comparisons, published_table
+from weakly.judging.tables import repeat_without_labels, table_suffix, write_tables
+from weakly.loading.options import add_data_arguments, data_set_names, make_finder
+from weakly.loading.registry import DEMO, OUTSIDE_SETS, how_to_get, source_of
+from weakly.loading.splits import PROTOCOLS
+from weakly.loading.store import load_data, manifest_table, prepare_all
+from weakly.methods import METHODS, make_detector, method_group
+from weakly.reporting import theorem
+from weakly.running import provenance
+from weakly.running.code_identity import code_hash
+from weakly.running.configuration import PREPARED, row_of_run
+from weakly.running.paper_experiments import COSTLY_SETS, EXPERIMENTS
+from weakly.running.planning import configurations, make_configured, plan
+from weakly.running.processes import run_cells
+from weakly.running.runs_file import SET_UP, RunsFile, describe_settings, only_writer, select_runs
+from weakly.training.number_scaler import SCALINGS
 
 BEYOND_THE_PAPER = ("today", "scaling", "crosscheck")  # experiments whose tables have their own layout
 
@@ -211,15 +211,15 @@ def runs_to_show(args, wanted, runs):
 def write_beyond(args):
     """Write the results of the experiments beyond the paper as tables, text and figures."""
     if args.experiment == "today":
-        from reporting.today_text import write_today
+        from weakly.beyond.today_text import write_today
 
         written = write_today(args.results_dir)
     elif args.experiment == "scaling":
-        from reporting.scaling_text import write_scaling
+        from weakly.beyond.scaling_text import write_scaling
 
         written = write_scaling(args.results_dir)
     else:
-        from reporting.crosscheck_text import write_crosscheck
+        from weakly.beyond.crosscheck_text import write_crosscheck
 
         # includes data sets of earlier starts: all of them are shown
         prepared = set(manifest_table(args.data_dir)["name"]) & set(OUTSIDE_SETS)
@@ -238,7 +238,7 @@ def in_unit_range(name, args):
 
 def write_figures(args, runs, set_up):
     """Draw the figures of a sweep, and with --theorem make its table and figure."""
-    from reporting.figures import draw_figures  # matplotlib is slow to import
+    from weakly.reporting.figures import draw_figures  # matplotlib is slow to import
 
     if args.theorem:
         margin = make_configured(args, "prenet", ()).margin
@@ -298,7 +298,9 @@ def add_what(add):
     names = (
         f"some of {', '.join(method_group('table', 'appendix', 'ablation'))}; or `table`: those of Table 2, "
     )
-    names += "`all`: also those of the appendix; `ablation`, `interpretations`, `today`: see methods.py "
+    names += (
+        "`all`: also those of the appendix; `ablation`, `interpretations`, `today`: see weakly/methods.py "
+    )
     add("--methods", type=method_names, metavar="A,B", help=names + "(default: as in the paper)")
     sets = "data sets, such as thyroid,bac or 'rec,fuz->dos' (default: all available sets of the experiment)"
     add("--datasets", type=data_set_names, metavar="A,B", help=sets)
@@ -431,8 +433,8 @@ def conclude(results_dir):
     if comparisons(results_dir):
         compare.main(["--results-dir", str(results_dir)])
     else:
-        from judging.assessment import Assessment  # these take a moment
-        from reporting.page import build_report
+        from weakly.judging.assessment import Assessment  # these take a moment
+        from weakly.reporting.page import build_report
 
         print(f"Wrote {build_report(Assessment(results_dir))}")
 

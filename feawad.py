@@ -31,7 +31,7 @@ Differences from FEAWAD's paper
      l2=0.01). The l2 term is then on the kernels of the score network's two hidden layers, but not on the
      autoencoder's: there it would far outweigh the squared error, and all rows would be reconstructed alike.
   6. Both trainings keep the weights of the epoch with the lowest mean loss, as released: see
-     training/loop.py.
+     weakly/training/loop.py.
 """
 
 from __future__ import annotations
@@ -42,10 +42,10 @@ from dataclasses import dataclass
 import numpy as np
 
 from devnet import sample_balanced
-from training.batches import Batches
-from training.detector import apply_in_chunks
-from training.keras_detector import KerasDetector
-from training.network import dense_shapes, keras, seed_generator, tf
+from weakly.training.batches import Batches
+from weakly.training.detector import apply_in_chunks
+from weakly.training.keras_detector import KerasDetector
+from weakly.training.network import dense_shapes, keras, seed_generator, tf
 
 MARGIN = 5.0  # anomalies should have at least this score and this residual norm
 SQUARED_NORM_FLOOR = 1e-8  # keeps the gradient of a norm and the division by it finite at 0
@@ -133,7 +133,7 @@ def relu_layer(rows, kernel, bias):
 
 def new_optimizer(name, learning_rate):
     """One of OPTIMIZERS."""
-    from training.loop import rmsprop
+    from weakly.training.loop import rmsprop
 
     return rmsprop(learning_rate) if name == "rmsprop" else keras.optimizers.Adam(learning_rate)
 

@@ -26,7 +26,7 @@ Differences from the paper (where it says nothing, the most literal interpretati
      episodes="balanced" applies the same costs to balanced queries, which counts the imbalance twice.
      Prototypes and scores are not weighted.
   5. What the l2 term covers, RMSprop's epsilon, the gradient clipping and the choice of the epoch are as in
-     all detectors: see training/loop.py.
+     all detectors: see weakly/training/loop.py.
 """
 
 from __future__ import annotations
@@ -36,10 +36,10 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from training.batches import Batches, numbered_groups
-from training.detector import apply_in_chunks, draw_batches
-from training.keras_detector import PsiDetector
-from training.network import HiddenUnits, build_psi, codes_at, encoder, keras, seed_generator, tf
+from weakly.training.batches import Batches, numbered_groups
+from weakly.training.detector import apply_in_chunks, draw_batches
+from weakly.training.keras_detector import PsiDetector
+from weakly.training.network import HiddenUnits, build_psi, codes_at, encoder, keras, seed_generator, tf
 
 EPISODES = ("natural", "balanced")  # cFSNet's
 

@@ -15,7 +15,7 @@ from dataclasses import dataclass
 
 from sklearn.ensemble import IsolationForest
 
-from training.detector import Detector
+from weakly.training.detector import Detector
 
 
 @dataclass(repr=False, eq=False)

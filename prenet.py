@@ -15,7 +15,7 @@ Differences from the paper
      relation layer is linear, so the score is an affine function of psi(x) and is computed in one pass over
      the test data (`_score`) instead of 2E passes (`score_by_pairs`, the definition). E only adds a constant.
   3. What the l2 term covers, RMSprop's epsilon, the gradient clipping and the choice of the epoch follow
-     the released code: see training/loop.py.
+     the released code: see weakly/training/loop.py.
   4. Each run draws its own batches; in the released code only the initial weights differ between runs.
   5. variant gives the ablations of Table 4. Sec. 5.6 has a sentence on each. The released prenet.py contains
      the networks of LDM and of a deeper PReNet, and NPR's layer as a comment; we use these. It has neither
@@ -44,10 +44,10 @@ import numpy as np
 from scipy import sparse
 
 from devnet import build_devnet, instance_gradients, sample_balanced, score_instances
-from training.batches import Batches, numbered_groups
-from training.detector import Rows, apply_in_chunks, draw_batches, draw_different_pairs
-from training.keras_detector import PsiDetector
-from training.network import (
+from weakly.training.batches import Batches, numbered_groups
+from weakly.training.detector import Rows, apply_in_chunks, draw_batches, draw_different_pairs
+from weakly.training.keras_detector import PsiDetector
+from weakly.training.network import (
     HiddenUnits,
     build_psi,
     code_size,

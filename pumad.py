@@ -26,7 +26,7 @@ Differences from the paper
      squared distance to a set is the squared distance to its mean plus the set's spread, which is constant.
      So we keep only the two means; sampling references could only add noise.
   6. Batches of 256 triplets, as the paper has for REPEN; network, l2, optimiser and number of batches are
-     those of all deep detectors, see training/loop.py.
+     those of all deep detectors, see weakly/training/loop.py.
 """
 
 import sys
@@ -35,10 +35,10 @@ from dataclasses import dataclass
 import numpy as np
 
 from repen import build_repen, triplet_loss
-from training.batches import Batches, numbered_groups
-from training.detector import apply_in_chunks, draw_batches, draw_different_pairs
-from training.keras_detector import PsiDetector
-from training.network import codes_at, encoder
+from weakly.training.batches import Batches, numbered_groups
+from weakly.training.detector import apply_in_chunks, draw_batches, draw_different_pairs
+from weakly.training.keras_detector import PsiDetector
+from weakly.training.network import codes_at, encoder
 
 FILTERED_FROM = 0.5  # share of the hash tables in which a potential anomaly collides with a labelled one
 LEAST_KEPT = 0.5  # share of U that always remains

@@ -16,8 +16,8 @@ Differences from the paper (1-3: the PReNet paper, 4-7: REPEN's paper)
      replacement (which is the oversampling of A). In the other half, the negatives are outlier candidates
      from U. Neither paper gives the share. REPEN's public script for sparse data does: every second triplet.
   3. The l2 term of 0.01 on the hidden kernel, which REPEN's public script does not have, is used as in all
-     detectors; the epoch to keep is chosen as in training/loop.py. The loss is the mean over a batch, as in
-     the script.
+     detectors; the epoch to keep is chosen as in weakly/training/loop.py. The loss is the mean over a batch,
+     as in the script.
   4. LeSiNN's nearest-neighbour distance is the plain Euclidean one; only the loss has squared distances. A
      row of U that is itself in a subsample has distance 0 there. If U has fewer than 8 rows, a subsample
      repeats some.
@@ -41,10 +41,10 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from training.batches import Batches
-from training.detector import apply_in_chunks, draw_batches
-from training.keras_detector import PsiDetector
-from training.network import HiddenUnits, build_psi, code_size, encoder, keras, seed_generator, tf
+from weakly.training.batches import Batches
+from weakly.training.detector import apply_in_chunks, draw_batches
+from weakly.training.keras_detector import PsiDetector
+from weakly.training.network import HiddenUnits, build_psi, code_size, encoder, keras, seed_generator, tf
 
 SUBSAMPLES, SUBSAMPLE_ROWS = 50, 8  # LeSiNN's ensemble
 # sqrt(3): at most 1 / (1 + 3) of any distribution lies this many standard deviations above the mean
@@ -176,7 +176,7 @@ class REPEN(PsiDetector):
         return triplet_loss(margins, *distances)
 
     def optimizer(self):
-        from training.loop import rmsprop
+        from weakly.training.loop import rmsprop
 
         rate = LEARNING_RATES[self.optimizer_name] if self.learning_rate is None else self.learning_rate
         if self.optimizer_name == "rmsprop":

@@ -36,8 +36,8 @@ import numpy as np
 import pandas as pd
 from sklearn.metrics.pairwise import rbf_kernel
 
-from training.detector import Detector, apply_in_chunks
-from training.trees import (
+from weakly.training.detector import Detector, apply_in_chunks
+from weakly.training.trees import (
     Trees,
     average_path_lengths,
     binary_columns,

@@ -59,7 +59,7 @@ def runs_here():
 @pytest.fixture
 def double_precision():
     """Keras in float64: RMSprop magnifies rounding, so only this shows whether two loops are the same."""
-    from training.network import keras  # TensorFlow, which most tests do without
+    from weakly.training.network import keras  # TensorFlow, which most tests do without
 
     for precision in ("float64", "float32"):
         keras.config.set_floatx(precision)

@@ -48,7 +48,7 @@ def allow_ctrl_c():
 
 
 class WorkerHere:
-    """A running.processes.LocalWorker in this process, which has imported everything already."""
+    """A weakly.running.processes.LocalWorker in this process, which has imported everything already."""
 
     def submit(self, function, *arguments):
         future = Future()
@@ -66,6 +66,6 @@ class WorkerHere:
 def workers_here():
     """Runs are made in this process: a worker's own takes seconds to start."""
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("running.processes.LocalWorker", WorkerHere)
+        patch.setattr("weakly.running.processes.LocalWorker", WorkerHere)
         patch.delenv("PRENET_DATA", raising=False)
         yield

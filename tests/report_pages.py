@@ -4,10 +4,10 @@ from html.parser import HTMLParser
 
 import pandas as pd
 
-from judging.assessment import Assessment
-from judging.tables import write_tables
-from reporting.page import build_report
-from running.runs_file import RUN_COLUMNS
+from weakly.judging.assessment import Assessment
+from weakly.judging.tables import write_tables
+from weakly.reporting.page import build_report
+from weakly.running.runs_file import RUN_COLUMNS
 
 # AUC-PR of two runs; published in Table 2: thyroid .298 and .280, bac .890 and .863, fraud .689 and .693
 SCORES = {

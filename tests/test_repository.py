@@ -9,7 +9,7 @@ import yaml
 ROOT = Path(__file__).resolve().parent.parent
 WORKFLOW, MANIFEST = ROOT / ".github" / "workflows" / "tests.yml", ROOT / "docs" / "kubernetes.yaml"
 CITATION = yaml.safe_load((ROOT / "CITATION.cff").read_text())
-FOLDERS = ("", "docs", "models", "examples", "published")
+FOLDERS = ("", "docs", "examples", "published")
 PAGES = [path.relative_to(ROOT).as_posix() for folder in FOLDERS for path in (ROOT / folder).glob("*.md")]
 
 

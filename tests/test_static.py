@@ -28,8 +28,7 @@ def test_format():
 
 def test_no_function_is_too_long():
     too_long = []
-    folders = (ROOT, *(path.parent for path in ROOT.glob("*/__init__.py")))
-    for path in (path for folder in folders for path in folder.glob("*.py")):
+    for path in (*ROOT.glob("*.py"), *ROOT.glob("weakly/**/*.py"), *ROOT.glob("tools/*.py")):
         for node in ast.walk(ast.parse(path.read_text())):
             if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef)):
                 lines = node.end_lineno - node.lineno + 1

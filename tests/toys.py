@@ -23,11 +23,11 @@ def not_compiled():
 
     For tests of what is done with a network that need not have learned much. test_training.py compares both.
     """
-    from training.network import tf  # TensorFlow, which most tests do without
+    from weakly.training.network import tf  # TensorFlow, which most tests do without
 
     with pytest.MonkeyPatch.context() as patch:
         # the gradient of the other is for compiled graphs only
-        patch.setattr("training.loop.product", lambda rows, kernel: rows @ kernel)
+        patch.setattr("weakly.training.loop.product", lambda rows, kernel: rows @ kernel)
         tf.config.run_functions_eagerly(True)
         try:
             yield

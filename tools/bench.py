@@ -45,12 +45,12 @@ import numpy as np
 import pandas as pd
 from tqdm import tqdm
 
-from common.command_line import parse_names, positive, user_errors_end
-from common.writing import written_whole
-from loading.options import add_data_arguments, data_set_names, make_finder
-from loading.registry import how_to_get
-from loading.store import load_data, prepare_all
-from methods import METHODS, make_detector
+from weakly.command_line import parse_names, positive, user_errors_end
+from weakly.loading.options import add_data_arguments, data_set_names, make_finder
+from weakly.loading.registry import how_to_get
+from weakly.loading.store import load_data, prepare_all
+from weakly.methods import METHODS, make_detector
+from weakly.writing import written_whole
 
 MEASURED_SETS = ["thyroid", "bac", "w7a", "census", "demo"]
 MEASURED = ["prenet", "devnet", "dsad"]

@@ -32,14 +32,14 @@ from sklearn.metrics.pairwise import rbf_kernel
 from sklearn.preprocessing import StandardScaler
 from xgboost import XGBClassifier
 
-from common.command_line import user_errors_end
-from common.writing import written_whole
 from feawad import FEAWAD, _Pretraining
-from loading.options import add_data_arguments, data_set_names, make_finder
-from loading.store import load_data, prepare_all
-from training.detector import apply_in_chunks
-from training.network import keras
-from training.trees import binary_columns, without_zeros
+from weakly.command_line import user_errors_end
+from weakly.loading.options import add_data_arguments, data_set_names, make_finder
+from weakly.loading.store import load_data, prepare_all
+from weakly.training.detector import apply_in_chunks
+from weakly.training.network import keras
+from weakly.training.trees import binary_columns, without_zeros
+from weakly.writing import written_whole
 from xgbod import FOREST_TREES, KERNEL_ROWS, XGBOD, distinct_rows, mean_and_scale
 
 MEASURED_SETS = ["thyroid", "campaign", "w7a", "bac", "donors", "census"]

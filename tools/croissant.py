@@ -4,10 +4,10 @@
 and for each of the authors' files. A plain CSV file whose header is known has its own record set.
 """
 
-from loading.authors_files import AUTHORS_FILES, SHA256
-from loading.cards import CARDS
-from loading.recipes import KNOWN_DIGESTS
-from loading.registry import DATA_SETS
+from weakly.loading.authors_files import AUTHORS_FILES, SHA256
+from weakly.loading.cards import CARDS
+from weakly.loading.recipes import KNOWN_DIGESTS
+from weakly.loading.registry import DATA_SETS
 
 VERSION = "http://mlcommons.org/croissant/1.1"
 # git commits have no SHA-256; Croissant's examples use this address instead

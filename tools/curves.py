@@ -31,22 +31,22 @@ import numpy as np
 import pandas as pd
 from sklearn.metrics import precision_recall_curve, roc_curve
 
-from common.command_line import parse_names, user_errors_end
-from common.errors import UserError
-from common.writing import written_whole
-from judging.tables import read_frame
-from loading.options import add_data_arguments, data_set_names, make_finder
-from loading.registry import how_to_get
-from loading.store import load_data, prepare, print_error, write_manifest
-from methods import METHODS, make_detector, method_group
-from running import provenance
-from running.code_identity import code_hash
-from running.configuration import row_of_run
-from running.paper_experiments import EXPERIMENTS
-from running.planning import configurations
-from running.processes import LocalWorkers, Schedule
-from running.runs_file import RUN_COLUMNS, RunsFile, only_writer
-from running.single_run import fit, measure, rows_of_run
+from weakly.command_line import parse_names, user_errors_end
+from weakly.errors import UserError
+from weakly.judging.tables import read_frame
+from weakly.loading.options import add_data_arguments, data_set_names, make_finder
+from weakly.loading.registry import how_to_get
+from weakly.loading.store import load_data, prepare, print_error, write_manifest
+from weakly.methods import METHODS, make_detector, method_group
+from weakly.running import provenance
+from weakly.running.code_identity import code_hash
+from weakly.running.configuration import row_of_run
+from weakly.running.paper_experiments import EXPERIMENTS
+from weakly.running.planning import configurations
+from weakly.running.processes import LocalWorkers, Schedule
+from weakly.running.runs_file import RUN_COLUMNS, RunsFile, only_writer
+from weakly.running.single_run import fit, measure, rows_of_run
+from weakly.writing import written_whole
 
 LABEL = "curves"  # of the files
 DRAWN_SETS = ["thyroid", "campaign"]
@@ -212,7 +212,7 @@ def make_parser():
     add("--datasets", type=data_set_names, default=DRAWN_SETS, metavar="A,B", help=sets)
     drawn = method_group("table", "appendix")
     known = lambda text: parse_names(text, METHODS, "method")  # noqa: E731
-    methods = f"methods of methods.py (default: {','.join(drawn)})"
+    methods = f"methods of weakly/methods.py (default: {','.join(drawn)})"
     add("--methods", type=known, default=drawn, metavar="A,B", help=methods)
     add("--results-dir", default="results", help="where to write curves.csv (default: %(default)s)")
     add("--force", action="store_true", help="repeat runs that the results already contain")

@@ -2,8 +2,8 @@
 
     python -m tools.data_cards      # after a change of a registry; a test checks that both are up to date
 
-The facts come from loading/cards.py, loading/registry.py and published/authors_files.csv. The hashes of the
-prepared arrays, and what is known about their row order, come from the provenance of the reference runs.
+The facts come from cards.py and registry.py in weakly/loading/ and published/authors_files.csv. The hashes of
+the prepared arrays, and what is known about their row order, come from the provenance of the reference runs.
 """
 
 import argparse
@@ -13,16 +13,16 @@ import sys
 
 import pandas as pd
 
-from common.command_line import user_errors_end
-from common.errors import UserError
-from common.paths import ROOT
-from common.writing import written_whole
-from loading.authors_files import AUTHORS_FILES
-from loading.cards import CARDS
-from loading.registry import DATA_SETS, over_the_network, source_of
-from reporting.text_tables import as_markdown
-from running.provenance import provenance_path, read_sessions
 from tools.croissant import croissant
+from weakly.command_line import user_errors_end
+from weakly.errors import UserError
+from weakly.loading.authors_files import AUTHORS_FILES
+from weakly.loading.cards import CARDS
+from weakly.loading.registry import DATA_SETS, over_the_network, source_of
+from weakly.paths import ROOT
+from weakly.reporting.text_tables import as_markdown
+from weakly.running.provenance import provenance_path, read_sessions
+from weakly.writing import written_whole
 
 PAGE, CROISSANT = ROOT / "docs" / "data.md", ROOT / "dataset" / "croissant.json"
 NOT_RUN = "none", "none, because it was not run"
@@ -42,7 +42,7 @@ def prepared_in_reference_runs():
 def require_cards():
     """UserError if a data set has no card."""
     if missing := [name for name in DATA_SETS if name not in CARDS]:
-        raise UserError(f"{', '.join(missing)} has no card: add one to loading/cards.py.")
+        raise UserError(f"{', '.join(missing)} has no card: add one to weakly/loading/cards.py.")
 
 
 def overview(prepared):

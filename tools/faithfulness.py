@@ -21,13 +21,13 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 
-from common.command_line import parse_names, positive, user_errors_end
-from common.writing import written_whole
-from own_data.column_kinds import choose_columns
-from own_data.evaluation import hide_labels
-from own_data.event_model import SAVED_METHODS, EventModel
-from own_data.user_tables import Table, read_labeled
-from training.explaining import first_features, occluded_parts
+from weakly.command_line import parse_names, positive, user_errors_end
+from weakly.own_data.column_kinds import choose_columns
+from weakly.own_data.evaluation import hide_labels
+from weakly.own_data.event_model import SAVED_METHODS, EventModel
+from weakly.own_data.user_tables import Table, read_labeled
+from weakly.training.explaining import first_features, occluded_parts
+from weakly.writing import written_whole
 
 NAMED = 3  # columns of each explanation
 

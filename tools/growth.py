@@ -31,12 +31,12 @@ from matplotlib.lines import Line2D
 from scipy import sparse
 from tqdm import tqdm
 
-from common.command_line import user_errors_end
-from common.memory import peak_bytes
-from common.writing import written_whole
-from reporting import figures
-from running.processes import LocalWorker
 from tools.bench import CLOCKS, seconds_of
+from weakly.command_line import user_errors_end
+from weakly.memory import peak_bytes
+from weakly.reporting import figures
+from weakly.running.processes import LocalWorker
+from weakly.writing import written_whole
 
 SIZES = {"rows": 10_000, "features": 10, "labeled": 60}  # of the sizes that do not grow
 LABELS = {"rows": "rows", "features": "features", "labeled": "labelled anomalies"}

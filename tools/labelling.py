@@ -12,7 +12,7 @@ random    check random rows; the normal ones become known normals
 
 Tables: creditcard (creditcard.csv or .csv.xz: all frauds and 60,000 random other rows) and bank
 (bank-additional.zip, its file bank-additional-full.csv, anomaly: y = yes). The weight of known
-normals (training/known_normals.py) was chosen on other tables: thyroid, and w7a for one of its two numbers.
+normals (known_normals.py) was chosen on other tables: thyroid, and w7a for one of its two numbers.
 
 Writes <results>/labelling.csv, a line per round, and <results>/figures/labelling.png and .svg. Runs that are
 already in the file are not repeated. Takes about 20 minutes on 2 idle cores.
@@ -30,15 +30,15 @@ import pandas as pd
 from sklearn.metrics import average_precision_score
 from sklearn.model_selection import train_test_split
 
-from common.command_line import parse_names, positive, user_errors_end
-from common.errors import DataError
-from common.writing import written_whole
-from methods import make_detector
-from own_data.column_kinds import choose_columns, rare_below, typed_columns
-from own_data.event_model import SAVED_METHODS
-from own_data.features import MOST_LEVELS, new_encoder
-from own_data.proposals import rows_to_check
 from tools.labelling_figure import draw_labelling
+from weakly.command_line import parse_names, positive, user_errors_end
+from weakly.errors import DataError
+from weakly.methods import make_detector
+from weakly.own_data.column_kinds import choose_columns, rare_below, typed_columns
+from weakly.own_data.event_model import SAVED_METHODS
+from weakly.own_data.features import MOST_LEVELS, new_encoder
+from weakly.own_data.proposals import rows_to_check
+from weakly.writing import written_whole
 
 START, ROUNDS, CHECKED = 10, 5, 20  # labelled anomalies at the start; rounds; rows checked in each
 STRATEGIES = ("used", "ignored", "random")

@@ -3,8 +3,8 @@
 import matplotlib
 from matplotlib.lines import Line2D
 
-from methods import METHODS
-from reporting import figures
+from weakly.methods import METHODS
+from weakly.reporting import figures
 
 LOOKS = {  # strategy: label, colour, marker, marker size, line width; the first line lies under the second
     "used": ("proposed rows, rejections are known normals", "#c94f00", "o", 5.2, 2.2),

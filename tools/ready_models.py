@@ -1,12 +1,12 @@
-"""Make the ready models in models/ and their example tables in examples/.
+"""Make the ready models and their example tables in examples/.
 
     python -m tools.ready_models                     # both, from dataset/raw/, --source or the network
-    python detect.py score examples/thyroid.csv --model models/thyroid.model --keep class --output scores.csv
+    python detect.py score examples/thyroid.csv --model examples/thyroid.model --keep class --output -
 
 A model learns as in `detect.py evaluate --seed 0`: 80% of the rows are for training, with 60 labelled
 anomalies; hidden anomalies make up 2% of the unlabelled rows, and the other anomalies are left out. The
 example comes from the rest, which the model has not seen: 42 normal rows and 7 anomalies, spread evenly over
-the file. The scores of its rows are in a file next to it, and models/made_with.json says how each model was
+the file. The scores of its rows are in a file next to it, and examples/made_with.json says how each model was
 made. A test compares all of this with the committed files.
 """
 
@@ -22,18 +22,18 @@ from typing import Any, NamedTuple
 import numpy as np
 
 import detect
-from common.command_line import user_errors_end
-from common.errors import DataError
-from common.paths import ROOT
-from common.versions import package_versions
-from common.writing import written_whole
-from loading import readers
-from loading.csv_tables import read_text_table
-from loading.finding import fetch_files
-from loading.options import add_data_arguments, make_finder
-from loading.registry import DATA_SETS, how_to_get
-from loading.splits import split_independent
-from running.provenance import machine
+from weakly.command_line import user_errors_end
+from weakly.errors import DataError
+from weakly.loading import readers
+from weakly.loading.csv_tables import read_text_table
+from weakly.loading.finding import fetch_files
+from weakly.loading.options import add_data_arguments, make_finder
+from weakly.loading.registry import DATA_SETS, how_to_get
+from weakly.loading.splits import split_independent
+from weakly.paths import ROOT
+from weakly.running.provenance import machine
+from weakly.versions import package_versions
+from weakly.writing import written_whole
 
 METHOD, SEED, N_LABELED, HIDDEN_SHARE = "prenet", 0, 60, 0.02
 EXAMPLE_NORMALS, EXAMPLE_ANOMALIES = 42, 7
@@ -95,11 +95,11 @@ def spread(rows, count):
     return rows[np.linspace(0, len(rows) - 1, count).astype(int)]
 
 
-def make_model(name, finder, models, examples):
+def make_model(name, finder, examples):
     """Write a model, its example and the example's scores; return how the model was made."""
     table, file = source_table(name, finder)
     training, example = divided(table, SOURCES[name])
-    model, shown, scores = models / f"{name}.model", examples / f"{name}.csv", examples / f"{name}_scores.csv"
+    model, shown, scores = (examples / f"{name}{end}" for end in (".model", ".csv", "_scores.csv"))
     write_table(shown, example)
     with tempfile.TemporaryDirectory() as folder:
         events = Path(folder, f"{name}_training.csv")
@@ -127,16 +127,16 @@ def main(argv=None):
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
     parser.add_argument(
-        "--folder", type=Path, default=ROOT, help="folder of models/ and examples/ (default: this repository)"
+        "--folder", type=Path, default=ROOT, help="folder of examples/ (default: this repository)"
     )
     add_data_arguments(parser)
     args = parser.parse_args(argv)
     with user_errors_end(parser):
-        models, examples, finder = args.folder / "models", args.folder / "examples", make_finder(args)
-        made = {name: make_model(name, finder, models, examples) for name in SOURCES}
+        examples, finder = args.folder / "examples", make_finder(args)
+        made = {name: make_model(name, finder, examples) for name in SOURCES}
         about = {"description": description(), "models": made}
         about |= {"packages": package_versions(), "machine": machine()}
-        with written_whole(models / "made_with.json") as file:
+        with written_whole(examples / "made_with.json") as file:
             file.write((json.dumps(about, indent=1) + "\n").encode())
     return 0
 

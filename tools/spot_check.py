@@ -20,16 +20,16 @@ from pathlib import Path
 import pandas as pd
 from tqdm import tqdm
 
-from common.command_line import parse_names, positive, user_errors_end
-from common.errors import UserError
-from common.writing import written_whole
-from loading.options import add_data_arguments, data_set_names, make_finder
-from loading.registry import source_of
-from loading.store import load_data, prepare_all
-from methods import METHODS, make_detector
-from running.configuration import PLACE, Cell
-from running.processes import run_cells
-from running.runs_file import RunsFile, describe_settings
+from weakly.command_line import parse_names, positive, user_errors_end
+from weakly.errors import UserError
+from weakly.loading.options import add_data_arguments, data_set_names, make_finder
+from weakly.loading.registry import source_of
+from weakly.loading.store import load_data, prepare_all
+from weakly.methods import METHODS, make_detector
+from weakly.running.configuration import PLACE, Cell
+from weakly.running.processes import run_cells
+from weakly.running.runs_file import RunsFile, describe_settings
+from weakly.writing import written_whole
 
 MEASURES = ["auc_roc", "auc_pr"]
 

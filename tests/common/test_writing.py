@@ -9,8 +9,8 @@ from pathlib import Path
 
 import pytest
 
-from common.errors import DataError
-from common.writing import is_one_of, is_standard_output, is_written_through, written_whole
+from weakly.errors import DataError
+from weakly.writing import is_one_of, is_standard_output, is_written_through, written_whole
 
 ROOT = Path(__file__).resolve().parent.parent.parent
 
@@ -80,7 +80,7 @@ def test_a_link_to_itself_and_a_folder_are_refused(tmp_path):
 def test_standard_output_by_any_name(tmp_path):
     """A file that it was sent to is not replaced, because the shell holds it open."""
     code = """import sys
-from common.writing import written_whole
+from weakly.writing import written_whole
 print("before", flush=True)
 with written_whole(sys.argv[1]) as file:
     file.write(b"new")
@@ -122,7 +122,7 @@ def test_a_command_ends_quietly_when_nobody_reads_on(n_characters):
     reading, writing = os.pipe()
     os.close(reading)
     code = f"""import argparse
-from common.command_line import user_errors_end
+from weakly.command_line import user_errors_end
 with user_errors_end(argparse.ArgumentParser()):
     print("x" * {n_characters})
 """

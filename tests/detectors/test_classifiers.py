@@ -14,8 +14,8 @@ from sklearn.metrics import roc_auc_score
 from toys import two_clusters
 from xgboost import XGBClassifier
 
-from classifiers import CatBoost, Logistic, RandomForest, XGBoost
-from methods import make_detector
+from weakly.beyond.classifiers import CatBoost, Logistic, RandomForest, XGBoost
+from weakly.methods import make_detector
 
 ALL = (Logistic, XGBoost, CatBoost, RandomForest)
 EACH = pytest.mark.parametrize("detector_class", ALL)

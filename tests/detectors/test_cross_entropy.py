@@ -5,9 +5,9 @@ import pytest
 from sklearn.metrics import roc_auc_score
 from toys import two_clusters
 
-from cross_entropy import CrossEntropy, cross_entropy
 from prenet import PReNet
-from training.network import tf
+from weakly.beyond.cross_entropy import CrossEntropy, cross_entropy
+from weakly.training.network import tf
 
 
 def test_loss_by_hand():

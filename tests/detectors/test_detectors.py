@@ -13,12 +13,12 @@ from toys import two_clusters
 from devnet import DevNet, deviation_loss, sample_balanced
 from dsad import DSAD, _Autoencoder
 from iforest_baseline import IForest
-from methods import make_detector, method_group
 from prenet import PReNet, build_prenet, relation_loss, sample_pairs
 from repen import REPEN
-from training.detector import apply_in_chunks
-from training.keras_detector import KerasDetector
-from training.network import tf
+from weakly.methods import make_detector, method_group
+from weakly.training.detector import apply_in_chunks
+from weakly.training.keras_detector import KerasDetector
+from weakly.training.network import tf
 
 # PReNet's variants: test_variants.py; RoSASValidated needs more than labels: test_rosas.py
 DETECTORS = [name for name in method_group("table", "appendix", "today") if name != "rosas-validated"]
@@ -236,7 +236,7 @@ def test_layers_that_cannot_be_are_refused_in_a_sentence():
 
 
 def test_chunks_are_bounded_in_bytes(monkeypatch):
-    monkeypatch.setattr("training.detector.CHUNK_BYTES", 400)
+    monkeypatch.setattr("weakly.training.detector.CHUNK_BYTES", 400)
     wide, sizes = np.arange(60, dtype=np.float32).reshape(3, 20), []  # 80 bytes a row
     for X, positions in (
         (wide.repeat(4, axis=0), None),

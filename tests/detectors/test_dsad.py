@@ -19,7 +19,7 @@ from dsad import (
     is_collapsed,
     reconstruction_loss,
 )
-from training.network import encoder, tf
+from weakly.training.network import encoder, tf
 
 VARIANTS = [
     {},

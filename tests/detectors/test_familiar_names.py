@@ -15,14 +15,14 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import MinMaxScaler, StandardScaler
 from toys import two_clusters
 
-from classifiers import Logistic, XGBoost
 from iforest_baseline import IForest
-from methods import make_detector
 from prenet import PReNet
-from running.runs_file import describe_settings
-from training import keras_detector
-from training.network import tf
-from training.scaling import UnscaledFeaturesWarning
+from weakly.beyond.classifiers import Logistic, XGBoost
+from weakly.methods import make_detector
+from weakly.running.runs_file import describe_settings
+from weakly.training import keras_detector
+from weakly.training.network import tf
+from weakly.training.scaling import UnscaledFeaturesWarning
 
 SMALL = {"epochs": 1, "batches_per_epoch": 1, "batch_size": 8}
 
@@ -31,7 +31,7 @@ SMALL = {"epochs": 1, "batches_per_epoch": 1, "batch_size": 8}
 def not_compiled():
     """The same steps, not compiled, which takes longer than the few there are here."""
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("training.loop.product", lambda rows, kernel: rows @ kernel)
+        patch.setattr("weakly.training.loop.product", lambda rows, kernel: rows @ kernel)
         tf.config.run_functions_eagerly(True)
         yield
     tf.config.run_functions_eagerly(False)

@@ -17,9 +17,9 @@ from feawad import (
     row_norm,
     sample_unlabeled,
 )
-from methods import make_detector
-from training.loop import Trainer
-from training.network import keras, tf
+from weakly.methods import make_detector
+from weakly.training.loop import Trainer
+from weakly.training.network import keras, tf
 
 SMALL = {"encoder": (16, 4), "scorer": (16, 8), "pretraining_epochs": 3, "epochs": 3, "batch_size": 64}
 FEW_STEPS = SMALL | {"pretraining_epochs": 1, "epochs": 1, "batches_per_epoch": 5}

@@ -15,8 +15,8 @@ from fsnet import (
     sample_episodes,
     sample_natural_episodes,
 )
-from training.keras_detector import _compiled_trainer
-from training.network import tf
+from weakly.training.keras_detector import _compiled_trainer
+from weakly.training.network import tf
 
 EQUAL = tf.ones(2)
 FEW_STEPS = {"epochs": 2, "batches_per_epoch": 5}

@@ -7,14 +7,14 @@ from sklearn.metrics import roc_auc_score
 from toys import two_clusters
 
 import experiments
-import interpretations
 from devnet import DevNet, sample_balanced
 from fsnet import FSNet
-from methods import METHODS, make_detector, method_group
 from prenet import PReNet
 from repen import REPEN
-from training.loop import Trainer
-from training.network import state_of, tf
+from weakly.beyond import interpretations
+from weakly.methods import METHODS, make_detector, method_group
+from weakly.training.loop import Trainer
+from weakly.training.network import state_of, tf
 
 INTERPRETATIONS = method_group("interpretation")
 OUTSIDE = method_group("outside")  # as another implementation has it, for the cross-check
@@ -40,7 +40,7 @@ def test_an_interpretation_has_one_change(name):
     assert base.group in ("table", "appendix", "ablation") and isinstance(detector, type(usual))
     assert not set(changed) & set(dict(base.settings))
     assert dict(method.settings) == dict(base.settings) | changed
-    assert changed or method.module == "interpretations" and type(detector) is not type(usual)
+    assert changed or method.module == "weakly.beyond.interpretations" and type(detector) is not type(usual)
     assert (
         method.column.startswith(f"{base.column}, ") and len(method.column) < 33
     )  # the width of its columns in compare.py
@@ -72,12 +72,12 @@ def test_no_two_interpretations_are_the_same():
     known = {
         METHODS[name].class_name
         for name in [*INTERPRETATIONS, *OUTSIDE]
-        if METHODS[name].module == "interpretations"
+        if METHODS[name].module == "weakly.beyond.interpretations"
     }
     classes = {
         name
         for name, value in vars(interpretations).items()
-        if getattr(value, "__module__", "") == "interpretations"
+        if getattr(value, "__module__", "") == "weakly.beyond.interpretations"
     }
     assert known == {
         name for name in classes if hasattr(getattr(interpretations, name), "fit")

@@ -6,7 +6,7 @@ from sklearn.base import clone
 from toys import two_clusters
 
 from pumad import PUMAD, collision_shares, hash_codes, reliable_normals, sample_pu_triplets
-from training.network import tf
+from weakly.training.network import tf
 
 # ---------------------------------------------------------------------------- filtering
 

@@ -9,7 +9,7 @@ from sklearn.metrics import roc_auc_score
 from toys import two_clusters
 
 from repen import REPEN, build_repen, draw_references, lesinn, sample_triplets, split_candidates, triplet_loss
-from training.network import keras, tf
+from weakly.training.network import keras, tf
 
 # ---------------------------------------------------------------------------- LeSiNN and the threshold
 

@@ -7,7 +7,7 @@ import pytest
 from sklearn.metrics import roc_auc_score
 from toys import two_clusters
 
-from rosas import (
+from weakly.beyond.rosas import (
     PATIENCE,
     RoSAS,
     RoSASValidated,
@@ -18,8 +18,8 @@ from rosas import (
     smooth_l1,
     triplet_loss,
 )
-from training.network import keras, seed_generator, tf
-from training.rosas_layers import BalancedSum, Mixing
+from weakly.beyond.rosas_layers import BalancedSum, Mixing
+from weakly.training.network import keras, seed_generator, tf
 
 SMALL = {"epochs": 40, "batch_size": 16}
 
@@ -243,7 +243,7 @@ def chosen_epoch(monkeypatch, auc_by_epoch):
         share = auc_by_epoch[int(weights[0])]
         return np.concatenate([np.arange(10.0), np.full(10, 10 * share - 0.5)])
 
-    monkeypatch.setattr("rosas.score_rows", scores)
+    monkeypatch.setattr("weakly.beyond.rosas.score_rows", scores)
     detector = RoSASValidated(epochs=len(auc_by_epoch))
     detector.set_validation(np.zeros((20, 1)), TOY_LABELS)
     (chosen,) = detector.chosen_weights([np.arange(len(auc_by_epoch))])
@@ -270,15 +270,15 @@ def test_a_gain_below_the_smallest_is_none(monkeypatch):
     """AUC-ROC grows by 0.1, which is a gain; where the smallest gain is 1, only the first epoch is one."""
     rising = [0.1, 0.2] + [0.2] * (PATIENCE - 1)
     assert chosen_epoch(monkeypatch, rising) == len(rising) - 1
-    monkeypatch.setattr("rosas.SMALLEST_GAIN", 1.0)
+    monkeypatch.setattr("weakly.beyond.rosas.SMALLEST_GAIN", 1.0)
     assert chosen_epoch(monkeypatch, rising) == 0
 
 
 def test_validated_trains_as_rosas_does_and_takes_the_chosen_epoch(monkeypatch, fitted):
     """Nothing is a gain here, so it is the first epoch's weights."""
     X, truth, known = two_clusters()
-    monkeypatch.setattr("rosas.PATIENCE", 1)
-    monkeypatch.setattr("rosas.SMALLEST_GAIN", 3.0)
+    monkeypatch.setattr("weakly.beyond.rosas.PATIENCE", 1)
+    monkeypatch.setattr("weakly.beyond.rosas.SMALLEST_GAIN", 3.0)
     seen, original = [], RoSASValidated.chosen_weights
     monkeypatch.setattr(
         RoSASValidated, "chosen_weights", lambda self, *given: seen.extend(given) or original(self, *given)

@@ -19,12 +19,12 @@ from sklearn.utils.estimator_checks import parametrize_with_checks
 from toys import not_compiled, two_clusters
 
 from iforest_baseline import IForest
-from methods import make_detector, method_group
 from prenet import PReNet
-from training import keras_detector
-from training.keras_detector import KerasDetector
-from training.loop import TrainingDiverged
-from training.network import tf
+from weakly.methods import make_detector, method_group
+from weakly.training import keras_detector
+from weakly.training.keras_detector import KerasDetector
+from weakly.training.loop import TrainingDiverged
+from weakly.training.network import tf
 
 SMALL = {"epochs": 2, "batches_per_epoch": 1, "batch_size": 8}
 SETTINGS = {  # of those that have others
@@ -232,7 +232,7 @@ def test_sparse_formats(name):
 
 SCRIPT = """
 import sys, joblib, numpy as np
-from methods import make_detector
+from weakly.methods import make_detector
 X, y, scores = np.load(sys.argv[1]).values()
 np.testing.assert_allclose(joblib.load(sys.argv[2]).decision_function(X), scores, rtol=1e-6)
 for name in ("prenet", "iforest", "xgbod"):

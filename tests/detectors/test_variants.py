@@ -6,12 +6,12 @@ from sklearn.base import clone
 from sklearn.metrics import roc_auc_score
 from toys import two_clusters
 
-from interpretations import PReNetSmallLayers
-from methods import make_detector
 from prenet import VARIANTS, PReNet
-from training import keras_detector
-from training.loop import Trainer
-from training.network import parts_of, state_of, tf
+from weakly.beyond.interpretations import PReNetSmallLayers
+from weakly.methods import make_detector
+from weakly.training import keras_detector
+from weakly.training.loop import Trainer
+from weakly.training.network import parts_of, state_of, tf
 
 FEW_STEPS = {"epochs": 2, "batches_per_epoch": 5, "batch_size": 32}
 PAIRWISE = [variant for variant in VARIANTS if variant != "iPReNet"]

@@ -3,7 +3,8 @@
 import numpy as np
 import pytest
 
-from judging.today import (
+from weakly.beyond.beyond_tables import fraud_table
+from weakly.beyond.today import (
     average_auc_pr,
     budgets,
     compared,
@@ -13,10 +14,9 @@ from judging.today import (
     today_regret,
     today_runs,
 )
-from loading.registry import DATA_SETS
-from loading.splits import ANOMALY, NORMAL, split_independent
-from reporting.beyond_tables import fraud_table
-from reporting.write_up import REFERENCE
+from weakly.loading.registry import DATA_SETS
+from weakly.loading.splits import ANOMALY, NORMAL, split_independent
+from weakly.reporting.write_up import REFERENCE
 
 
 @pytest.fixture(scope="module")

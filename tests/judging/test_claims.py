@@ -8,13 +8,13 @@ import pandas as pd
 import pytest
 from scipy.stats import t
 
-from judging import claims
-from judging.claims import CLAIMS, judge_claims, judged_by, verdict_counts_of_claims
-from judging.effects import lead
-from judging.score_rules import direction_text
-from judging.sources import NotTestable, OurTables, PublishedTables, sources_by_name
-from judging.statistics import published_scores, signed_rank_sum, smallest_p
-from judging.verdicts import (
+from weakly.judging import claims
+from weakly.judging.claims import CLAIMS, judge_claims, judged_by, verdict_counts_of_claims
+from weakly.judging.effects import lead
+from weakly.judging.score_rules import direction_text
+from weakly.judging.sources import NotTestable, OurTables, PublishedTables, sources_by_name
+from weakly.judging.statistics import published_scores, signed_rank_sum, smallest_p
+from weakly.judging.verdicts import (
     CLAIM_VERDICTS,
     CONTRADICTED,
     SUPPORTED,
@@ -27,9 +27,9 @@ from judging.verdicts import (
     of_every,
     of_most,
 )
-from methods import METHODS, method_group
-from reporting.theorem import predicted_scores
-from running.runs_file import RUN_COLUMNS
+from weakly.methods import METHODS, method_group
+from weakly.reporting.theorem import predicted_scores
+from weakly.running.runs_file import RUN_COLUMNS
 
 SETS = ["donors", "census", "celeba", "bac", "w7a", "campaign", "thyroid"]
 UNSEEN = ["dos->bac", "fuz->bac", "rec->bac", "bac->dos", "fuz->dos", "rec->dos", "rec,fuz->bac"]

@@ -8,7 +8,7 @@ import pytest
 from test_tables import run_row
 
 import compare
-from judging.cells import (
+from weakly.judging.cells import (
     PUBLISHED,
     comparison,
     comparisons,
@@ -17,11 +17,11 @@ from judging.cells import (
     interval_of_average,
     verdict,
 )
-from judging.tables import write_tables
-from methods import make_detector
-from reporting.text_tables import NO_BREAK
-from running import provenance
-from running.runs_file import RunsFile, describe_settings
+from weakly.judging.tables import write_tables
+from weakly.methods import make_detector
+from weakly.reporting.text_tables import NO_BREAK
+from weakly.running import provenance
+from weakly.running.runs_file import RunsFile, describe_settings
 
 SETS = ["fraud", "census", "celeba", "bac", "w7a", "campaign", "thyroid"]
 
@@ -102,7 +102,7 @@ def test_does_the_paper_hold_up(tmp_path, capsys):
 @pytest.fixture
 def no_report(monkeypatch):
     monkeypatch.setattr(
-        "reporting.page.build_report", lambda results_dir: results_dir
+        "weakly.reporting.page.build_report", lambda results_dir: results_dir
     )  # test_report.py looks at it
 
 

@@ -5,19 +5,19 @@ import pandas as pd
 import pytest
 from test_tables import run_row
 
-from common.paths import PUBLISHED
-from judging.crosscheck import (
+from weakly.beyond.crosscheck import (
     crosscheck_cells,
     crosscheck_methods,
     crosscheck_sets,
     outside_results,
     with_interpretations,
 )
-from methods import METHODS, method_group
-from reporting.crosscheck_text import write_crosscheck
-from reporting.text_tables import NO_BREAK
-from reporting.write_up import REFERENCE
-from running.runs_file import RunsFile
+from weakly.beyond.crosscheck_text import write_crosscheck
+from weakly.methods import METHODS, method_group
+from weakly.paths import PUBLISHED
+from weakly.reporting.text_tables import NO_BREAK
+from weakly.reporting.write_up import REFERENCE
+from weakly.running.runs_file import RunsFile
 
 pytestmark = pytest.mark.filterwarnings("error")  # a user would see it
 IN_UNIT_RANGE = {"38_thyroid": True, "40_vowels": False}

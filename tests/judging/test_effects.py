@@ -5,20 +5,20 @@ import pandas as pd
 import pytest
 from test_tables import run_row
 
-from common.paths import ROOT
-from judging import effects
-from judging.assessment import Assessment
-from judging.cells import published_table
-from judging.effects import (
+from weakly.judging import effects
+from weakly.judging.assessment import Assessment
+from weakly.judging.cells import published_table
+from weakly.judging.effects import (
     FACTORS,
     shares_of_factors,
     spread_by_factor,
     unseen_by_file,
     variance_by_unseen_class,
 )
-from judging.tables import by_method
-from methods import make_detector
-from running.runs_file import RunsFile, describe_settings
+from weakly.judging.tables import by_method
+from weakly.methods import make_detector
+from weakly.paths import ROOT
+from weakly.running.runs_file import RunsFile, describe_settings
 
 REFERENCE = ROOT / "results" / "reference"
 

@@ -5,7 +5,7 @@ import pytest
 from test_compare import save_runs, seen_rows
 
 import compare
-from judging.cells import PUBLISHED, comparisons, gap_table
+from weakly.judging.cells import PUBLISHED, comparisons, gap_table
 
 
 def interpretation_rows(method, auc_pr):

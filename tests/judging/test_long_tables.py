@@ -8,9 +8,8 @@ import pandas as pd
 import pytest
 from test_tables import run_row
 
-from common.errors import UserError
-from common.paths import ROOT
-from judging.tables import (
+from weakly.errors import UserError
+from weakly.judging.tables import (
     by_method,
     comparable,
     find_table,
@@ -21,7 +20,8 @@ from judging.tables import (
     read_table,
     write_table,
 )
-from running.runs_file import RunsFile
+from weakly.paths import ROOT
+from weakly.running.runs_file import RunsFile
 
 FRAME = pd.DataFrame(
     {
@@ -103,8 +103,7 @@ def test_the_papers_runs_have_the_newest_settings_code_and_data(tmp_path):
 
 
 def test_judging_and_reporting_never_import_tensorflow():
-    modules = (
-        "compare, judging.claims, reporting.page, reporting.figures, reporting.write_up, reporting.theorem"
-    )
+    names = "judging.claims reporting.page reporting.figures reporting.write_up reporting.theorem".split()
+    modules = ", ".join(["compare", *(f"weakly.{name}" for name in names)])
     check = f"import {modules}, sys; sys.exit('tensorflow' in sys.modules or 'keras' in sys.modules)"
     assert subprocess.run([sys.executable, "-c", check], cwd=ROOT).returncode == 0

@@ -11,8 +11,8 @@ import pandas as pd
 import pytest
 from scipy.stats import wilcoxon
 
-from judging.cells import PUBLISHED
-from methods import METHODS
+from weakly.judging.cells import PUBLISHED
+from weakly.methods import METHODS
 
 HALF_UNIT = 0.0005 + 1e-9  # three decimals are printed
 SUMMARY_ROWS = ["Average", "P-value"]

@@ -9,17 +9,17 @@ import pytest
 
 import compare
 from experiments import main
-from judging.tables import paper_runs
-from reporting import write_up
-from reporting.write_up import REFERENCE, ROOT
-from running.runs_file import IDENTITY, RunsFile
+from weakly.judging.tables import paper_runs
+from weakly.reporting import write_up
+from weakly.reporting.write_up import REFERENCE, ROOT
+from weakly.running.runs_file import IDENTITY, RunsFile
 
 
 @pytest.mark.parametrize("page", write_up.PAGES)
 def test_the_tables_of_the_pages_are_those_of_the_results(page):
     text = (ROOT / page).read_text()
     assert write_up.filled(text) == text, (
-        f"{page} has other numbers than results/reference: run python -m reporting.write_up"
+        f"{page} has other numbers than results/reference: run python -m weakly.reporting.write_up"
     )
 
 
@@ -67,7 +67,7 @@ def test_every_runs_file_has_its_provenance(path):
 
 def test_prenet_and_devnet_are_reproduced(tmp_path, monkeypatch):
     shutil.copytree(REFERENCE, tmp_path / "reference")
-    monkeypatch.setattr("reporting.page.build_report", lambda results_dir: "no report")
+    monkeypatch.setattr("weakly.reporting.page.build_report", lambda results_dir: "no report")
     command = [
         "--results-dir",
         str(tmp_path / "reference"),

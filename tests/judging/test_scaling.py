@@ -4,12 +4,12 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from judging.scaling import averages, candidates, choice, leads, scaling_runs
-from own_data.features import SCALING
-from own_data.number_features import NumberFeatures
-from reporting.scaling_text import write_scaling
-from reporting.write_up import REFERENCE
-from training.number_scaler import NumberScaler
+from weakly.beyond.scaling import averages, candidates, choice, leads, scaling_runs
+from weakly.beyond.scaling_text import write_scaling
+from weakly.own_data.features import SCALING
+from weakly.own_data.number_features import NumberFeatures
+from weakly.reporting.write_up import REFERENCE
+from weakly.training.number_scaler import NumberScaler
 
 SCORES = {  # method: {scaling: AUC-PR on bac and thyroid}
     "prenet": {"prepared": (0.8, 0.4), "cut": (0.8, 0.8)},

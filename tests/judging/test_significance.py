@@ -7,9 +7,9 @@ import pytest
 from scipy.stats import t as student
 from scipy.stats import wilcoxon
 
-from judging import cells, statistics
-from judging.cells import PRINTED
-from judging.statistics import (
+from weakly.judging import cells, statistics
+from weakly.judging.cells import PRINTED
+from weakly.judging.statistics import (
     average_ranks,
     conover,
     conover_p_values,
@@ -19,7 +19,7 @@ from judging.statistics import (
     signed_rank_p,
     wilcoxon_p_values,
 )
-from judging.tables import from_paper_layout
+from weakly.judging.tables import from_paper_layout
 
 SETS = ["donors", "census", "celeba", "bac", "w7a", "campaign", "thyroid"]
 

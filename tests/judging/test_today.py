@@ -4,8 +4,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from judging.ranks import clique_letters, cliques, nemenyi_critical_difference
-from judging.today import (
+from weakly.beyond.today import (
     average_auc_pr,
     compared,
     display_name,
@@ -23,7 +22,8 @@ from judging.today import (
     today_regret,
     today_runs,
 )
-from running.runs_file import RUN_COLUMNS
+from weakly.judging.ranks import clique_letters, cliques, nemenyi_critical_difference
+from weakly.running.runs_file import RUN_COLUMNS
 
 # AUC-PR of (method, data set) with 5 labels; with 10 it is 0.1 more for all but PReNet
 MEANS = {
@@ -75,7 +75,7 @@ def test_written_means_count_their_runs():
 
 def test_methods_are_compared_on_the_draws_that_all_of_them_have(monkeypatch):
     """CatBoost has draws 0 to 2 only, on which all methods are better; newcomer has two, too few."""
-    monkeypatch.setattr("judging.today.FEWEST_DRAWS", 3)
+    monkeypatch.setattr("weakly.beyond.today.FEWEST_DRAWS", 3)
     runs = made_runs(budgets=(5,), draws=(0.06, 0.05, 0.04, -0.05, -0.10))
     runs = runs[(runs["method"] != "catboost") | (runs["run"] < 3)]
     runs = runs[(runs["method"] != "newcomer") | (runs["run"] < 2)]

@@ -8,7 +8,7 @@ from urllib.parse import unquote
 
 import pytest
 
-from loading import downloads
+from weakly.loading import downloads
 
 
 class Handler(BaseHTTPRequestHandler):

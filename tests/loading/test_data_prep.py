@@ -25,10 +25,10 @@ from archives import BANK_COLUMNS, npz_bytes, tar_bytes, zip_bytes
 from scipy import sparse
 
 import data_prep
-from common.errors import DataError
-from loading import downloads, store, unsw
-from loading.fetching import SourceFinder
-from loading.registry import ADDED_SETS, CLASSES, DATA_SETS, SEEN_SETS, UNSEEN_SETS, parse_unseen
+from weakly.errors import DataError
+from weakly.loading import downloads, store, unsw
+from weakly.loading.fetching import SourceFinder
+from weakly.loading.registry import ADDED_SETS, CLASSES, DATA_SETS, SEEN_SETS, UNSEEN_SETS, parse_unseen
 
 PROJECT = Path(data_prep.__file__).parent
 THYROID = "annthyroid_21feat_normalised.csv"
@@ -78,7 +78,7 @@ def manifest(data_dir):
 def preparation(real_data, prepared_dir):
     """Everything prepared, in a process of its own; its peak memory in bytes."""
     code = """import data_prep, sys
-from common.memory import peak_bytes
+from weakly.memory import peak_bytes
 data_prep.main(sys.argv[1:])
 print(peak_bytes())"""
     command = [

@@ -15,9 +15,9 @@ import requests
 from archives import tar_bytes, zip_bytes
 
 import data_prep
-from loading import downloads, finding, row_order, store
-from loading.authors_files import AUTHORS_FILES, git_blob_id, write_as_authors
-from loading.registry import DATA_SETS, SEEN_SETS
+from weakly.loading import downloads, finding, row_order, store
+from weakly.loading.authors_files import AUTHORS_FILES, git_blob_id, write_as_authors
+from weakly.loading.registry import DATA_SETS, SEEN_SETS
 
 THYROID = "annthyroid_21feat_normalised.csv"
 GITHUB = "https://raw.githubusercontent.com"

@@ -1,4 +1,4 @@
-"""Tests of loading/encoders.py: hand-made tables with known results, and the synthetic data."""
+"""Tests of weakly/loading/encoders.py: hand-made tables with known results, and the synthetic data."""
 
 import itertools
 
@@ -8,8 +8,8 @@ import pytest
 from sklearn.ensemble import ExtraTreesClassifier, IsolationForest
 from sklearn.metrics import roc_auc_score
 
-from common.errors import DataError
-from loading import encoders
+from weakly.errors import DataError
+from weakly.loading import encoders
 
 
 def test_encode_table():

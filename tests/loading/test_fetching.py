@@ -1,4 +1,4 @@
-"""Tests of loading/fetching.py and loading/downloads.py; the only network used is a server on 127.0.0.1."""
+"""Tests of fetching.py and downloads.py; the only network used is a server on 127.0.0.1."""
 
 import gzip
 import hashlib
@@ -14,10 +14,10 @@ import requests
 from archives import CONTENT, all_files, tar_bytes, zip_bytes
 from pip._internal.models.index import PyPI
 
-from common.errors import DataError
-from loading import downloads, fetching, files
-from loading.authors_files import git_blob_id
-from loading.fetching import SourceFile, SourceFinder
+from weakly.errors import DataError
+from weakly.loading import downloads, fetching, files
+from weakly.loading.authors_files import git_blob_id
+from weakly.loading.fetching import SourceFile, SourceFinder
 
 pytestmark = pytest.mark.usefixtures("plain_environment")
 

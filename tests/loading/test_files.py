@@ -1,4 +1,4 @@
-"""Tests of loading/files.py: every packing opens, every damage is told in a sentence."""
+"""Tests of weakly/loading/files.py: every packing opens, every damage is told in a sentence."""
 
 import bz2
 import gzip
@@ -10,9 +10,9 @@ import pandas
 import pytest
 from archives import CONTENT, all_files, odd_entry, tar_bytes, zip_bytes
 
-from common.errors import DataError
-from loading import files
-from loading.files import open_data_file
+from weakly.errors import DataError
+from weakly.loading import files
+from weakly.loading.files import open_data_file
 
 ENTRIES = [("folder/a.csv", CONTENT), ("folder/read.me", b"words")]
 FORMATS = {

@@ -15,13 +15,12 @@ from sklearn.model_selection import train_test_split
 from xgboost import XGBClassifier
 
 import data_prep
-from common.paths import PUBLISHED
-from loading import downloads, store
-from loading.fetching import SourceFinder
-from loading.finding import find_local
-from loading.recipes import ADBENCH
-from loading.registry import DATA_SETS, KNOWN_SETS, OUTSIDE_SETS, SEEN_SETS
-from loading.splits import (
+from weakly.loading import downloads, store
+from weakly.loading.fetching import SourceFinder
+from weakly.loading.finding import find_local
+from weakly.loading.recipes import ADBENCH
+from weakly.loading.registry import DATA_SETS, KNOWN_SETS, OUTSIDE_SETS, SEEN_SETS
+from weakly.loading.splits import (
     OUTSIDE_PROTOCOLS,
     PROTOCOLS,
     Split,
@@ -29,7 +28,8 @@ from loading.splits import (
     split_outside,
     split_rows,
 )
-from running.single_run import rows_of_run, scaled
+from weakly.paths import PUBLISHED
+from weakly.running.single_run import rows_of_run, scaled
 
 
 def drawn_by_numpy(y, seed, n_labeled):

@@ -1,4 +1,4 @@
-"""Tests of loading/readers.py: hand-made tables with known results, and the real bank and census files."""
+"""Tests of readers.py: hand-made tables with known results, and the real bank and census files."""
 
 import gzip
 import itertools
@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 from archives import BANK_COLUMNS
 
-from common.errors import DataError
-from loading import readers
+from weakly.errors import DataError
+from weakly.loading import readers
 
 
 def write(path, text):

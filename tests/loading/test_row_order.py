@@ -9,12 +9,12 @@ import pytest
 from archives import tar_bytes
 
 import data_prep
-from loading import readers, store
-from loading.authors_files import AUTHORS_FILES, git_blob_id, write_as_authors
-from loading.fetching import SourceFinder
-from loading.recipes import KNOWN_DIGESTS, OTHER_SOURCES
-from loading.registry import DATA_SETS
-from loading.row_order import java_random, weka_order
+from weakly.loading import readers, store
+from weakly.loading.authors_files import AUTHORS_FILES, git_blob_id, write_as_authors
+from weakly.loading.fetching import SourceFinder
+from weakly.loading.recipes import KNOWN_DIGESTS, OTHER_SOURCES
+from weakly.loading.registry import DATA_SETS
+from weakly.loading.row_order import java_random, weka_order
 
 BLOBS = {line.file: line.git_blob for line in AUTHORS_FILES}
 CAMPAIGN, CELEBA = "bank-additional-full_normalised.csv", "celeba_baldvsnonbald_normalised.csv"

@@ -12,9 +12,8 @@ import pytest
 from scipy import sparse
 from sklearn.model_selection import train_test_split
 
-from common.source_code import hash_of_modules
-from loading.readers import read_class_csv
-from loading.splits import (
+from weakly.loading.readers import read_class_csv
+from weakly.loading.splits import (
     ABSENT,
     HELD_OUT,
     ONE_DRAW,
@@ -25,13 +24,14 @@ from loading.splits import (
     split_released,
     split_rows,
 )
-from loading.store import PreparedData, load_data, save_data
-from methods import make_detector
-from running.configuration import Cell
-from running.processes import run_once
-from running.single_run import detector_seed
+from weakly.loading.store import PreparedData, load_data, save_data
+from weakly.methods import make_detector
+from weakly.running.configuration import Cell
+from weakly.running.processes import run_once
+from weakly.running.single_run import detector_seed
+from weakly.source_code import hash_of_modules
 
-CONTAMINATION = f"contamination_{hash_of_modules('loading.splits')}.npy"
+CONTAMINATION = f"contamination_{hash_of_modules('weakly.loading.splits')}.npy"
 # Row numbers in annthyroid_21feat_normalised.csv of the 60 labelled anomalies, in training order.
 THYROID_LABELED = [
     908, 6668, 4740, 1986, 4873, 5584, 1508, 2945, 3625, 1513, 4863, 1790, 1633, 5073, 5257, 4999, 5321,
@@ -280,7 +280,7 @@ def test_the_detector_has_one_seed_where_one_draw_is_varied(stored, monkeypatch,
         seeds.append(random_state)
         return make_detector(name, random_state=random_state, n_trees=5)
 
-    monkeypatch.setattr("running.processes.make_detector", watched)
+    monkeypatch.setattr("weakly.running.processes.make_detector", watched)
     cell = Cell("iforest", "x", protocol, 10, 0.1, (7,), str(stored.folder.parent.parent))
     assert run_once(cell, 7)["seed"] == 7 and seeds == [7 if of_run else 0]
 
@@ -381,7 +381,7 @@ def files(data):
 def test_contamination_is_drawn_once(stored, monkeypatch):
     first = stored.split("released", 0, 60, 0.02)
     assert files(stored) == ["X.npy", CONTAMINATION, "meta.json", "y.npy"]
-    monkeypatch.setattr("loading.store.released_contamination", None)  # not called again
+    monkeypatch.setattr("weakly.loading.store.released_contamination", None)  # not called again
     second = stored.split("released", 1, 5, np.float64(0.02))
     np.testing.assert_array_equal(second.extra, first.extra)
     np.testing.assert_array_equal(first.extra, released_contamination(stored.X, stored.y, 0.02))
@@ -394,7 +394,7 @@ def test_contamination_of_another_rate(stored, monkeypatch):
     assert len(stored.split("released", 0, 60, 0.1).extra) == 44
     lower = released_contamination(stored.X, stored.y, 0.05)
     monkeypatch.setattr(
-        "loading.store.released_contamination", None
+        "weakly.loading.store.released_contamination", None
     )  # not called again: a lower rate takes the first rows
     np.testing.assert_array_equal(stored.split("released", 0, 60, 0.05).extra, lower)
 

@@ -4,12 +4,12 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from common.errors import DataError
-from loading import unsw
-from loading.encoders import scale_to_unit
-from loading.fetching import SourceFinder
-from loading.options import data_set_names
-from loading.registry import (
+from weakly.errors import DataError
+from weakly.loading import unsw
+from weakly.loading.encoders import scale_to_unit
+from weakly.loading.fetching import SourceFinder
+from weakly.loading.options import data_set_names
+from weakly.loading.registry import (
     CLASSES,
     DATA_SETS,
     SEEN_SETS,
@@ -18,11 +18,11 @@ from loading.registry import (
     parse_unseen,
     with_all_others_seen,
 )
-from loading.splits import ANOMALY, HELD_OUT, NORMAL, PAPER_PROTOCOLS, Split
-from loading.store import load_data, prepare_all, save_data
-from running import processes
-from running.processes import Cell, run_once
-from running.single_run import fit
+from weakly.loading.splits import ANOMALY, HELD_OUT, NORMAL, PAPER_PROTOCOLS, Split
+from weakly.loading.store import load_data, prepare_all, save_data
+from weakly.running import processes
+from weakly.running.processes import Cell, run_once
+from weakly.running.single_run import fit
 
 # of the two raw halves: rows, and rows per class
 HALVES = {
@@ -101,17 +101,17 @@ def test_views_share_one_matrix(small_unsw):
 def test_weights_give_the_papers_ratio(small_unsw, monkeypatch):
     """On dos->bac the paper has 2,329 test anomalies for 18,600 normal rows; here it is 90 for 400."""
     assert load_data("dos->bac", small_unsw).paper_odds() == pytest.approx(2_329 / 18_600)
-    monkeypatch.setattr("loading.store.PreparedData.paper_odds", lambda self: 3 * 90 / 400)
+    monkeypatch.setattr("weakly.loading.store.PreparedData.paper_odds", lambda self: 3 * 90 / 400)
     result = run_once(Cell("iforest", "dos->bac", "released", 60, 0.02, (0,), str(small_unsw)), 0)
     data = load_data("dos->bac", small_unsw)
     split = data.split("released", 0, 60, 0.02)
     tripled = np.concatenate(
         [split.test, *2 * [split.test[data.y[split.test] == HELD_OUT]]]
     )  # weight 3: each anomaly three times
-    monkeypatch.setattr("loading.store.PreparedData.paper_odds", lambda self: None)
+    monkeypatch.setattr("weakly.loading.store.PreparedData.paper_odds", lambda self: None)
     other_split = Split(split.unlabeled, split.anomalies, tripled, split.extra)
-    monkeypatch.setattr("loading.store.PreparedData.split", lambda self, *args: other_split)
-    monkeypatch.setattr("running.processes._kept", {})
+    monkeypatch.setattr("weakly.loading.store.PreparedData.split", lambda self, *args: other_split)
+    monkeypatch.setattr("weakly.running.processes._kept", {})
     repeated = run_once(Cell("iforest", "dos->bac", "released", 60, 0.02, (0,), str(small_unsw)), 0)
     assert (
         result["auc_pr_weighted"] == pytest.approx(repeated["auc_pr"], abs=1e-12)

@@ -1,4 +1,4 @@
-"""Tests of loading/unsw.py: small halves with known results, and the real files."""
+"""Tests of weakly/loading/unsw.py: small halves with known results, and the real files."""
 
 import tarfile
 
@@ -6,8 +6,8 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from common.errors import DataError
-from loading import unsw
+from weakly.errors import DataError
+from weakly.loading import unsw
 
 BACKDOOR = "UNSW_NB15_traintest_backdoor.tar.xz"
 HALF = "partial/UNSW_NB15_training-set.csv.zip"

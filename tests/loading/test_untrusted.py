@@ -39,10 +39,10 @@ from hypothesis import strategies as st
 import data_prep
 import detect
 import xgbod
-from common.memory import peak_bytes
-from loading import files, store
-from own_data import event_model, fit_command, saved_models, score_command
-from own_data.features import described_encoder
+from weakly.loading import files, store
+from weakly.memory import peak_bytes
+from weakly.own_data import event_model, fit_command, saved_models, score_command
+from weakly.own_data.features import described_encoder
 
 ROOT = Path(__file__).resolve().parent.parent.parent
 CPU_SECONDS, SECONDS = (

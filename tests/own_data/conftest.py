@@ -5,8 +5,8 @@ from pathlib import Path
 import pytest
 from event_tables import KINDS, events
 
-from own_data.event_model import EventModel
-from own_data.saved_models import save_model
+from weakly.own_data.event_model import EventModel
+from weakly.own_data.saved_models import save_model
 
 
 @pytest.fixture(scope="module")

@@ -10,7 +10,7 @@ import pytest
 from event_tables import KINDS, events
 
 import detect
-from own_data.calibration import (
+from weakly.own_data.calibration import (
     best_threshold,
     brier_score,
     calibrate,
@@ -18,11 +18,11 @@ from own_data.calibration import (
     platt_points,
     scaled_scores,
 )
-from own_data.column_kinds import typed_columns
-from own_data.curves import reliability_points
-from own_data.event_model import EventModel
-from own_data.held_out import cross_fitted_calibration
-from own_data.saved_models import load_model, save_model
+from weakly.own_data.column_kinds import typed_columns
+from weakly.own_data.curves import reliability_points
+from weakly.own_data.event_model import EventModel
+from weakly.own_data.held_out import cross_fitted_calibration
+from weakly.own_data.saved_models import load_model, save_model
 
 
 def test_isotonic_probabilities_are_the_pooled_shares():

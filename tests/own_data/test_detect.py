@@ -17,16 +17,16 @@ from event_tables import KINDS, events
 
 import detect
 import xgbod
-from common.errors import DataError
-from loading.row_order import weka_order
-from methods import method_group
-from own_data import scoring, user_tables
-from own_data.column_kinds import column_kind, typed_columns
-from own_data.evaluation import hide_labels
-from own_data.event_model import SAVED_METHODS, EventModel
-from own_data.features import described_encoder, new_encoder, rebuilt_encoder
-from own_data.labels import anomaly_labels
-from own_data.saved_models import load_model, save_model
+from weakly.errors import DataError
+from weakly.loading.row_order import weka_order
+from weakly.methods import method_group
+from weakly.own_data import scoring, user_tables
+from weakly.own_data.column_kinds import column_kind, typed_columns
+from weakly.own_data.evaluation import hide_labels
+from weakly.own_data.event_model import SAVED_METHODS, EventModel
+from weakly.own_data.features import described_encoder, new_encoder, rebuilt_encoder
+from weakly.own_data.labels import anomaly_labels
+from weakly.own_data.saved_models import load_model, save_model
 
 ROOT = Path(__file__).resolve().parent.parent.parent
 TREE_METHODS = ("xgboost", "catboost", "random-forest", "xgbod")
@@ -162,7 +162,7 @@ def test_evaluate_on_a_raw_file_agrees_with_the_experiments(tmp_path, monkeypatc
 
     The experiments scale plainly from the smallest to the largest value.
     """
-    monkeypatch.setattr("own_data.features.SCALING", {})
+    monkeypatch.setattr("weakly.own_data.features.SCALING", {})
     monkeypatch.chdir(tmp_path)
     with zipfile.ZipFile(real_data / "bank-additional.zip") as archive:
         header, *lines = archive.read("bank-additional/bank-additional-full.csv").splitlines(keepends=True)
@@ -180,7 +180,7 @@ def test_evaluate_on_a_raw_file_agrees_with_the_experiments(tmp_path, monkeypatc
 
 
 def test_evaluate_splits_as_the_independent_protocol():
-    from loading.splits import split_independent
+    from weakly.loading.splits import split_independent
 
     y = (np.arange(5_000) % 10 == 0).astype(int)
     split = split_independent(y, seed=3, n_labeled=60, contamination=0.02)
@@ -597,7 +597,7 @@ def test_the_trees_of_other_models_are_taken_or_refused(folder, tree_models, met
 
 
 def test_a_model_that_could_not_be_loaded_again_is_not_written(folder, monkeypatch, capsys):
-    monkeypatch.setattr("own_data.saved_models.MODEL_SIZE_LIMIT", 50_000)
+    monkeypatch.setattr("weakly.own_data.saved_models.MODEL_SIZE_LIMIT", 50_000)
     Path("fraud.model").write_text("what was there")
     assert run("fit events.csv --label fraud --method logistic --model fraud.model") == 2
     error = capsys.readouterr().err
@@ -606,7 +606,7 @@ def test_a_model_that_could_not_be_loaded_again_is_not_written(folder, monkeypat
 
 
 def test_a_model_that_expands_too_much_is_not_read(folder, model_path, monkeypatch, capsys):
-    monkeypatch.setattr("own_data.saved_models.MODEL_SIZE_LIMIT", 1_000)
+    monkeypatch.setattr("weakly.own_data.saved_models.MODEL_SIZE_LIMIT", 1_000)
     assert run(f"score events.csv --model {model_path}") == 2
     assert "expands to more than" in capsys.readouterr().err
 

@@ -8,7 +8,7 @@ import pytest
 from event_tables import events
 
 import detect
-from own_data.drift import Comparison, check_summary, summarised
+from weakly.own_data.drift import Comparison, check_summary, summarised
 
 KINDS = {"amount": "number", "flag": "boolean", "country": "category"}
 LEVELS = {"country": ["AT", "DE"]}

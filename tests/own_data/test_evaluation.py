@@ -8,11 +8,11 @@ import pytest
 from event_tables import events
 
 import detect
-from common.errors import DataError
-from own_data.choosing import advice, interval
-from own_data.evaluation import hide_labels
-from own_data.leakage import single_column_auc
-from own_data.time_order import latest_rows, times_of
+from weakly.errors import DataError
+from weakly.own_data.choosing import advice, interval
+from weakly.own_data.evaluation import hide_labels
+from weakly.own_data.leakage import single_column_auc
+from weakly.own_data.time_order import latest_rows, times_of
 
 
 @pytest.fixture
@@ -172,8 +172,8 @@ def test_reading_numbers_as_such_changes_nothing(folder, last):
     """Whatever the last cell of a column of numbers is, it is as if the table had been read as text."""
     from argparse import Namespace
 
-    from own_data.column_kinds import choose_columns, typed_columns
-    from own_data.labelled_tables import labeled_numbers, labeled_rows
+    from weakly.own_data.column_kinds import choose_columns, typed_columns
+    from weakly.own_data.labelled_tables import labeled_numbers, labeled_rows
 
     rows = [f"{number / 7!r},{number % 3},{'ab'[number % 2]},{number % 2}" for number in range(99)]
     (folder / "t.csv").write_text("\n".join(["x,n,c,y", *rows, f"{last},2,a,1"]) + "\n")

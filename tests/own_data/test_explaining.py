@@ -8,11 +8,11 @@ import pandas as pd
 import pytest
 from event_tables import KINDS, events
 
-from own_data.event_model import EventModel
-from own_data.explaining import typical_row
-from own_data.saved_models import load_model, save_model
-from own_data.scoring import reasons_of
-from training.explaining import occluded_parts
+from weakly.own_data.event_model import EventModel
+from weakly.own_data.explaining import typical_row
+from weakly.own_data.saved_models import load_model, save_model
+from weakly.own_data.scoring import reasons_of
+from weakly.training.explaining import occluded_parts
 
 PIECEWISE = ("prenet", "devnet", "cross-entropy")
 
@@ -30,7 +30,7 @@ def test_the_typical_row_has_medians_and_the_most_frequent_level():
 
 @pytest.mark.parametrize("method", PIECEWISE)
 def test_gradients_are_those_of_the_network(method):
-    from training.loop import tf
+    from weakly.training.loop import tf
 
     table, model = fitted(method)
     X, _ = model.score(table)

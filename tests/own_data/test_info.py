@@ -12,7 +12,7 @@ import pytest
 from event_tables import events
 
 import detect
-from own_data.saved_models import load_model, save_model
+from weakly.own_data.saved_models import load_model, save_model
 
 FIT = "fit events.csv --label fraud --method logistic --model fraud.model"
 

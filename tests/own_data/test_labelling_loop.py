@@ -9,8 +9,8 @@ import pytest
 from event_tables import events
 
 import detect
-from own_data.labels import known_labels
-from own_data.proposals import least_alike, rows_to_check
+from weakly.own_data.labels import known_labels
+from weakly.own_data.proposals import least_alike, rows_to_check
 
 FIT = "fit events.csv --label fraud --method logistic --model fraud.model --top 1"
 NEXT = "next events.csv --label fraud --model fraud.model --n 8"

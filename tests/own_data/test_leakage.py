@@ -6,7 +6,7 @@ import pytest
 from event_tables import events
 
 import detect
-from own_data.leakage import looks_like_id, single_column_auc, suspicious_columns
+from weakly.own_data.leakage import looks_like_id, single_column_auc, suspicious_columns
 
 
 def leaking():

@@ -12,14 +12,20 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import MinMaxScaler
 
 import detect
-from common.errors import DataError
-from own_data.column_kinds import column_kind, typed_columns
-from own_data.event_model import EventModel
-from own_data.features import check_description, described_encoder, new_encoder, rebuilt_encoder, widths_of
-from own_data.number_features import NumberFeatures
-from own_data.saved_models import load_model, save_model
-from own_data.scoring import reasons_of
-from training.number_scaler import outer_quantiles
+from weakly.errors import DataError
+from weakly.own_data.column_kinds import column_kind, typed_columns
+from weakly.own_data.event_model import EventModel
+from weakly.own_data.features import (
+    check_description,
+    described_encoder,
+    new_encoder,
+    rebuilt_encoder,
+    widths_of,
+)
+from weakly.own_data.number_features import NumberFeatures
+from weakly.own_data.saved_models import load_model, save_model
+from weakly.own_data.scoring import reasons_of
+from weakly.training.number_scaler import outer_quantiles
 
 OLD = {
     "x": {"kind": "number", "min_median_max": [-2.5, 0.1, 7.3]},

@@ -13,9 +13,9 @@ from report_pages import Elements
 from sklearn.metrics import average_precision_score
 
 import detect
-from own_data import report_columns, report_page
-from own_data.event_model import EventModel
-from own_data.saved_models import load_model, save_model
+from weakly.own_data import report_columns, report_page
+from weakly.own_data.event_model import EventModel
+from weakly.own_data.saved_models import load_model, save_model
 
 EVIL = "<script>alert('x')</script>"
 

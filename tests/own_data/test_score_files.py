@@ -10,7 +10,7 @@ import pytest
 from pandas.testing import assert_frame_equal
 
 import detect
-from own_data import scoring, user_tables
+from weakly.own_data import scoring, user_tables
 
 OPTIONS = {
     "kept": ("--keep", "country,id", "--contamination", "0.05", "--explain"),

@@ -15,7 +15,7 @@ from archives import zip_bytes
 from event_tables import events
 
 import detect
-from own_data.saved_models import load_model
+from weakly.own_data.saved_models import load_model
 
 ROOT = Path(__file__).resolve().parent.parent.parent
 CSV = events().to_csv(index=False).encode()

@@ -18,13 +18,13 @@ from archives import zip_bytes
 from event_tables import KINDS, events
 
 import detect
-from common.errors import DataError
-from own_data import user_tables
-from own_data.column_kinds import column_kind, typed_columns
-from own_data.labels import anomaly_labels
-from own_data.saved_models import load_model
-from own_data.table_files import MarkedText
-from own_data.user_tables import Table, looks_like_data
+from weakly.errors import DataError
+from weakly.own_data import user_tables
+from weakly.own_data.column_kinds import column_kind, typed_columns
+from weakly.own_data.labels import anomaly_labels
+from weakly.own_data.saved_models import load_model
+from weakly.own_data.table_files import MarkedText
+from weakly.own_data.user_tables import Table, looks_like_data
 
 CSV = events().to_csv(index=False)
 
@@ -170,7 +170,7 @@ def locked_zip():
     ids=["two files", "no file", "up", "root", "cut off", "large", "locked"],
 )
 def test_other_zips_are_refused(folder, model_path, monkeypatch, content, message, capsys):
-    monkeypatch.setattr("own_data.table_files.SIZE_LIMIT", 100_000)
+    monkeypatch.setattr("weakly.own_data.table_files.SIZE_LIMIT", 100_000)
     Path("t.zip").write_bytes(content)
     assert run(f"score t.zip --model {model_path}") == 2
     error = capsys.readouterr().err

@@ -11,12 +11,12 @@ import pytest
 from event_tables import KINDS, events
 from toys import not_compiled
 
-from methods import make_detector
-from own_data import event_model
-from own_data.event_model import SAVED_METHODS, EventModel
-from own_data.saved_models import load_model, save_model
-from running.processes import ONE_THREAD
-from training import keras_detector
+from weakly.methods import make_detector
+from weakly.own_data import event_model
+from weakly.own_data.event_model import SAVED_METHODS, EventModel
+from weakly.own_data.saved_models import load_model, save_model
+from weakly.running.processes import ONE_THREAD
+from weakly.training import keras_detector
 
 ROOT = Path(__file__).resolve().parent.parent.parent
 LITTLE_TRAINING = {"epochs": 1, "batches_per_epoch": 1, "batch_size": 8, "pretraining_epochs": 1}
@@ -24,7 +24,7 @@ LITTLE_TRAINING = {"epochs": 1, "batches_per_epoch": 1, "batch_size": 8, "pretra
 SCRIPT = """
 import json, sys, numpy as np
 from event_tables import events
-from own_data.saved_models import load_model
+from weakly.own_data.saved_models import load_model
 modules, texts = {}, events()
 for path in sys.argv[1:]:
     model = load_model(path)

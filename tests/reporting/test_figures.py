@@ -5,13 +5,13 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from drawing.palette import LOOKS, look
-from judging import cells
-from judging.tables import from_paper_layout
-from methods import METHODS, method_group
-from reporting import figures
-from reporting.figures import draw_figures, figures_of, main
-from reporting.sweeps import read_drawable
+from weakly.drawing.palette import LOOKS, look
+from weakly.judging import cells
+from weakly.judging.tables import from_paper_layout
+from weakly.methods import METHODS, method_group
+from weakly.reporting import figures
+from weakly.reporting.figures import draw_figures, figures_of, main
+from weakly.reporting.sweeps import read_drawable
 
 
 def sweep(parameter, values, datasets, methods=("prenet", "devnet"), status="exact"):

@@ -12,8 +12,8 @@ from pathlib import Path
 import pytest
 from report_pages import SCORES, made_runs, write_results
 
-from judging.assessment import Assessment
-from reporting.page import build_report
+from weakly.judging.assessment import Assessment
+from weakly.reporting.page import build_report
 
 REFERENCE = Path(__file__).resolve().parent.parent.parent / "results" / "reference"
 WIDTHS = (1280, 390)

@@ -9,12 +9,12 @@ import pandas as pd
 import pytest
 from report_pages import SCORES, Elements, made_runs, parse, write_results
 
-from drawing.palette import LOOKS
-from judging import cells
-from judging.assessment import Assessment
-from judging.tables import paper_runs
-from methods import METHODS
-from reporting import page as report
+from weakly.drawing.palette import LOOKS
+from weakly.judging import cells
+from weakly.judging.assessment import Assessment
+from weakly.judging.tables import paper_runs
+from weakly.methods import METHODS
+from weakly.reporting import page as report
 
 ROOT = Path(__file__).resolve().parent.parent.parent
 REFERENCE = ROOT / "results" / "reference"
@@ -56,8 +56,8 @@ def page(results):
 @pytest.fixture
 def without_statistics(monkeypatch):
     """Claims and statistics take most of the time; tests of other parts go without."""
-    monkeypatch.setattr("judging.assessment.judge_claims", lambda results_dir: [])
-    monkeypatch.setattr("judging.assessment.statistics_tables", lambda results_dir: {})
+    monkeypatch.setattr("weakly.judging.assessment.judge_claims", lambda results_dir: [])
+    monkeypatch.setattr("weakly.judging.assessment.statistics_tables", lambda results_dir: {})
 
 
 def table_cell(page, metric, dataset, method, table=0):

@@ -5,10 +5,8 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from judging.today import AVERAGE_SET, averaged_over_sets, budget_curves, today_ranks
-from reporting.figures import RC
-from reporting.text_tables import NO_BREAK
-from reporting.today_figures import (
+from weakly.beyond.today import AVERAGE_SET, averaged_over_sets, budget_curves, today_ranks
+from weakly.beyond.today_figures import (
     GREY,
     HIGHLIGHTED,
     draw_today,
@@ -16,8 +14,10 @@ from reporting.today_figures import (
     ranks_figure,
     styles,
 )
-from reporting.today_text import main, today_text
-from running.runs_file import RUN_COLUMNS
+from weakly.beyond.today_text import main, today_text
+from weakly.reporting.figures import RC
+from weakly.reporting.text_tables import NO_BREAK
+from weakly.running.runs_file import RUN_COLUMNS
 
 METHODS_RUN = ("prenet", "cross-entropy", "catboost", "dsad", "newcomer", "rosas", "rosas-validated")
 SETS, BUDGETS = ("census", "campaign", "thyroid"), (5, 20, 120)

@@ -5,11 +5,11 @@ import pandas as pd
 import pytest
 
 import experiments
-from common.paths import PUBLISHED
-from loading.registry import OUTSIDE_SETS
-from methods import METHODS, method_group
-from running.paper_experiments import EXPERIMENTS
-from running.planning import why_not_sparse
+from weakly.loading.registry import OUTSIDE_SETS
+from weakly.methods import METHODS, method_group
+from weakly.paths import PUBLISHED
+from weakly.running.paper_experiments import EXPERIMENTS
+from weakly.running.planning import why_not_sparse
 
 
 def parsed(*options):

@@ -15,12 +15,12 @@ import distributed
 import numpy as np
 import pytest
 
-from common.errors import UserError
-from loading.fetching import SourceFinder
-from loading.store import load_data, prepare_all
-from running import cluster
-from running.configuration import Cell
-from running.processes import ONE_THREAD, run_cells
+from weakly.errors import UserError
+from weakly.loading.fetching import SourceFinder
+from weakly.loading.store import load_data, prepare_all
+from weakly.running import cluster
+from weakly.running.configuration import Cell
+from weakly.running.processes import ONE_THREAD, run_cells
 
 ROOT = Path(__file__).resolve().parent.parent.parent
 MEASURED = (
@@ -139,8 +139,8 @@ def test_a_worker_with_other_settings_is_left_out_and_the_others_do_its_runs(das
         ),
         (
             "SOURCES",
-            cluster.SOURCES | {"training.sparse_loop": "changed"},
-            "its training/sparse_loop.py differ from the driver's; restart it",
+            cluster.SOURCES | {"weakly.training.sparse_loop": "changed"},
+            "its weakly/training/sparse_loop.py differ from the driver's; restart it",
         ),
         ("VERSIONS", cluster.VERSIONS | {"numpy": "1.0"}, "its numpy {numpy} differ from the driver's"),
     ],

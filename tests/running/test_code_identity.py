@@ -9,12 +9,12 @@ import pandas as pd
 import pytest
 from drivers import ENVIRONMENT, ROOT
 
-from common import source_code
-from loading.store import load_data, save_data
-from methods import METHODS
-from running.code_identity import code_hash
+from weakly import source_code
+from weakly.loading.store import load_data, save_data
+from weakly.methods import METHODS
+from weakly.running.code_identity import code_hash
 
-WITHOUT_NETWORK = ("iforest_baseline", "xgbod", "classifiers")
+WITHOUT_NETWORK = ("iforest_baseline", "xgbod", "weakly.beyond.classifiers")
 NETWORKS = [name for name, method in METHODS.items() if method.module not in WITHOUT_NETWORK]
 
 
@@ -46,7 +46,9 @@ def methods_of(*modules):
     ("prenet", "return total / (2 * self.ensemble_size)", "return total / self.ensemble_size"),
 ])  # fmt: skip
 def test_the_code_of_a_detector_counts(changed_hashes, module, old, new):
-    assert changed_hashes(module, old, new) == methods_of("prenet", "interpretations")  # which derive from it
+    assert changed_hashes(module, old, new) == methods_of(
+        "prenet", "weakly.beyond.interpretations"
+    )  # which derive from it
 
 
 @pytest.mark.parametrize("module, old, new", [
@@ -56,8 +58,8 @@ def test_the_code_of_a_detector_counts(changed_hashes, module, old, new):
     ("prenet", '    """Pairwise relation prediction with', '    """Prediction with'),
     ("prenet", '    """Eq. 6, with psi computed once', '    """Equation 6, with psi computed once'),
     ("prenet", 'main(["seen", "--methods", "prenet", *sys.argv[1:]])', 'main(["seen"])'),
-    ("methods", 'METHODS = {\n', 'METHODS = {\n    "mine": Method("Mine", "mine", "Mine"),\n'),
-    ("loading.registry", "from loading import readers, unsw", "from loading import readers, unsw\n\nNEW = 1"),
+    ("weakly.methods", 'METHODS = {\n', 'METHODS = {\n    "mine": Method("Mine", "mine", "Mine"),\n'),
+    ("weakly.loading.registry", "import readers, unsw", "import readers, unsw\n\nNEW = 1"),
     ("experiments", "import argparse", "import argparse\nimport this"),
 ])  # fmt: skip
 def test_what_decides_no_number_does_not_count(changed_hashes, module, old, new):
@@ -66,13 +68,21 @@ def test_what_decides_no_number_does_not_count(changed_hashes, module, old, new)
 
 def test_the_code_that_detectors_share_counts(changed_hashes):
     everything, of_networks = list(METHODS), [name for name in METHODS if name in NETWORKS]
-    assert changed_hashes("training.loop", "rho=0.9, epsilon=1e-7", "rho=0.9, epsilon=1e-8") == of_networks
-    # which is imported inside a function
-    assert changed_hashes("training.sparse_loop", "2 * self._l2 * scale", "self._l2 * scale") == of_networks
-    assert changed_hashes("loading.splits", "TEST_SHARE = 0.2", "TEST_SHARE = 0.3") == everything
-    assert changed_hashes("running.single_run", "scores[~y_test].mean()", "scores.mean()") == everything
     assert (
-        changed_hashes("training.detector", "scores = self._score(X)", "scores = -self._score(X)")
+        changed_hashes("weakly.training.loop", "rho=0.9, epsilon=1e-7", "rho=0.9, epsilon=1e-8")
+        == of_networks
+    )
+    # which is imported inside a function
+    assert (
+        changed_hashes("weakly.training.sparse_loop", "2 * self._l2 * scale", "self._l2 * scale")
+        == of_networks
+    )
+    assert changed_hashes("weakly.loading.splits", "TEST_SHARE = 0.2", "TEST_SHARE = 0.3") == everything
+    assert (
+        changed_hashes("weakly.running.single_run", "scores[~y_test].mean()", "scores.mean()") == everything
+    )
+    assert (
+        changed_hashes("weakly.training.detector", "scores = self._score(X)", "scores = -self._score(X)")
         == everything
     )
 
@@ -93,7 +103,7 @@ def test_the_text_of_a_tree_by_hand():
 
 
 def test_no_tensorflow_is_needed():
-    code = "import sys; from running.code_identity import code_hash; code_hash('prenet'); "
+    code = "import sys; from weakly.running.code_identity import code_hash; code_hash('prenet'); "
     code += "print('tensorflow' in sys.modules)"
     assert subprocess.check_output([sys.executable, "-c", code], cwd=ROOT, text=True) == "False\n"
 
@@ -105,10 +115,10 @@ def test_contamination_is_kept_for_its_own_code_only(tmp_path, monkeypatch):
     data = load_data("x", tmp_path)
     first = data.split("released", 0, 60, 0.1).extra
     monkeypatch.setattr(
-        "loading.store.released_contamination", lambda X, y, rate: np.zeros((11, 40), np.float32)
+        "weakly.loading.store.released_contamination", lambda X, y, rate: np.zeros((11, 40), np.float32)
     )
     assert (data.split("released", 0, 60, 0.1).extra == first).all()  # from the file
-    monkeypatch.setattr("loading.store.hash_of_modules", lambda name: "other")
+    monkeypatch.setattr("weakly.loading.store.hash_of_modules", lambda name: "other")
     assert (data.split("released", 0, 60, 0.1).extra == 0).all()
 
 

@@ -16,18 +16,18 @@ from drivers import ENVIRONMENT, ROOT, start
 from tqdm import tqdm
 
 import experiments
-from common.errors import DataError
-from common.paths import PUBLISHED
 from experiments import method_names
-from loading.fetching import SourceFinder
-from loading.registry import DATA_SETS, SEEN_SETS, UNSEEN_SETS
-from loading.store import load_data, prepare_all
-from methods import METHODS, method_group
-from running.configuration import Cell
-from running.paper_experiments import EXPERIMENTS, FIGURE_3_SETS
-from running.planning import configurations, plan, why_not_sparse
-from running.processes import LocalWorker, run_cells
-from running.runs_file import RunsFile
+from weakly.errors import DataError
+from weakly.loading.fetching import SourceFinder
+from weakly.loading.registry import DATA_SETS, SEEN_SETS, UNSEEN_SETS
+from weakly.loading.store import load_data, prepare_all
+from weakly.methods import METHODS, method_group
+from weakly.paths import PUBLISHED
+from weakly.running.configuration import Cell
+from weakly.running.paper_experiments import EXPERIMENTS, FIGURE_3_SETS
+from weakly.running.planning import configurations, plan, why_not_sparse
+from weakly.running.processes import LocalWorker, run_cells
+from weakly.running.runs_file import RunsFile
 
 
 def experiment(data_dir, results_dir, *options, methods="prenet,devnet,iforest", **how):
@@ -259,7 +259,7 @@ def test_the_theorem_takes_costly_sets_at_the_rates_of_figure_4_only(data_dir, m
     args = experiments.complete(given, "contamination")
     figure_4 = set(EXPERIMENTS["contamination"].sweeps["contamination"])
     assert {asked.identity.contamination for asked in configurations(args, ["demo"])} > figure_4
-    monkeypatch.setattr("running.planning.COSTLY_SETS", ("demo",))
+    monkeypatch.setattr("weakly.running.planning.COSTLY_SETS", ("demo",))
     assert {asked.identity.contamination for asked in configurations(args, ["demo"])} == figure_4
 
 
@@ -272,7 +272,7 @@ def test_one_paragraph_says_what_runs_and_what_is_missing(tmp_path, monkeypatch,
     """A bad source distribution is one sentence, too, and its data set is skipped."""
     monkeypatch.delenv("PRENET_DATA", raising=False)
     monkeypatch.setenv("PIP_INDEX_URL", "http://127.0.0.1:9/simple")
-    monkeypatch.setattr("loading.downloads.connection_problem", lambda *_: "it is closed")
+    monkeypatch.setattr("weakly.loading.downloads.connection_problem", lambda *_: "it is closed")
     assert chosen_sets(tmp_path) == (["demo"], [])
     out, err = capsys.readouterr()
     assert err == "" and out == (
@@ -314,7 +314,7 @@ def test_rounding_does_not_take_the_progress_past_its_end(monkeypatch):
 
 
 def test_a_worker_makes_way_for_a_fresh_process(monkeypatch):
-    monkeypatch.setattr("running.processes.CELLS_PER_PROCESS", 2)
+    monkeypatch.setattr("weakly.running.processes.CELLS_PER_PROCESS", 2)
     worker, processes = LocalWorker(), []
     for cell in "ababcc":
         assert worker.submit(str, cell).result() == cell

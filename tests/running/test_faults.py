@@ -20,15 +20,15 @@ import pytest
 from drivers import ENVIRONMENT, ROOT, allow_ctrl_c, finish
 
 import experiments
-from common.errors import UserError
-from loading.fetching import SourceFinder
-from loading.registry import UNSEEN_DEMO_SETS
-from loading.store import prepare_all
-from running import processes
-from running.configuration import Cell
-from running.processes import run_cells
-from running.provenance import read_sessions
-from running.runs_file import IDENTITY, RunsFile, only_writer
+from weakly.errors import UserError
+from weakly.loading.fetching import SourceFinder
+from weakly.loading.registry import UNSEEN_DEMO_SETS
+from weakly.loading.store import prepare_all
+from weakly.running import processes
+from weakly.running.configuration import Cell
+from weakly.running.processes import run_cells
+from weakly.running.provenance import read_sessions
+from weakly.running.runs_file import IDENTITY, RunsFile, only_writer
 
 KILLS = 6
 QUICK = ("--methods", "iforest", "--set", "n_trees=5")
@@ -329,7 +329,7 @@ def test_a_folder_that_cannot_be_written_to_is_told_before_work_starts(
     run(data_dir, tmp_path / "file", *QUICK)
     assert f"error: {tmp_path / 'file'} is a file, not a folder" in capsys.readouterr().err
     assert (tmp_path / "file").read_text() == "mine"
-    monkeypatch.setattr("running.runs_file.FREE_BYTES", 2**62)
+    monkeypatch.setattr("weakly.running.runs_file.FREE_BYTES", 2**62)
     with (
         pytest.raises(UserError, match="its disk has less than .* MB free"),
         only_writer(tmp_path / "results"),

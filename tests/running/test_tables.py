@@ -5,14 +5,14 @@ import pandas as pd
 import pytest
 
 import compare
-from common.errors import UserError
-from judging.cells import PUBLISHED
-from judging.tables import averages, paper_layout, repeat_without_labels, table_suffix, write_tables
-from methods import Method, make_detector
-from reporting import theorem
-from running.configuration import IDENTITY_COLUMNS, Configuration, Identity, row_of_run
-from running.runs_file import RUN_COLUMNS, RunsFile, describe_settings, latest_runs
-from running.runs_file import select_runs as select_runs_with
+from weakly.errors import UserError
+from weakly.judging.cells import PUBLISHED
+from weakly.judging.tables import averages, paper_layout, repeat_without_labels, table_suffix, write_tables
+from weakly.methods import Method, make_detector
+from weakly.reporting import theorem
+from weakly.running.configuration import IDENTITY_COLUMNS, Configuration, Identity, row_of_run
+from weakly.running.runs_file import RUN_COLUMNS, RunsFile, describe_settings, latest_runs
+from weakly.running.runs_file import select_runs as select_runs_with
 
 
 def paper_table(runs):

@@ -5,11 +5,11 @@ import pandas as pd
 import pytest
 from drivers import WorkerHere
 
-from loading.fetching import SourceFinder
-from loading.store import prepare_all
-from methods import make_detector
-from running.processes import LocalWorker
 from tools import bench, growth
+from weakly.loading.fetching import SourceFinder
+from weakly.loading.store import prepare_all
+from weakly.methods import make_detector
+from weakly.running.processes import LocalWorker
 
 
 @pytest.fixture(scope="module")

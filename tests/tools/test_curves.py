@@ -5,11 +5,11 @@ import pandas as pd
 import pytest
 from drivers import workers_here
 
-from loading.fetching import SourceFinder
-from loading.store import prepare_all
-from running.configuration import Cell
-from running.processes import run_cells
 from tools import curves
+from weakly.loading.fetching import SourceFinder
+from weakly.loading.store import prepare_all
+from weakly.running.configuration import Cell
+from weakly.running.processes import run_cells
 
 METHODS = ("devnet", "iforest")
 

@@ -4,10 +4,10 @@ import json
 
 import pytest
 
-from loading.cards import CARDS
-from loading.csv_tables import read_text_table
-from loading.registry import DATA_SETS
 from tools import data_cards
+from weakly.loading.cards import CARDS
+from weakly.loading.csv_tables import read_text_table
+from weakly.loading.registry import DATA_SETS
 
 
 def test_every_data_set_has_a_card():

@@ -6,8 +6,8 @@ import pandas as pd
 import pytest
 from event_tables import events
 
-from own_data.event_model import SAVED_METHODS
 from tools import faithfulness
+from weakly.own_data.event_model import SAVED_METHODS
 
 REFERENCE = Path(__file__).resolve().parent.parent.parent / "results" / "reference"
 

@@ -8,14 +8,14 @@ import pandas as pd
 import pytest
 
 import detect
-from common.paths import ROOT
-from common.versions import package_versions
-from loading.fetching import SourceFinder
-from running.provenance import machine
 from tools import ready_models
 from tools.ready_models import SOURCES
+from weakly.loading.fetching import SourceFinder
+from weakly.paths import ROOT
+from weakly.running.provenance import machine
+from weakly.versions import package_versions
 
-MODELS, EXAMPLES = ROOT / "models", ROOT / "examples"
+MODELS = EXAMPLES = ROOT / "examples"
 MADE_WITH = json.loads((MODELS / "made_with.json").read_text())
 OUTDATED = "run `python -m tools.ready_models`"
 
@@ -78,4 +78,4 @@ def test_without_data_there_is_one_sentence(tmp_path, capsys):
     with pytest.raises(SystemExit) as ended:
         ready_models.main(folders)
     assert ended.value.code == 2 and "annthyroid_21feat_normalised" in capsys.readouterr().err
-    assert not (tmp_path / "models").exists()
+    assert not (tmp_path / "examples").exists()

@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 
 from prenet import PReNet
-from training.loop import Trainer
-from training.network import state_of
+from weakly.training.loop import Trainer
+from weakly.training.network import state_of
 
 N_EPOCHS, N_STEPS = 8, 5
 

@@ -5,11 +5,11 @@ from dataclasses import dataclass
 import numpy as np
 import pytest
 
-from classifiers import Logistic
 from pumad import PUMAD
 from repen import sample_triplets
-from training.detector import Detector
-from training.known_normals import KNOWN_SHARE
+from weakly.beyond.classifiers import Logistic
+from weakly.training.detector import Detector
+from weakly.training.known_normals import KNOWN_SHARE
 
 
 @dataclass(repr=False, eq=False)

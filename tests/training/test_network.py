@@ -7,14 +7,14 @@ from scipy import sparse
 from devnet import DevNet
 from dsad import DSAD, build_residual
 from feawad import FEAWAD
-from interpretations import PReNetSmallLayers
-from methods import METHODS, make_detector, method_group
 from prenet import PReNet
-from training.batches import Batches, numbered_groups
-from training.keras_detector import KerasDetector
-from training.loop import product
-from training.network import encoder, finish_psi, first_kernel, gradients_by_rows, keras, parts_of, tf
-from training.sparse_loop import distinct_pairs, without_empty_columns
+from weakly.beyond.interpretations import PReNetSmallLayers
+from weakly.methods import METHODS, make_detector, method_group
+from weakly.training.batches import Batches, numbered_groups
+from weakly.training.keras_detector import KerasDetector
+from weakly.training.loop import product
+from weakly.training.network import encoder, finish_psi, first_kernel, gradients_by_rows, keras, parts_of, tf
+from weakly.training.sparse_loop import distinct_pairs, without_empty_columns
 
 SAVED_NETWORKS = [
     name

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from training.number_scaler import SCALINGS, NumberScaler
+from weakly.training.number_scaler import SCALINGS, NumberScaler
 
 
 def scaled(scaling, training, values):

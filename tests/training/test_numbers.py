@@ -15,14 +15,14 @@ from scipy import sparse
 from sklearn.exceptions import NotFittedError
 from toys import two_clusters
 
-from methods import make_detector, method_group
 from prenet import PReNet
-from training import keras_detector
-from training.detector import Detector
-from training.keras_detector import KerasDetector
-from training.loop import TrainingDiverged
-from training.scaling import UnscaledFeaturesWarning
-from training.sparse_loop import SparseTrainer
+from weakly.methods import make_detector, method_group
+from weakly.training import keras_detector
+from weakly.training.detector import Detector
+from weakly.training.keras_detector import KerasDetector
+from weakly.training.loop import TrainingDiverged
+from weakly.training.scaling import UnscaledFeaturesWarning
+from weakly.training.sparse_loop import SparseTrainer
 
 SMALL = {"epochs": 3, "batches_per_epoch": 2, "batch_size": 16}
 SETTINGS = {  # of those that have others
@@ -57,7 +57,7 @@ def compiled_once():
     """Every graph is kept: eight, as otherwise, are too few for tests that go through all methods."""
     with pytest.MonkeyPatch.context() as patch:
         compiled = functools.cache(keras_detector._compiled_trainer.__wrapped__)
-        patch.setattr("training.keras_detector._compiled_trainer", compiled)
+        patch.setattr("weakly.training.keras_detector._compiled_trainer", compiled)
         yield
 
 

@@ -6,12 +6,12 @@ from scipy import sparse
 from sklearn.base import clone
 
 from devnet import DevNet
-from interpretations import PReNetSmallLayers
 from prenet import PReNet
-from training import sparse_loop
-from training.loop import Trainer, TrainingDiverged
-from training.network import state_of
-from training.sparse_loop import Kernel, SparseTrainer, without_empty_columns
+from weakly.beyond.interpretations import PReNetSmallLayers
+from weakly.training import sparse_loop
+from weakly.training.loop import Trainer, TrainingDiverged
+from weakly.training.network import state_of
+from weakly.training.sparse_loop import Kernel, SparseTrainer, without_empty_columns
 
 DETECTORS = [
     PReNet(batch_size=64),

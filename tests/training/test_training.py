@@ -5,12 +5,12 @@ import pytest
 from sklearn.exceptions import NotFittedError
 
 from devnet import DevNet
-from interpretations import PReNetSmallLayers
 from prenet import PReNet
-from training import keras_detector, loop
-from training.batches import Batches
-from training.loop import Trainer, TrainingDiverged, rmsprop
-from training.network import keras, state_of, tf
+from weakly.beyond.interpretations import PReNetSmallLayers
+from weakly.training import keras_detector, loop
+from weakly.training.batches import Batches
+from weakly.training.loop import Trainer, TrainingDiverged, rmsprop
+from weakly.training.network import keras, state_of, tf
 
 
 def toy_rows(n=400, n_features=8, seed=0):

@@ -7,7 +7,7 @@ from sklearn.ensemble import IsolationForest, RandomForestClassifier
 from sklearn.ensemble._iforest import _average_path_length
 from xgboost import XGBClassifier
 
-from training.trees import (
+from weakly.training.trees import (
     LEAF,
     MOST_SPLITS,
     SymmetricTrees,

@@ -1,1 +1,0 @@
-"""What everything else may use: user errors, paths, writing files, argument types, the text of our code."""

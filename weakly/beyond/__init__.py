@@ -1,0 +1,1 @@
+"""What goes beyond the paper: other methods and interpretations, the cross-check, today, the scaling."""

@@ -1,0 +1,58 @@
+"""CrossEntropy: PReNet's network as a plain classifier of single rows, a control that the paper lacks.
+
+It has the same 20 ReLU units with their l2 term, optimiser, balanced batches and training loop as PReNet, but
+neither pairs nor ordinal labels: each instance is scored by itself, and the loss is cross-entropy. The
+difference between the two is what pairs and ordinal regression (Sec. 3) add.
+
+    python weakly/beyond/cross_entropy.py --datasets thyroid --runs 10     # next to the columns of Table 2
+    CrossEntropy(random_state=0).fit(X, y).decision_function(X_new)
+
+Differences from PReNet
+  1. The relation layer takes one code, not two, so its kernel has 20 weights instead of 40.
+  2. A batch has 256 unlabelled rows and 256 labelled anomalies, drawn with replacement. PReNet's 512 pairs
+     have 640 and 384 of them. In both, each class counts half.
+  3. The score is the logit, the log odds of being a labelled anomaly. It has the order of the probability.
+"""
+
+import sys
+
+from devnet import build_devnet, instance_gradients, sample_balanced, score_instances
+from weakly.training.keras_detector import PsiDetector
+from weakly.training.network import dense_shapes, layer_sizes, tf
+
+
+def cross_entropy(labels, logits):
+    """Mean of -y log p - (1 - y) log(1 - p) with p = 1 / (1 + exp(-logit)); labels and logits (b,)."""
+    if labels.shape != logits.shape:
+        raise ValueError(f"labels {labels.shape} and logits {logits.shape} must have the same shape")
+    return tf.reduce_mean(tf.nn.sigmoid_cross_entropy_with_logits(labels, logits))
+
+
+class CrossEntropy(PsiDetector):
+    """A classifier of A against U with the settings that the paper gives all detectors (App. B.2.2)."""
+
+    takes_sparse = True
+
+    def build(self, n_features, seed):
+        return build_devnet(n_features, self.hidden_units, self.l2, seed)
+
+    def loss(self, labels, logits):
+        return cross_entropy(labels, logits)
+
+    def sample_batches(self, X, unlabeled, anomalies, n_batches, rng):
+        return sample_balanced(unlabeled, len(anomalies), n_batches, self.batch_size, rng)
+
+    def weight_shapes(self, n_features):
+        return dense_shapes(n_features, *layer_sizes(self.hidden_units), 1)
+
+    def _score(self, X):
+        return score_instances(self.weights_, X)
+
+    def _gradients(self, X):
+        return instance_gradients(self.weights_, X)
+
+
+if __name__ == "__main__":
+    from experiments import main
+
+    sys.exit(main(["seen", "--methods", "cross-entropy", *sys.argv[1:]]))

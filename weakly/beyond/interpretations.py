@@ -1,0 +1,326 @@
+"""Other interpretations of what the paper leaves open: most change one thing of a detector's set-up.
+
+    python experiments.py interpretations                 # all of them, as ./run_interpretations.sh does
+    python experiments.py interpretations --methods fsnet-natural,devnet-natural --datasets thyroid
+
+An interpretation is a separate method, with a line in methods.py. Its numbers are compared with the published
+ones of the method that it interprets. An interpretation that only changes the value of a parameter has no
+class here. Those of DSAD, FSNet, cFSNet and REPEN were first tried in prototypes. Some are here because they
+came near the published numbers: they show what may explain these. None is a default.
+"""
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from devnet import DevNet
+from dsad import DSAD, centre_of
+from feawad import FEAWAD
+from fsnet import FSNet, sample_natural_episodes
+from prenet import PReNet
+from repen import REPEN
+from weakly.loading.splits import RELEASED_SEED
+from weakly.training.batches import Batches
+from weakly.training.detector import apply_in_chunks, draw_different_pairs
+from weakly.training.keras_detector import PsiDetector
+from weakly.training.loop import RMSprop
+from weakly.training.network import keras, seed_generator, torch_uniform
+from xgbod import XGBOD
+
+FEW_ROWS = 5  # of each class, for FSNetFiveRows
+
+
+def sample_natural(unlabeled, anomalies, n_batches, batch_size, rng):
+    """Batches in which every row of U and A is equally likely at every place."""
+    drawn = rng.integers(len(unlabeled) + len(anomalies), size=(n_batches, batch_size))
+    return batches_of(drawn, unlabeled, anomalies)
+
+
+def batches_of(drawn, unlabeled, anomalies):
+    """Batches of the rows with these numbers (n_batches, b): first those of U, then those of A."""
+    return Batches(
+        unlabeled=np.concatenate([unlabeled, anomalies])[drawn],
+        # they are among the others, at different places in every batch
+        anomalies=np.zeros((len(drawn), 0), int),
+        layout=np.arange(drawn.shape[1])[np.newaxis],
+        targets=(drawn >= len(unlabeled)).astype(int),
+    )
+
+
+# ---------------------------------------------------------------------------- FSNet
+
+
+class FSNetAnomalyDistance(FSNet):
+    """FSNet with the score -d_a: how near a code is to the anomalies' prototype, regardless of d_u."""
+
+    def _score_codes(self, codes):
+        return -np.square(codes - self.anomaly_prototype_).sum(axis=1)
+
+
+class FSNetUnlabelledDistance(FSNet):
+    """FSNet with the score d_u: how far a code is from the unlabelled rows' prototype, regardless of d_a."""
+
+    def _score_codes(self, codes):
+        return np.square(codes - self.unlabeled_prototype_).sum(axis=1)
+
+
+class FSNetNaturalQueries(FSNetAnomalyDistance):
+    """FSNet with the score -d_a, and queries with the training set's share of anomalies."""
+
+    def sample_batches(self, X, unlabeled, anomalies, n_batches, rng):
+        return sample_natural_episodes(unlabeled, anomalies, n_batches, self.batch_size, rng)
+
+
+class FSNetFiveRows(FSNet):
+    """FSNet that learns from only 5 rows of U and 5 of A, drawn once per fit, prototypes included."""
+
+    def _fit(self, X, unlabeled, anomalies, rng):
+        unlabeled, anomalies = (
+            rng.choice(rows, min(FEW_ROWS, len(rows)), replace=False) for rows in (unlabeled, anomalies)
+        )
+        super()._fit(X, unlabeled, anomalies, rng)
+
+
+# ---------------------------------------------------------------------------- REPEN
+
+
+class REPENAllKnown(REPEN):
+    """REPEN with a known anomaly as the negative of every triplet."""
+
+    known_share = 1.0
+
+
+class REPENTopTen(REPEN):
+    """REPEN with its public script's fallback: the 10 highest scores if none is above the threshold."""
+
+    n_fallback = 10
+
+
+class REPENNoneKnown(REPEN):
+    """REPEN with outlier candidates from U as all negatives: REPEN without labels."""
+
+    known_share = 0.0
+
+
+class REPENSupervised(REPEN):
+    """REPEN with ADGym's triplets: known anomalies as all negatives, anchors and positives from all of U.
+
+    There are no initial scores and no candidates, so all rows of U are inliers.
+    """
+
+    def sample_batches(self, X, unlabeled, anomalies, n_batches, rng):
+        size = (n_batches, self.batch_size)
+        anchors, positives = draw_different_pairs(len(unlabeled), size, rng)
+        return Batches(
+            unlabeled=unlabeled[np.hstack([anchors, positives])],
+            anomalies=rng.integers(len(anomalies), size=size),
+            layout=np.arange(3 * self.batch_size).reshape(3, -1),
+            targets=np.full(self.batch_size, self.margin),
+        )
+
+
+# ---------------------------------------------------------------------------- Deep SAD
+
+
+class DSADNaturalBatches(DSAD):
+    """Deep SAD without oversampling: every training row is equally likely at every place of a batch."""
+
+    def sample_batches(self, X, unlabeled, anomalies, n_batches, rng):
+        return sample_natural(unlabeled, anomalies, n_batches, self.batch_size, rng)
+
+
+@dataclass(repr=False, eq=False)
+class DSADOutside(DSAD):
+    """Deep SAD as ADGym runs it, with all of its settings.
+
+    Layers 100-20-10 with batch normalisation and leaky ReLU, a linear code, Adam at 1e-4, weight decay 1e-6,
+    50 passes over all rows in batches of 128, the last epoch. ADGym never copies its autoencoder's weights to
+    the network, so there is no pre-training.
+    """
+
+    hidden_units: tuple[int, ...] = (100, 20, 10)
+    l2: float = 5e-7  # half of the weight decay, whose gradient is that of |w|^2 / 2
+    learning_rate: float = 1e-4
+    batch_size: int = 128
+
+    keeps = "last"
+
+    def sample_batches(self, X, unlabeled, anomalies, n_batches, rng):
+        """Every row once in an epoch, except those that do not fill a batch; n_batches is not used."""
+        n_rows = len(unlabeled) + len(anomalies)
+        size = min(self.batch_size, n_rows)
+        orders = [rng.permutation(n_rows)[: n_rows // size * size] for _ in range(self.epochs)]
+        drawn = np.concatenate(orders).reshape(-1, size)
+        return batches_of(drawn, unlabeled, anomalies)
+
+    def build(self, n_features, seed):
+        seeds = seed_generator(seed)
+        instance = code = keras.Input((n_features,))
+        for number, units in enumerate(self.hidden_units):
+            if number:
+                normalisation = {"momentum": 0.9, "epsilon": 1e-4, "center": False, "scale": False}
+                code = keras.layers.BatchNormalization(**normalisation, name=f"normalisation_{number}")(code)
+                code = keras.ops.leaky_relu(code, 0.01)
+            code = keras.layers.Dense(
+                units,
+                use_bias=False,
+                kernel_initializer=torch_uniform(code.shape[1], seeds),
+                kernel_regularizer=keras.regularizers.L2(self.l2),
+                name=f"hidden_{number}",
+            )(code)
+        return keras.Model(instance, code)
+
+    def optimizer(self):
+        return keras.optimizers.Adam(self.learning_rate, epsilon=1e-8)
+
+    def loss_constants(self, X, unlabeled, anomalies, model, rng):
+        # from all training rows, before the normalisation has seen any
+        self.centre_ = centre_of(apply_in_chunks(model, X, np.concatenate([unlabeled, anomalies])))
+        return (self.centre_,)
+
+    def _fit(self, X, unlabeled, anomalies, rng):
+        PsiDetector._fit(
+            self, X, unlabeled, anomalies, rng
+        )  # without the check of psi, which it does not have
+
+    def _score(self, X):
+        codes = apply_in_chunks(self.model_, X).astype(np.float64)
+        return np.square(codes - self.centre_).sum(axis=1)
+
+
+# ---------------------------------------------------------------------------- PReNet and DevNet
+
+
+class DenseRows:
+    """Dense rows only: training on sparse rows has its own RMSprop and choice of the epoch."""
+
+    takes_sparse = False
+
+
+class KerasStep(DenseRows):
+    """RMSprop as in Keras 3: steps g / sqrt(v + epsilon)."""
+
+    def optimizer(self):
+        return keras.optimizers.RMSprop(self.learning_rate, rho=0.9, epsilon=1e-7, global_clipnorm=1.0)
+
+
+class NoClipping(DenseRows):
+    """RMSprop without gradient clipping."""
+
+    def optimizer(self):
+        return RMSprop(self.learning_rate, rho=0.9, epsilon=1e-7)
+
+
+class VariableClipping(DenseRows):
+    """The gradient of each variable clipped separately to a norm of 1: Keras 3's `clipnorm`."""
+
+    def optimizer(self):
+        return RMSprop(self.learning_rate, rho=0.9, epsilon=1e-7, clipnorm=1.0)
+
+
+class LastEpoch(DenseRows):
+    """The weights at the end of the last epoch."""
+
+    keeps = "last"
+
+
+class SameBatches(DenseRows):
+    """The same batches in every run, as in the authors' scripts: only the initial weights differ."""
+
+    def sample_batches(self, X, unlabeled, anomalies, n_batches, rng):
+        rng = np.random.default_rng(RELEASED_SEED)
+        return super().sample_batches(X, unlabeled, anomalies, n_batches, rng)
+
+
+class PReNetKerasStep(KerasStep, PReNet):
+    """PReNet with Keras 3's RMSprop."""
+
+
+class PReNetNoClipping(NoClipping, PReNet):
+    """PReNet without gradient clipping."""
+
+
+class PReNetVariableClipping(VariableClipping, PReNet):
+    """PReNet with gradients clipped variable by variable."""
+
+
+class PReNetLastEpoch(LastEpoch, PReNet):
+    """PReNet with the last epoch's weights."""
+
+
+class PReNetSameBatches(SameBatches, PReNet):
+    """PReNet with the same batches in every run."""
+
+
+class PReNetNoDropout(PReNet):
+    """A2H like the deep network of the released code: without dropout."""
+
+    dropout_rate = 0.0
+
+
+class PReNetSmallLayers(PReNet):
+    """A2H with two added layers that are the size of psi's own."""
+
+    added_units = (20, 20)
+
+
+class PReNetRelationL2(PReNet):
+    """NPR with the l2 term on its relation layer too."""
+
+    relation_has_l2 = True
+
+
+class PReNetReplacement(DenseRows, PReNet):
+    """PReNet whose unlabelled rows are drawn with replacement, within a batch too."""
+
+    def sample_batches(self, X, unlabeled, anomalies, n_batches, rng):
+        batches = super().sample_batches(X, unlabeled, anomalies, n_batches, rng)
+        return batches._replace(unlabeled=rng.choice(unlabeled, batches.unlabeled.shape))
+
+
+class DevNetKerasStep(KerasStep, DevNet):
+    """DevNet with Keras 3's RMSprop."""
+
+
+class DevNetNoClipping(NoClipping, DevNet):
+    """DevNet without gradient clipping."""
+
+
+class DevNetVariableClipping(VariableClipping, DevNet):
+    """DevNet with gradients clipped variable by variable."""
+
+
+class DevNetLastEpoch(LastEpoch, DevNet):
+    """DevNet with the last epoch's weights."""
+
+
+class DevNetSameBatches(SameBatches, DevNet):
+    """DevNet with the same batches in every run."""
+
+
+class DevNetNaturalLabels(DenseRows, DevNet):
+    """DevNet without oversampling: every row of U and A is equally likely at every place of a batch."""
+
+    def sample_batches(self, X, unlabeled, anomalies, n_batches, rng):
+        return sample_natural(unlabeled, anomalies, n_batches, self.batch_size, rng)
+
+
+# ---------------------------------------------------------------------------- FEAWAD and XGBOD
+
+
+class FEAWADNoZeroRows(FEAWAD):
+    """FEAWAD that learns only from rows with a value other than 0, for w7a, where 8% of the rows have none.
+
+    The released code reconstructs such a row exactly, and then divides 0 by 0.
+    """
+
+    def _fit(self, X, unlabeled, anomalies, rng):
+        unlabeled, anomalies = (rows[X[rows].any(axis=1)] for rows in (unlabeled, anomalies))
+        super()._fit(X, unlabeled, anomalies, rng)
+
+
+class XGBODRawSVMs(XGBOD):
+    """XGBOD whose SVMs get the features as they are, as in the scripts of 2018, not their z-scores."""
+
+    def _standardized(self, X):
+        return X.astype(np.float64)

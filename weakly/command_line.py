@@ -1,0 +1,107 @@
+"""What the command lines have in common: argument types, and how an error ends a command."""
+
+import argparse
+import ast
+import difflib
+import os
+import re
+import signal
+import sys
+from contextlib import contextmanager
+
+from weakly.errors import UserError
+from weakly.writing import STANDARD_OUTPUT
+
+UNREAD = 128 + 13  # the exit code that a shell shows for a program that SIGPIPE ended
+
+
+@contextmanager
+def user_errors_end(parser):
+    """Turn a UserError into its sentence and exit code 2, as argparse does for wrong arguments.
+
+    If nothing reads the output any more, as after `| head`, the command ends silently.
+    """
+    try:
+        yield
+        print(end="", flush=True)  # flush the buffer now: at exit it would be too late
+    except UserError as error:
+        parser.error(str(error))
+    except BrokenPipeError:
+        os.dup2(os.open(os.devnull, os.O_WRONLY), STANDARD_OUTPUT)  # for what Python flushes at exit
+        sys.exit(UNREAD)
+
+
+@contextmanager
+def stopped_as_by_ctrl_c():
+    """Let SIGTERM, with which containers and job schedulers stop a program, do what Ctrl-C does."""
+    before = signal.signal(signal.SIGTERM, signal.default_int_handler)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGTERM, before)
+
+
+def refuse_unknown(parser, words):
+    """End a command whose parser did not know these words, with the option that was probably meant."""
+    if words:
+        option = words[0].partition("=")[0]
+        near = difflib.get_close_matches(option, [name for name in option_names(parser) if name != "--help"])
+        hint = f"; did you mean {near[0]}?" if near and option.startswith("-") else ""
+        parser.error(f"unrecognized arguments: {' '.join(words)}{hint}")
+
+
+def option_names(parser):
+    return [name for action in parser._actions for name in action.option_strings]
+
+
+def parse_names(text, known, what):
+    """A comma-separated list as names, each of them known."""
+    names = [name.strip() for name in text.split(",") if name.strip()]
+    for name in names:
+        if name not in known:
+            near = difflib.get_close_matches(name, known)
+            hint = f"did you mean {' or '.join(near)}?" if near else f"known: {', '.join(known)}"
+            raise argparse.ArgumentTypeError(f"unknown {what} {name!r}; {hint}")
+    if not names:
+        raise argparse.ArgumentTypeError(f"no {what} given")
+    return list(dict.fromkeys(names))
+
+
+def positive(text):
+    """A command-line argument as a whole number of at least 1."""
+    if not text.isdecimal() or int(text) < 1:
+        raise argparse.ArgumentTypeError(f"must be a whole number of at least 1, not {text!r}")
+    return int(text)
+
+
+def setting(text):
+    """A command-line argument NAME=VALUE as (name, value): a number, True, False, None or a word."""
+    name, equals, value = text.partition("=")
+    if not (equals and name.isidentifier() and re.fullmatch(r"[\w.+-]+", value)):
+        raise argparse.ArgumentTypeError(f"must be NAME=VALUE, such as margin=2, not {text!r}")
+    try:
+        return name, ast.literal_eval(value)
+    except (ValueError, SyntaxError):
+        return name, value
+
+
+def l2_setting(text):
+    """The value of --lambda as the setting l2."""
+    try:
+        value = float(text)
+    except ValueError:
+        value = -1.0
+    if not 0 <= value < float("inf"):
+        raise argparse.ArgumentTypeError(f"must be a number of at least 0, not {text!r}")
+    return "l2", value
+
+
+def rate(text):
+    """A command-line argument as a share from 0 to below 1."""
+    try:
+        value = float(text)
+    except ValueError:
+        value = -1
+    if not 0 <= value < 1:
+        raise argparse.ArgumentTypeError(f"must be a number of at least 0 and below 1, not {text!r}")
+    return value

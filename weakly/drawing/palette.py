@@ -1,0 +1,83 @@
+"""How the methods look: a colour for light pages and print, one for dark pages, and a marker.
+
+The same method looks the same on the report page and in all figures. Colours have a contrast of at least 3:1
+with the page of their theme; markers help colour-blind readers.
+"""
+
+from typing import NamedTuple
+
+from weakly.methods import METHODS
+
+
+class Look(NamedTuple):
+    light: str
+    dark: str
+    marker: str  # matplotlib's name for it
+
+
+LOOKS = {
+    "prenet": Look("#c94f00", "#ff8a3d", "o"),
+    "devnet": Look("#0072b2", "#5ab4f0", "s"),
+    "dsad": Look("#00805d", "#35c79a", "^"),
+    "fsnet": Look("#a06a00", "#f0b840", "D"),
+    "cfsnet": Look("#b4508a", "#e79fc9", "v"),
+    "repen": Look("#2b85b3", "#8fdcff", "P"),
+    "iforest": Look("#5c5c5c", "#bdbdbd", "X"),
+    "xgbod": Look("#000000", "#ffffff", "<"),
+    "pumad": Look("#661100", "#d98c7a", ">"),
+    "feawad": Look("#332288", "#a99cf5", "p"),
+    "logistic": Look("#6f7d1c", "#c9d86a", "h"),
+    "logistic-converged": Look("#8c6d00", "#ddaa33", "D"),
+    "xgboost": Look("#1b7fb8", "#56b4e9", "s"),
+    "xgboost-half": Look("#1b7fb8", "#56b4e9", ">"),
+    "xgboost-shallow": Look("#1b7fb8", "#56b4e9", "<"),
+    "catboost": Look("#007a56", "#4fd0a5", "^"),
+    "random-forest": Look("#a8457f", "#cc79a7", "P"),
+    "cross-entropy": Look("#6a3fc4", "#b9a6ff", "v"),
+    "rosas": Look("#7a4f9a", "#c49be6", "d"),
+    "trm": Look("#6b6b1f", "#cfcf6a", "h"),
+    "iprenet": Look("#22786d", "#6fd1c4", "*"),
+    "ldm": Look("#8a2f8a", "#dd8edd", "d"),
+    "a2h": Look("#117733", "#66cc88", "8"),
+    "npr": Look("#882255", "#e07aa8", "H"),
+}
+OTHERS = (Look("#5c5c5c", "#bdbdbd", "x"), Look("#7a5c3a", "#d9b98f", "+"), Look("#3f6178", "#9cc3dd", "1"))
+KIND_LOOKS = {  # of rows, in the theorem's figure
+    "anomalies": Look("#9b1b5a", "#ff86b8", "o"),
+    "normals": Look("#3f5d7d", "#9fc3e8", "s"),
+}
+OUTLINES = {  # a marker as an SVG path around 0,0; any other is drawn like the first
+    "o": "M-4.2 0a4.2 4.2 0 1 0 8.4 0a4.2 4.2 0 1 0-8.4 0z",
+    "s": "M-3.7-3.7h7.4v7.4h-7.4z",
+    "^": "M0-4.8L4.6 3.6H-4.6z",
+    "v": "M0 4.8L4.6-3.6H-4.6z",
+    "<": "M-4.8 0L3.6-4.6V4.6z",
+    ">": "M4.8 0L-3.6-4.6V4.6z",
+    "D": "M0-5L5 0L0 5L-5 0z",
+    "d": "M0-5.2L3.2 0L0 5.2L-3.2 0z",
+    "P": "M-1.5-4.5h3v3h3v3h-3v3h-3v-3h-3v-3h3z",
+    "X": "M-4.4-2.2L-2.2-4.4L0-2.2L2.2-4.4L4.4-2.2L2.2 0L4.4 2.2L2.2 4.4L0 2.2L-2.2 4.4L-4.4 2.2L-2.2 0z",
+    "p": "M0-4.8L4.6-1.5L2.8 3.9H-2.8L-4.6-1.5z",
+    "h": "M0-4.8L4.2-2.4V2.4L0 4.8L-4.2 2.4V-2.4z",
+}
+
+
+def look(method):
+    """How a method is drawn."""
+    if method in LOOKS:
+        return LOOKS[method]
+    others = [name for name in METHODS if name not in LOOKS]
+    return OTHERS[others.index(method) % len(OTHERS) if method in others else 0]
+
+
+def outline(method):
+    """The marker of a method as an SVG path."""
+    return OUTLINES.get(look(method).marker, OUTLINES["o"])
+
+
+def method_colours():
+    """A style sheet that gives each class, such as m-prenet or k-normals, its colour in both themes."""
+    looks = {f"m-{name}": look(name) for name in METHODS} | {f"k-{k}": v for k, v in KIND_LOOKS.items()}
+    return "\n".join(
+        f".{name} {{ --c: light-dark({one.light}, {one.dark}); }}" for name, one in looks.items()
+    )

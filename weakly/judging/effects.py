@@ -1,0 +1,208 @@
+"""How large a difference is, and what causes it: leads with intervals, shares of variance.
+
+A lead is PReNet's score minus another method's, averaged over data sets. Its 95% interval is a paired
+bootstrap: data sets are drawn with replacement, and runs within each of them. For printed values, which are
+already means, only data sets are drawn. With few sets the plain percentiles are too narrow, so with n sets we
+use those at +- sqrt(n / (n - 1)) t(n - 1) of the normal distribution (Hesterberg, The American Statistician
+2015). Data sets that share rows, such as the unseen ones, are not independent, and their interval is still
+too narrow.
+"""
+
+from functools import cache
+from typing import NamedTuple
+
+import numpy as np
+import pandas as pd
+from scipy.stats import norm, t
+
+from weakly.judging.cells import published_table
+from weakly.judging.tables import AVERAGE, PAPER_SET_UP, by_method, in_paper_order, paper_runs
+from weakly.loading.splits import ONE_DRAW, TRAINING_COPIES
+from weakly.methods import METHODS
+from weakly.numbers import signed
+from weakly.running.runs_file import SET_UP, RunsFile, latest_runs
+
+BOOTSTRAP_DRAWS, BOOTSTRAP_SEED = 4_000, 0  # the same results give the same interval
+
+
+class Lead(NamedTuple):
+    """A mean difference and its 95% interval, NaN where there are too few data sets for one."""
+
+    mean: float
+    low: float
+    high: float
+
+    def __str__(self):
+        if np.isnan(self.low):
+            return signed(self.mean)
+        return f"{signed(self.mean)} [{signed(self.low)}, {signed(self.high)}]"
+
+
+def lead(differences):
+    """The Lead of {data set: differences of its runs}, paired; one number per data set is enough."""
+    return _lead_over(tuple(tuple(np.asarray(values, float)) for values in differences.values()))
+
+
+@cache  # several claims and tables ask for the same lead
+def _lead_over(sets):
+    sets = [np.array(values) for values in sets]
+    means = np.array([values.mean() for values in sets])
+    if len(sets) < 2:
+        return Lead(means.mean() if len(sets) else np.nan, np.nan, np.nan)
+    rng = np.random.default_rng(BOOTSTRAP_SEED)
+    # (draws, sets): the mean of a set's runs, drawn with replacement; then the sets of each draw
+    of_runs = np.column_stack(
+        [
+            values[rng.integers(len(values), size=(BOOTSTRAP_DRAWS, len(values)))].mean(axis=1)
+            for values in sets
+        ]
+    )
+    drawn = rng.integers(len(sets), size=of_runs.shape)
+    means_drawn = np.take_along_axis(of_runs, drawn, axis=1).mean(axis=1)
+    tail = 100 * norm.sf(np.sqrt(len(sets) / (len(sets) - 1)) * t.ppf(0.975, len(sets) - 1))
+    low, high = np.percentile(means_drawn, [tail, 100 - tail])
+    return Lead(float(means.mean()), float(low), float(high))
+
+
+# ---------------------------------------------------------------------------- the printed unseen columns
+
+BEYOND_SEEN = "unseen class, beyond the seen %"
+
+
+def explained(values, *factors):
+    """The share of the variance of values (n,) that factors, lists of n levels, explain together (linear)."""
+    columns = [pd.get_dummies(pd.Series(factor)).to_numpy(float) for factor in factors]
+    design = np.column_stack([np.ones(len(values)), *columns])
+    fitted = design @ np.linalg.lstsq(design, values, rcond=None)[0]
+    return 1 - np.square(values - fitted).sum() / np.square(values - values.mean()).sum()
+
+
+def variance_by_unseen_class(ours=None, metric="auc_pr"):
+    """What explains the variance of a printed unseen column: an analysis of variance over its 28 rows.
+
+    Per method the share that the seen classes explain (14 combinations), the unseen class alone (4), and the
+    unseen class in addition to the seen ones. A detector scored on the unseen class should depend on it; for
+    comparison, the last share in our runs, if `ours` (sets, methods) has all sets of the column.
+    """
+    rows = {}
+    for method, column in by_method(published_table("unseen"), metric).items():
+        column = column.dropna()
+        by_seen, by_unseen, by_both = shares_of_classes(column)
+        rows[METHODS[method].column] = {
+            "seen classes %": 100 * by_seen,
+            "unseen class %": 100 * by_unseen,
+            BEYOND_SEEN: 100 * (by_both - by_seen),
+            "different values": column.nunique(),
+            "rows": len(column),
+        }
+        if ours is not None and method in ours and ours[method].reindex(column.index).notna().all():
+            by_seen, _, by_both = shares_of_classes(ours.loc[column.index, method])
+            rows[METHODS[method].column][f"ours: {BEYOND_SEEN}"] = 100 * (by_both - by_seen)
+    return pd.DataFrame.from_dict(rows, orient="index").rename_axis("method")
+
+
+def shares_of_classes(column):
+    """The shares of a column's variance by seen classes, by unseen class, and by both; rows: `a,b->c`."""
+    seen, unseen = zip(*(name.split("->") for name in column.index))
+    return [explained(column.to_numpy(), *factors) for factors in ([seen], [unseen], [seen, unseen])]
+
+
+AUTHORS_CLASS = "bac"  # its rows and the normal ones are the authors'; the other classes' are not
+
+
+def unseen_by_file(ours, method="xgbod", rivals=("prenet", "fsnet")):
+    """A method's mean score and its lead on the unseen sets, by the files that the anomalies come from.
+
+    A detector could learn to recognise the rows that are not the authors'. With bac unseen this only misleads
+    it, with only bac seen no label teaches it. ours: (sets, methods).
+    """
+    columns, rows = {name: METHODS[name].column for name in (method, *rivals)}, {}
+    for title, part in ours[list(columns)].groupby(ours.index.map(_files), sort=True):
+        rows[title] = {"data sets": len(part)} | part.mean().rename(columns).to_dict()
+        for rival in rivals:
+            gap = part[method] - part[rival]
+            rows[title][f"minus {columns[rival]}"] = gap.mean()
+            rows[title][f"ahead of {columns[rival]} on"] = int((gap > 0).sum())
+    return pd.DataFrame.from_dict(rows, orient="index").rename_axis("AUC-PR, weighted")
+
+
+def _files(name):
+    """Which files the anomalies of an unseen set come from, in words."""
+    seen, unseen = name.split("->")
+    if unseen == AUTHORS_CLASS:
+        return "bac unseen: all test rows are the authors'"
+    return "only bac seen: all labels are the authors'" if seen == AUTHORS_CLASS else "others"
+
+
+# ---------------------------------------------------------------------------- what moves the numbers
+
+FACTORS = {
+    "released": "initial weights and batches",
+    **{protocol: f"the {factor}" for protocol, factor in ONE_DRAW.items()},
+    "redrawn": "all of them",
+}
+
+
+def spread_by_factor(results_dir, methods=("prenet", "devnet")):
+    """The standard deviation of AUC-PR over runs in which one factor changes, per method and exact data set.
+
+    One row per data set, columns (method, factor); empty without runs of all protocols.
+    """
+    runs = paper_runs(results_dir, "seen", *FACTORS)
+    runs = runs[(runs["data_status"] == "exact") & runs["method"].isin(methods)]
+    spreads = (
+        runs.groupby(["dataset", "method", "protocol"])["score"].std(ddof=0).unstack(["method", "protocol"])
+    )
+    wanted = [(method, protocol) for method in methods for protocol in FACTORS]
+    if not set(wanted) <= set(spreads.columns):
+        return pd.DataFrame()
+    order = [name for name in runs["dataset"].unique() if name in spreads.dropna().index]
+    spreads = spreads.loc[order, wanted]
+    spreads.columns = pd.MultiIndex.from_tuples([(METHODS[m].column, FACTORS[p]) for m, p in wanted])
+    return spreads
+
+
+def contamination_kinds(results_dir):
+    """AUC-PR with the authors' contamination, with copies of training anomalies only, and with none.
+
+    A row per data set and their average, columns (method, kind), for the methods that have all three. The
+    authors copy anomalies of the whole data set, those of the test set too, and label the copies 0.
+    """
+    runs = RunsFile(results_dir, "seen").read()
+    kinds = {
+        "authors'": ("released", PAPER_SET_UP["contamination"]),
+        "training only": (TRAINING_COPIES, PAPER_SET_UP["contamination"]),
+        "none": ("released", 0.0),
+    }
+    columns = {}
+    for kind, (protocol, rate) in kinds.items():
+        set_up = PAPER_SET_UP | {"protocol": protocol, "contamination": rate}
+        asked = runs[SET_UP].isin({name: (value,) for name, value in set_up.items()}).all(axis=1)
+        part = latest_runs(runs[asked & (runs["data_status"] == "exact")])
+        for method, of_method in part.groupby("method"):
+            columns[method, kind] = of_method.groupby("dataset")["auc_pr"].mean()
+    table = pd.DataFrame(columns).dropna()
+    complete = [name for name in METHODS if all((name, kind) in table for kind in kinds)]
+    table = table.reindex(
+        index=in_paper_order(table.index), columns=pd.MultiIndex.from_product([complete, kinds])
+    )
+    if table.size:
+        table.loc[AVERAGE] = table.mean()
+    return table
+
+
+def shares_of_factors(spreads):
+    """Each factor's share of the sum of the variances, in per cent, over data sets: a row per method.
+
+    All data sets have the same weight, regardless of their spread. If the factors do not interact, the sum
+    is the variance of `all of them`.
+    """
+    rows = {}
+    for method in dict.fromkeys(spreads.columns.get_level_values(0)):
+        variances = spreads[method].drop(columns=FACTORS["redrawn"]) ** 2
+        shares = 100 * variances.div(variances.sum(axis=1), axis=0)
+        rows[method] = {f"{name} %": value for name, value in shares.mean().items()}
+        rows[method]["largest factor on"] = ", ".join(
+            f"{name} {count} of {len(shares)}" for name, count in shares.idxmax(axis=1).value_counts().items()
+        )
+    return pd.DataFrame.from_dict(rows, orient="index").rename_axis("method")

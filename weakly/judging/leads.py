@@ -1,0 +1,89 @@
+"""PReNet's lead over each method and the methods' ranks, on the paper's values and on ours.
+
+    from weakly.judging.leads import all_scores, lead_table
+    leads = lead_table(all_scores(sources_by_name("results/reference")))
+
+A lead is PReNet's mean minus the method's, over the data sets that both have, with its 95% interval
+(effects.py). The paper's values are those on our data sets, so that all sources are comparable.
+"""
+
+from typing import NamedTuple
+
+import numpy as np
+import pandas as pd
+
+from weakly.judging.ranks import nemenyi_critical_difference
+from weakly.judging.score_rules import ALL_METHODS
+from weakly.judging.sources import NotTestable
+from weakly.judging.statistics import MIN_SETS, average_ranks
+from weakly.judging.tables import PAPER_METRICS
+
+EXPERIMENTS = ("seen", "unseen")
+COLUMNS = ["experiment", "metric", "method", "source", "sets", "status", "mean", "low", "high"]
+
+
+def all_scores(sources):
+    """{(experiment, metric, source): scores of all methods that have enough data sets}; sources by name."""
+    found = {}
+    for name, source in sources.items():
+        for experiment in EXPERIMENTS:
+            for metric in PAPER_METRICS:
+                try:
+                    found[experiment, metric, name] = source.scores(experiment, metric, ALL_METHODS)
+                except NotTestable:
+                    continue
+    return found
+
+
+def lead_table(scores):
+    """The leads over all methods; scores: see all_scores."""
+    rows = []
+    for key, of_source in scores.items():
+        experiment, metric, source = key
+        for method in of_source.values.columns.drop("prenet"):
+            n_sets = len(of_source.values[["prenet", method]].dropna())
+            lead = of_source.lead(method)
+            rows.append((experiment, metric, method, source, n_sets, of_source.status, *lead))
+    return pd.DataFrame(rows, columns=COLUMNS)
+
+
+def closest_rival(leads, experiment, source, metric="auc_pr"):
+    """The row of the method that PReNet leads by least, or trails by most; None without any.
+
+    Only methods that every source has are considered, so that all sources choose from the same ones.
+    """
+    part = leads[(leads["experiment"] == experiment) & (leads["metric"] == metric)]
+    n_sources = part["source"].nunique()
+    common = part.groupby("method")["source"].transform("nunique") == n_sources
+    part = part[common & (part["source"] == source)]
+    return None if part.empty else part.loc[part["mean"].idxmin()]
+
+
+class Ranking(NamedTuple):
+    """Average ranks of the methods over the data sets that all of them have, the best first."""
+
+    experiment: str
+    metric: str
+    source: str
+    status: str
+    ranks: pd.Series
+    n_sets: int
+    critical_difference: float  # Nemenyi, 5%
+
+
+def rankings(scores):
+    """The ranking of each experiment, metric and source; scores: see all_scores."""
+    found = []
+    for (experiment, metric, source), of_source in scores.items():
+        values = of_source.values.dropna().round(6)  # the decimals that tables have
+        if len(values) < MIN_SETS or values.shape[1] < 3:
+            continue
+        ranks = average_ranks(values)["ordinal"].sort_values(kind="stable")
+        distance = nemenyi_critical_difference(values.shape[1], len(values))
+        about = experiment, metric, source, of_source.status
+        found.append(Ranking(*about, ranks=ranks, n_sets=len(values), critical_difference=distance))
+    return found
+
+
+def interval_is_above_zero(row):
+    return bool(np.isfinite(row["low"]) and row["low"] > 0)

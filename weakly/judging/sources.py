@@ -1,0 +1,241 @@
+"""What a claim is tested on: the paper's printed values, our runs with the authors' draws and with new ones.
+
+All three have the same interface, so that one rule judges them all. A source that lacks the results raises
+NotTestable with the command that produces them.
+"""
+
+import functools
+from typing import Any, NamedTuple
+
+import numpy as np
+import pandas as pd
+
+from weakly.judging.effects import lead
+from weakly.judging.statistics import MIN_SETS, counted_scores, published_scores, scores
+from weakly.judging.tables import counted_status, find_table, paper_runs, read_frame, read_table
+from weakly.methods import METHODS, method_group
+
+# The protocol of new draws: a new split, new labels and real contamination in every run. The label curves use
+# the authors' procedure with other seeds.
+NEW_DRAWS = {"labels": "redrawn"}
+OTHER_NEW_DRAWS = "independent"
+PRINTED = "printed"  # the data status of what the paper prints
+
+
+class NotTestable(Exception):
+    """Why a claim cannot be judged: what is missing, and the command that produces it."""
+
+
+class Scores(NamedTuple):
+    """Scores by data set and method, the runs behind them if known, and the data in words."""
+
+    values: pd.DataFrame  # data sets by methods
+    runs: Any  # {method: data sets by runs}, or None
+    status: str  # "exact", "partial" or PRINTED
+    words: str
+
+    def restricted(self, values):
+        """The same for some of the data sets only."""
+        words = self.words.replace(f"{len(self.values)} ", f"{len(values)} ", 1)
+        return self._replace(values=values, words=words)
+
+    def lead(self, method):
+        """PReNet's lead over a method, with its interval, over the data sets that both have."""
+        differences = (self.values["prenet"] - self.values[method]).dropna()
+        if self.runs is None or not {"prenet", method} <= set(self.runs):
+            return lead({name: [value] for name, value in differences.items()})
+        of_runs = (self.runs["prenet"] - self.runs[method]).reindex(differences.index).to_numpy(float)
+        known = zip(differences.items(), (values[~np.isnan(values)] for values in of_runs))
+        return lead({name: values if len(values) else [mean] for (name, mean), values in known})
+
+
+def data_in_words(n_sets, status):
+    sets = f"set{'s' * (n_sets != 1)}"
+    return f"{n_sets} exact data {sets}" if status == "exact" else f"partial data, {n_sets} {sets}"
+
+
+def listed(texts):
+    return ", ".join(texts) or "none"
+
+
+def display(names):
+    return listed(METHODS[name].column for name in names)
+
+
+class PublishedTables:
+    """The paper's printed values, for all its data sets or for those that we have."""
+
+    def __init__(self, ours=None):
+        self._ours = ours
+        self.is_yardstick = ours is not None  # ours are compared with the printed values themselves
+        self.title = "the paper's values, all its sets" if ours is None else "the paper's values, our sets"
+
+    def scores(self, experiment, metric, methods, at_least=MIN_SETS):
+        values = published_scores(experiment, metric)
+        values = values[[name for name in methods if name in values]]
+        words = f"{len(values)} printed sets"
+        if self._ours is not None:
+            sets, status = self._ours.data_sets(experiment, metric)
+            values = values[values.index.isin(sets)]
+            words = f"{len(values)} printed sets that we have{' in part' if status == 'partial' else ''}"
+            if len(values) < at_least:
+                raise NotTestable(
+                    f"We have {len(values)} of these data sets, but at least {at_least} are needed."
+                )
+        return Scores(values, None, PRINTED, words)
+
+    def sweep(self, *_, **__):
+        raise NotTestable("The paper shows this in a figure, without its numbers.")
+
+    def runs(self, *_):
+        raise NotTestable("The paper prints only means, without single runs or standard deviations.")
+
+    def interpretations(self, *_):
+        raise NotTestable("The paper does not print these results.")
+
+    def theorem(self):
+        raise NotTestable("The paper prints no scores.")
+
+
+class OurTables:
+    """The tables of one folder, with the authors' draws or with new ones."""
+
+    is_yardstick = False
+
+    def __init__(self, results_dir, new_draws=False):
+        self._new_draws = new_draws
+        self.has_pairs = new_draws  # whether run r has its own draws, which all methods share
+        self.title = "ours, new draws" if new_draws else "ours, the authors' draws"
+        # many claims need the same tables; they are kept as long as this object and never changed
+        self._found = functools.cache(functools.partial(find_table, results_dir))
+        self._paper_runs = functools.cache(functools.partial(paper_runs, results_dir))
+        self._counted = functools.cache(self._count)
+        self._runs = functools.cache(self._runs_by_method)
+        self._swept = functools.cache(self._scores_by_value)
+
+    def _protocol(self, experiment):
+        return NEW_DRAWS.get(experiment, OTHER_NEW_DRAWS) if self._new_draws else "released"
+
+    def command(self, experiment, *options):
+        driver = "contamination" if experiment == "theorem" else experiment
+        protocol = self._protocol(experiment)
+        options += ("--theorem",) * (experiment == "theorem")
+        options += (f"--protocol {protocol}",) * (protocol != "released")
+        return " ".join([f"./run_{driver}.sh", *options])
+
+    def _table(self, experiment, *options, read=read_table):
+        protocol = self._protocol(experiment)
+        suffix = "" if protocol == "released" else f"_{protocol}"
+        table = self._found(experiment, suffix, read)
+        if table is None:
+            raise NotTestable(f"No results yet: run {self.command(experiment, *options)}.")
+        return table
+
+    def _count(self, experiment, metric, *options):
+        """The scores that count and their status; options are those of the command that makes them."""
+        return counted_scores(self._table(experiment, *options), metric)
+
+    def data_sets(self, experiment, metric):
+        """The data sets of an experiment that count, and their status."""
+        values, status = self._counted(experiment, metric)
+        return list(values.index[values["prenet"].notna()]) if "prenet" in values else [], status
+
+    def scores(self, experiment, metric, methods, at_least=MIN_SETS):
+        """The scores that count, of those of `methods` with enough data sets."""
+        options = ["--methods all"] if set(methods) & set(method_group("appendix")) else []
+        values, status = self._counted(experiment, metric, *options)
+        values = values[[name for name in methods if name in values]]
+        values = values[values["prenet"].notna()] if "prenet" in values else values.iloc[:0]
+        values = values.loc[:, values.notna().sum() >= at_least]
+        if values.shape[1] < 2:
+            other = display(methods[1:]) if len(methods) == 2 else "another method"
+            needs = f"This needs PReNet and {other} on at least {at_least} data set{'s' * (at_least > 1)}"
+            raise NotTestable(f"{needs}: run {self.command(experiment, *options)}.")
+        runs = self._runs(experiment, metric)
+        return Scores(values, runs, status, data_in_words(len(values), status))
+
+    def _runs_by_method(self, experiment, metric):
+        """{method: data sets by runs}, None if there is no runs file."""
+        runs = self._paper_runs(experiment, self._protocol(experiment))
+        column = "score" if metric == "auc_pr" else metric
+        return {
+            method: part.pivot(index="dataset", columns="run", values=column)
+            for method, part in runs.groupby("method")
+        } or None
+
+    def runs(self, experiment, methods):
+        """{method: AUC-PR of data sets by runs} on the exact data sets that all of them have."""
+        runs = self._paper_runs(experiment, self._protocol(experiment))
+        runs = runs[runs["method"].isin(methods) & (runs["data_status"] == "exact")]
+        found = {
+            name: part.pivot(index="dataset", columns="run", values="score")
+            for name, part in runs.groupby("method")
+        }
+        common = [
+            name
+            for name in runs["dataset"].unique()
+            if all(method in found and name in found[method].index for method in methods)
+        ]
+        if not common:
+            raise NotTestable(f"No runs on exact data: run {self.command(experiment)}.")
+        return {method: found[method].loc[common] for method in methods}
+
+    def _scores_by_value(self, experiment, parameter, status):
+        """{value: scores on all data sets of a status} of a parameter."""
+        table = self._table(experiment)
+        by_value = table[table["parameter"] == parameter].groupby("value")
+        return {float(value): scores(part, statuses=(status,)) for value, part in by_value}
+
+    def sweep(self, experiment, parameter, needed, wanted=lambda name: True, at_least=1):
+        """{value: scores on the data sets that count} of a parameter, which must have the needed values.
+
+        Also returns their status and the data in words.
+        """
+        table = self._table(experiment)
+        table = table[(table["parameter"] == parameter) & table["dataset"].map(wanted)]
+        status = counted_status(table["status"][table["mean"].notna()])
+        by_value = {
+            value: part[part.index.isin(table["dataset"])].dropna(axis=1, how="all")
+            for value, part in self._swept(experiment, parameter, status).items()
+        }
+        if any(value not in by_value or "prenet" not in by_value[value] for value in needed):
+            missing = f"Values of {parameter} or data sets are missing"
+            raise NotTestable(f"{missing}: run {self.command(experiment)}.")
+        at_value = [by_value[value]["prenet"].dropna() for value in needed]
+        common = [name for name in at_value[0].index if all(name in other.index for other in at_value)]
+        if len(common) < at_least:
+            few = f"Only {data_in_words(len(common), status)}, but at least {at_least} are needed"
+            raise NotTestable(f"{few}: run {self.command(experiment)}.")
+        at = {value: part.loc[part.index.isin(common)] for value, part in by_value.items()}
+        return at, status, data_in_words(len(common), status)
+
+    def interpretations(self, names):
+        """AUC-PR of these interpretations and of the methods they interpret, on the exact data sets."""
+        bases = {METHODS[name].interpretation_of for name in names}
+        parts = {"seen": bases, "interpretations": set(names)}
+        tables = [self._table(experiment) for experiment in parts]
+        chosen = [table[table["method"].isin(part)] for table, part in zip(tables, parts.values())]
+        values = scores(pd.concat(chosen))
+        known = [name for name in names if name in values and METHODS[name].interpretation_of in values]
+        if not known or values[known].dropna().empty:
+            raise NotTestable(f"No results yet: run {self.command('interpretations')}.")
+        return values
+
+    def theorem(self):
+        """theorem.csv on the data that counts, and its status."""
+        table = self._table("theorem", read=read_frame)
+        status = counted_status(table["status"])
+        measured = ["mean_score_anomalies", "mean_score_normals"]
+        table = table[table["status"] == status].dropna(subset=measured)
+        if table.empty or table["share"].min() > 2 / 3:
+            raise NotTestable(f"No scores on real data: run {self.command('theorem')}.")
+        return table, status
+
+
+PUBLISHED, RELEASED, REDRAWN = "published", "the authors' draws", "new draws"  # the sources, in short
+
+
+def sources_by_name(results_dir):
+    """The sources for the results of a folder; the paper's values are those on our data sets."""
+    ours = OurTables(results_dir)
+    return {PUBLISHED: PublishedTables(ours), RELEASED: ours, REDRAWN: OurTables(results_dir, new_draws=True)}

@@ -1,0 +1,106 @@
+"""What a verdict on a claim is, and how the parts of a claim make one.
+
+The verdicts, the same for all claims:
+  supported          as the paper says, in direction, size and significance
+  weakened           the direction is the paper's, but not the size or the significance
+  contradicted       the direction is not the paper's, whether or not the difference is significant
+  not testable here  the results are missing, or the paper does not print what the rule needs
+
+A claim about several methods or data sets has a part for each. A claim about *every* one is supported only if
+all parts are and none is missing. A claim about *most* of them, or about examples, is supported if more than
+half of the parts are. Otherwise it is weakened if more than half of the parts at least have the paper's
+direction, and contradicted if not. A claim about every method is also contradicted if one method is
+significantly better. Where a rule has a threshold, the evidence gives the verdicts at half and at twice it.
+"""
+
+from typing import NamedTuple
+
+from weakly.judging.sources import NotTestable, display, listed
+from weakly.judging.statistics import MIN_SETS
+from weakly.judging.tables import METRICS
+
+CLAIM_VERDICTS = ("supported", "weakened", "contradicted", "not testable here")
+SUPPORTED, WEAKENED, CONTRADICTED, UNTESTABLE = CLAIM_VERDICTS
+
+
+class Finding(NamedTuple):
+    """What one source says about a claim."""
+
+    verdict: str  # one of CLAIM_VERDICTS
+    evidence: str  # the figures, or what is missing
+    status: str = ""  # of the data: exact, partial or printed
+
+
+class Part(NamedTuple):
+    """What holds for one method, data set or point that a claim is about."""
+
+    verdict: str
+    text: str = ""
+    is_reversed: bool = False  # significantly
+
+
+def counted(parts, *verdicts):
+    return sum(part.verdict in verdicts for part in parts)
+
+
+def of_every(parts, missing=()):
+    """The verdict on a claim about every one of its parts, some of which may be missing."""
+    if any(part.is_reversed for part in parts):
+        return CONTRADICTED
+    if counted(parts, SUPPORTED) == len(parts) and parts and not missing:
+        return SUPPORTED
+    return _by_majority(parts)
+
+
+def of_most(parts, missing=()):
+    """The verdict on a claim about most of its parts, or about examples."""
+    return SUPPORTED if counted(parts, SUPPORTED) > len(parts) / 2 else _by_majority(parts)
+
+
+def _by_majority(parts):
+    """Whether most parts at least have the paper's direction."""
+    if not parts:
+        raise NotTestable("None of what the claim is about was run.")
+    return WEAKENED if counted(parts, SUPPORTED, WEAKENED) > len(parts) / 2 else CONTRADICTED
+
+
+def by_direction(is_right, is_enough):
+    """The verdict on a single statement: whether its direction and its size are the paper's."""
+    return SUPPORTED if is_right and is_enough else WEAKENED if is_right else CONTRADICTED
+
+
+def at_half_and_twice(rule, threshold, unit=""):
+    """The Finding of rule(threshold), with what it would be at half the threshold and at twice."""
+    finding = rule(threshold)
+    others = {value: rule(value).verdict for value in (threshold / 2, 2 * threshold)}
+    if set(others.values()) == {finding.verdict}:
+        text = f"The verdict is the same at half and at twice the threshold of {threshold:g}{unit}."
+    else:
+        text = "; ".join(f"at {value:g} {verdict}" for value, verdict in others.items())
+        text = f"The threshold is {threshold:g}{unit}; {text}."
+    return finding._replace(evidence=f"{finding.evidence} {text}")
+
+
+# ---------------------------------------------------------------------------- wording
+
+
+def grouped(parts, words):
+    """Parts as text, by verdict: words are {verdict: what it means here}."""
+    groups = {verdict: [part.text for part in parts if part.verdict == verdict] for verdict in CLAIM_VERDICTS}
+    return "; ".join(f"{words[verdict]} {listed(texts)}" for verdict, texts in groups.items() if texts)
+
+
+def missing_from(run, wanted):
+    return [name for name in wanted if name not in run]
+
+
+def not_run(missing):
+    return f"; not tested (not run, or on fewer than {MIN_SETS} sets): {display(missing)}" if missing else ""
+
+
+def capital(text):
+    return text[0].upper() + text[1:]
+
+
+def said(text, scores, metric="auc_pr"):
+    return f"{capital(text)} ({METRICS[metric]}, {scores.words})."

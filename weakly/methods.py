@@ -1,0 +1,167 @@
+"""The table of methods. To add one, write its file and add its line here."""
+
+import importlib
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True)
+class Method:
+    column: str  # its name in the paper's tables; an interpretation adds what it changes
+    module: str
+    class_name: str
+    # where it is compared: Tables 2 and 3, `appendix` C.1, the `ablation` of Table 4, as an `interpretation`,
+    # or next to the paper's methods in run_today.sh and run_crosscheck.sh (`today`, `outside`)
+    group: str = "table"
+    settings: tuple = ()  # (parameter, value) pairs other than its class's defaults
+    uses_labels: bool = True
+    # it splits features at thresholds, which hardly depend on their scaling: it gets them as they are
+    is_tree: bool = False
+    can_be_saved: bool = True  # as a model of detect.py, which offers no variants or interpretations
+    interpretation_of: str = ""  # the method that an interpretation is compared with
+
+
+# the modules of methods beyond the paper
+CLASSIFIERS, INTERPRETATIONS = "weakly.beyond.classifiers", "weakly.beyond.interpretations"
+
+METHODS = {
+    "prenet": Method("PReNet", "prenet", "PReNet"),
+    "devnet": Method("DevNet", "devnet", "DevNet"),
+    "dsad": Method("DSAD", "dsad", "DSAD"),
+    "fsnet": Method("FSNet", "fsnet", "FSNet"),
+    "cfsnet": Method("cFSNet", "fsnet", "CFSNet"),
+    "repen": Method("REPEN", "repen", "REPEN"),
+    "iforest": Method(
+        "iForest", "iforest_baseline", "IForest", uses_labels=False, is_tree=True, can_be_saved=False
+    ),
+    "xgbod": Method("XGBOD", "xgbod", "XGBOD", "appendix", is_tree=True),
+    "pumad": Method("PUMAD", "pumad", "PUMAD", "appendix"),
+    "feawad": Method("FEAWAD", "feawad", "FEAWAD", "appendix"),
+    "logistic": Method("Logistic", CLASSIFIERS, "Logistic", "today"),
+    "logistic-converged": Method(
+        "Logistic, conv.",
+        CLASSIFIERS,
+        "Logistic",
+        "today",
+        (("tol", 1e-8), ("max_iter", 1_000)),
+    ),
+    "xgboost": Method("XGBoost", CLASSIFIERS, "XGBoost", "today", is_tree=True),
+    "xgboost-half": Method(
+        "XGBoost, 0.5", CLASSIFIERS, "XGBoost", "today", (("base_score", 0.5),), is_tree=True
+    ),
+    # XGBOD without its added features: the same settings of XGBoost
+    "xgboost-shallow": Method(
+        "XGBoost, shallow",
+        CLASSIFIERS,
+        "XGBoost",
+        "today",
+        (("base_score", 0.5), ("max_depth", 3), ("learning_rate", 0.1)),
+        is_tree=True,
+    ),
+    "catboost": Method("CatBoost", CLASSIFIERS, "CatBoost", "today", is_tree=True),
+    "random-forest": Method("Random forest", CLASSIFIERS, "RandomForest", "today", is_tree=True),
+    "cross-entropy": Method("Cross-entropy", "weakly.beyond.cross_entropy", "CrossEntropy", "today"),
+    "rosas": Method("RoSAS", "weakly.beyond.rosas", "RoSAS", "today"),
+    "rosas-validated": Method(
+        "RoSAS, validated", "weakly.beyond.rosas", "RoSASValidated", "validated", can_be_saved=False
+    ),
+    "trm": Method("TRM", "prenet", "PReNet", "ablation", (("variant", "TRM"),)),
+    "iprenet": Method("iPReNet", "prenet", "PReNet", "ablation", (("variant", "iPReNet"),)),
+    "ldm": Method("LDM", "prenet", "PReNet", "ablation", (("variant", "LDM"),)),
+    "a2h": Method("A2H", "prenet", "PReNet", "ablation", (("variant", "A2H"),)),
+    "npr": Method("NPR", "prenet", "PReNet", "ablation", (("variant", "NPR"),)),
+}
+
+
+def interpretation(base, difference, class_name=None, group="interpretation", **settings):
+    """One change to a method's set-up: other settings of its class, or a class of INTERPRETATIONS."""
+    of = METHODS[base]
+    module, class_name = (INTERPRETATIONS, class_name) if class_name else (of.module, of.class_name)
+    changed, column = tuple((dict(of.settings) | settings).items()), f"{of.column}, {difference}"
+    return Method(column, module, class_name, group, changed, is_tree=of.is_tree, interpretation_of=base)
+
+
+# Other interpretations of what the text leaves open.
+METHODS |= {
+    "dsad-linear": interpretation("dsad", "linear code layer", code_layer="linear"),
+    "dsad-plain": interpretation("dsad", "plain distance", distance="plain"),
+    "dsad-autoencoder": interpretation("dsad", "autoencoder", pretrain=True),
+    "dsad-autoencoder-plain": interpretation("dsad", "autoencoder, plain", pretrain=True, distance="plain"),
+    "dsad-hinge": interpretation("dsad", "hinge", anomaly_term="hinge"),
+    "dsad-autoencoder-hinge": interpretation(
+        "dsad", "autoencoder, hinge", pretrain=True, anomaly_term="hinge"
+    ),
+    "fsnet-anomalies": interpretation("fsnet", "score -d_a", "FSNetAnomalyDistance"),
+    "fsnet-unlabelled": interpretation("fsnet", "score d_u", "FSNetUnlabelledDistance"),
+    "fsnet-natural": interpretation("fsnet", "natural queries, -d_a", "FSNetNaturalQueries"),
+    # 1 epoch of 20 batches
+    "fsnet-20-updates": interpretation("fsnet", "20 updates, -d_a", "FSNetAnomalyDistance", epochs=1),
+    "fsnet-5-rows": interpretation("fsnet", "5 rows per class", "FSNetFiveRows"),
+    "cfsnet-balanced": interpretation("cfsnet", "balanced queries", episodes="balanced"),
+    "cfsnet-cost-tenth": interpretation(
+        "cfsnet", "balanced, cost 0.1", episodes="balanced", anomaly_cost=0.1
+    ),
+    "cfsnet-cost-10": interpretation("cfsnet", "balanced, cost 10", episodes="balanced", anomaly_cost=10.0),
+    "cfsnet-cost-600": interpretation(
+        "cfsnet", "balanced, cost 600", episodes="balanced", anomaly_cost=600.0
+    ),
+    "repen-rmsprop": interpretation("repen", "RMSprop", optimizer_name="rmsprop"),
+    "repen-rmsprop-margin-1": interpretation(
+        "repen", "RMSprop, margin 1", optimizer_name="rmsprop", margin=1.0
+    ),
+    "repen-top-10": interpretation("repen", "top-10 fallback", "REPENTopTen"),
+    "repen-all-known": interpretation("repen", "all negatives known", "REPENAllKnown"),
+    "repen-none-known": interpretation("repen", "no negative known", "REPENNoneKnown"),
+    "prenet-keras-step": interpretation("prenet", "Keras 3's step", "PReNetKerasStep"),
+    "prenet-no-clipping": interpretation("prenet", "no clipping", "PReNetNoClipping"),
+    "prenet-variable-clipping": interpretation("prenet", "clipping by variable", "PReNetVariableClipping"),
+    "prenet-last-epoch": interpretation("prenet", "last epoch", "PReNetLastEpoch"),
+    "prenet-same-batches": interpretation("prenet", "same batches", "PReNetSameBatches"),
+    "prenet-large-l2": interpretation("prenet", "l2 0.1", l2=0.1),
+    "prenet-small-l2": interpretation("prenet", "l2 0.001", l2=0.001),
+    "prenet-paper-order": interpretation("prenet", "pairs as in Eq. 6", pair_order="paper"),
+    "prenet-replacement": interpretation("prenet", "u with replacement", "PReNetReplacement"),
+    "devnet-keras-step": interpretation("devnet", "Keras 3's step", "DevNetKerasStep"),
+    "devnet-no-clipping": interpretation("devnet", "no clipping", "DevNetNoClipping"),
+    "devnet-variable-clipping": interpretation("devnet", "clipping by variable", "DevNetVariableClipping"),
+    "devnet-last-epoch": interpretation("devnet", "last epoch", "DevNetLastEpoch"),
+    "devnet-same-batches": interpretation("devnet", "same batches", "DevNetSameBatches"),
+    "devnet-large-l2": interpretation("devnet", "l2 0.1", l2=0.1),
+    "devnet-small-l2": interpretation("devnet", "l2 0.001", l2=0.001),
+    "devnet-natural": interpretation("devnet", "natural labels", "DevNetNaturalLabels"),
+    "feawad-raw-residual": interpretation(
+        "feawad", "paper's net and residual", residual_term="paper", input_layer=False
+    ),
+    "feawad-no-zero-rows": interpretation("feawad", "no all-zero rows", "FEAWADNoZeroRows"),
+    "xgbod-raw-svms": interpretation("xgbod", "SVMs on raw features", "XGBODRawSVMs"),
+    "a2h-no-dropout": interpretation("a2h", "no dropout", "PReNetNoDropout"),
+    "a2h-small": interpretation("a2h", "20-20-20", "PReNetSmallLayers"),
+    "npr-l2": interpretation("npr", "l2 on the relation", "PReNetRelationL2"),
+    "trm-2m": interpretation("trm", "labels 2m", margin=8.0),
+    "iprenet-2m": interpretation("iprenet", "label 2m", margin=8.0),
+} | {
+    # Sec. 5.2: "one hidden layer performs better and more stably than two or more"
+    f"{base}-two-layers": interpretation(base, "two hidden layers", hidden_units=(20, 20))
+    for base in ("prenet", "devnet", "dsad", "fsnet", "cfsnet", "repen")
+}
+
+# The differences between ADGym's versions of two methods and ours, for run_crosscheck.sh.
+METHODS |= {
+    "dsad-linear-code": interpretation("dsad", "linear code", group="outside", code_layer="linear"),
+    "dsad-natural": interpretation("dsad", "natural batches", "DSADNaturalBatches", "outside"),
+    "dsad-three-layers": interpretation("dsad", "100-20-10", group="outside", hidden_units=(100, 20, 10)),
+    "dsad-adgym": interpretation("dsad", "all as in ADGym", "DSADOutside", "outside"),
+    "repen-known-only": interpretation("repen", "known negatives only", "REPENAllKnown", "outside"),
+    "repen-supervised": interpretation("repen", "ADGym's triplets", "REPENSupervised", "outside", l2=0.0),
+}
+
+
+def method_group(*groups: str) -> list[str]:
+    """Names of the methods of some groups, in the order of the table."""
+    return [name for name, method in METHODS.items() if method.group in groups]
+
+
+def make_detector(name: str, **settings):
+    """A new detector of this method; imports its module now, but TensorFlow only to fit a network."""
+    method = METHODS[name]
+    detector_class = getattr(importlib.import_module(method.module), method.class_name)
+    return detector_class(**dict(method.settings) | settings)

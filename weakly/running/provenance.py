@@ -1,0 +1,115 @@
+"""How results were made: results/<name>_provenance.json next to each results/<name>_runs.csv.
+
+There is one entry per start of a driver that made runs: when, for how long, with which command, commit,
+versions, machine and data. If the driver is killed, the entry may lack its last half minute, but the runs
+file lacks no run.
+"""
+
+import datetime
+import json
+import os
+import platform
+import resource
+import shlex
+import sys
+from pathlib import Path
+
+from weakly.memory import peak_bytes
+from weakly.paths import ROOT
+from weakly.source_code import module_name
+from weakly.versions import commit, package_versions
+from weakly.writing import written_whole
+
+SECONDS_BETWEEN_SAVES = 30
+
+
+def now():
+    return datetime.datetime.now(datetime.timezone.utc)
+
+
+def provenance_path(results_dir, label):
+    return Path(results_dir) / f"{label}_provenance.json"
+
+
+def read_sessions(path):
+    """The entries of a provenance file; none if it is missing or damaged: results are valid without it."""
+    try:
+        sessions = json.loads(path.read_text())["sessions"]
+        return [entry for entry in sessions if isinstance(entry, dict)]
+    except (OSError, ValueError, KeyError, TypeError):
+        return []
+
+
+class Session:
+    """The entry of the current driver, added to the file with its first run and kept up to date."""
+
+    def __init__(self, results_dir, label, data, row_orders):
+        """data is {data set: hash of its arrays}, row_orders {data set: how well its row order is known}."""
+        self._path, self._started, self._saved = provenance_path(results_dir, label), now(), None
+        self._earlier = read_sessions(self._path)
+        self.entry = {
+            "started": self._started.isoformat(timespec="seconds"),
+            "seconds": 0.0,
+            "command": command(),
+            "runs_made": 0,
+            "peak_memory_mb": peak_memory_mb(),
+            "commit": commit(),
+            "python": platform.python_version(),
+            "packages": package_versions(),
+            "machine": machine(),
+            "data": data,
+            "row_orders": row_orders,
+        }
+
+    def count_run(self):
+        """Count a run; saves the entry if it was not saved for a while."""
+        self.entry["runs_made"] += 1
+        if self._saved is None or (now() - self._saved).total_seconds() > SECONDS_BETWEEN_SAVES:
+            self.save()
+
+    def save(self):
+        self._saved = now()
+        self.entry["seconds"] = round((self._saved - self._started).total_seconds(), 1)
+        self.entry["peak_memory_mb"] = peak_memory_mb()
+        with written_whole(self._path) as file:
+            file.write(json.dumps({"sessions": [*self._earlier, self.entry]}, indent=1).encode())
+
+
+def command():
+    """The command of this process, as a user would type it."""
+    path = Path(sys.argv[0]).resolve()
+    is_in_folder = path.is_relative_to(ROOT) and path.parent != ROOT  # such as tools/, started with -m
+    started = ["-m", module_name(path)] if is_in_folder else [path.name]
+    return shlex.join(["python", *started, *sys.argv[1:]])
+
+
+def describe(entry):
+    """A sentence about the time and memory of an entry's runs."""
+    minutes, seconds = divmod(round(entry["seconds"]), 60)
+    driver, worker = entry["peak_memory_mb"].values()
+    runs = "1 run" if entry["runs_made"] == 1 else f"{entry['runs_made']:,} runs"
+    memory = f"peak memory {driver} MB in the driver, at most {worker} MB in a worker"
+    return f"{runs} in {minutes}:{seconds:02d} min; {memory}."
+
+
+def peak_memory_mb():
+    """The peak memory of the driver and of its largest worker process; shared files count in each."""
+    unit = 1 if sys.platform == "darwin" else 1024  # of ru_maxrss, in bytes
+    largest_worker = resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss * unit
+    return {"driver": round(peak_bytes() / 1e6), "largest_worker": round(largest_worker / 1e6)}
+
+
+def cpu_field(name):
+    """What Linux says about the processor; elsewhere Python's own name for it."""
+    try:
+        lines = Path("/proc/cpuinfo").read_text().splitlines()
+        return next(line.partition(":")[2].strip() for line in lines if line.startswith(name))
+    except (OSError, StopIteration):
+        return platform.processor() or platform.machine()
+
+
+def machine():
+    """The machine; its vector instructions decide the order of sums, and so the last bits of a result."""
+    vector = set(cpu_field("flags").split()) & {"avx", "avx2", "fma", "avx512f", "amx_tile"}
+    names = {"cpu": cpu_field("model name"), "vector_instructions": " ".join(sorted(vector))}
+    return names | {"cores": os.cpu_count(), "platform": platform.platform(terse=True)}

@@ -1,0 +1,243 @@
+"""The runs file: one CSV row per run, appended as runs end, with everything its numbers depend on.
+
+results/seen_runs.csv is written by one process at a time. Runs of different configurations (protocol, labels,
+contamination, settings, data, code) are never averaged.
+"""
+
+import csv
+import fcntl
+import os
+import platform
+import shutil
+import sys
+import time
+from contextlib import contextmanager, suppress
+from dataclasses import astuple
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+
+from weakly.errors import UserError
+from weakly.loading.registry import source_of
+from weakly.running.configuration import IDENTITY_COLUMNS, PLACE, PREPARED
+from weakly.running.provenance import command
+from weakly.writing import written_whole
+
+SET_UP = ["protocol", "n_labeled", "contamination", "scaling"]
+SWEEP = ["parameter", "value"]  # what an experiment varies; only in tables
+DATA = ["data_sha256", "data_status"]  # of the prepared arrays, and whether they are the paper's
+# what identifies a run: two rows that agree in all of it are the same run made twice
+IDENTITY = ["experiment", *IDENTITY_COLUMNS, "run", "seed"]
+RUN_COLUMNS = (
+    "experiment method dataset protocol run seed n_labeled contamination auc_roc auc_pr auc_pr_weighted "
+    "mean_score_anomalies mean_score_normals fit_seconds score_seconds data_status rows features data_sha256 "
+    "settings code scaling"
+).split()
+# the last columns, which files of earlier versions lack, and what these runs had; "" matches no code
+ADDED = {"code": "", "scaling": PREPARED}
+# auc_pr_weighted: test anomalies weighted to the paper's class ratio; empty if the data has that ratio
+MAY_BE_EMPTY = ["auc_pr_weighted", "mean_score_anomalies", "mean_score_normals"]
+AREAS = ["auc_roc", "auc_pr", "auc_pr_weighted"]
+ROUNDING = 1e-9  # rounding error by which an area may exceed 0 or 1
+TEXTS = "experiment method dataset protocol data_status data_sha256 settings code scaling".split()
+ENDING = "_runs.csv"  # of a runs file
+FREE_BYTES = 2**24  # free space required before work starts; a run takes about 400
+
+
+@contextmanager
+def only_writer(results_dir):
+    """Lock a results folder, after waiting for a driver that is using it.
+
+    A process that dies leaves no lock behind. (filelock uses the same flock, but polls for it and falls back
+    to a plain marker file where there are no locks; with our messages it would not be shorter.)
+    """
+    folder = Path(results_dir)
+    with _lock_file(folder) as file:
+        _lock(file, folder)
+        file.truncate(0)
+        file.write(f"process {os.getpid()} of {platform.node()} ({command()})")
+        file.flush()
+        for left in folder.glob("**/.*.part"):  # left by a driver that was killed while writing
+            if time.time() - left.stat().st_mtime > 60:
+                left.unlink(missing_ok=True)
+        yield
+
+
+def _lock_file(folder):
+    """The opened lock file of a results folder; it names the process that has the lock."""
+    if folder.exists() and not folder.is_dir():
+        raise UserError(f"{folder} is a file, not a folder")
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        if shutil.disk_usage(folder).free < FREE_BYTES:
+            needed = f"its disk has less than {FREE_BYTES // 2**20} MB free"
+            raise UserError(f"{folder} cannot be written: {needed}")
+        return open(folder / ".lock", "a+")
+    except OSError as error:
+        raise UserError(f"{folder} cannot be written: {error.strerror}") from None
+
+
+def _lock(file, folder):
+    """Lock a file, if necessary after waiting for the process that has the lock."""
+    try:
+        fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError:
+        file.seek(0)
+        user = file.read() or "another process"
+        print(
+            f"{folder} is in use by {user}; waiting until it ends (Ctrl-C to stop).",
+            file=sys.stderr,
+            flush=True,
+        )
+        fcntl.flock(file, fcntl.LOCK_EX)
+    except OSError:  # some network file systems
+        print(f"{folder} is on a file system without locks: run only one driver at a time.", file=sys.stderr)
+
+
+class RunsFile:
+    """results/<experiment>_runs.csv, written by one process only: see only_writer."""
+
+    def __init__(self, results_dir, experiment):
+        self.path = Path(results_dir) / f"{experiment}{ENDING}"
+
+    def read(self):
+        """All runs; only the newest of each that was made twice."""
+        if not self.path.exists():
+            return pd.DataFrame(columns=RUN_COLUMNS)
+        try:
+            runs = pd.read_csv(
+                self.path,
+                dtype=dict.fromkeys(TEXTS, str),
+                keep_default_na=False,
+                float_precision="round_trip",
+            )
+            runs = runs.assign(**{name: value for name, value in ADDED.items() if name not in runs})
+            if not set(IDENTITY) <= set(runs):
+                raise ValueError("it lacks the columns of one")
+            for name in (name for name in runs if name in RUN_COLUMNS and name not in TEXTS):
+                runs[name] = pd.to_numeric(runs[name])
+                if name not in MAY_BE_EMPTY and runs[name].isna().any():
+                    raise ValueError(f"line {runs[name].isna().argmax() + 2} has no {name}")
+            refuse_impossible_areas(runs)
+            runs = runs.reindex(columns=RUN_COLUMNS)  # an older file may lack a measured value
+        except (ValueError, OSError) as error:
+            raise UserError(f"{self.path} cannot be read as a table of runs: {error}") from None
+        return runs.drop_duplicates(IDENTITY, keep="last")
+
+    def open_for_append(self):
+        """Prepare the file for `append`: create it with its header, or drop an incomplete last line."""
+        header = ",".join(RUN_COLUMNS) + "\r\n"
+        try:
+            self.path.parent.mkdir(parents=True, exist_ok=True)
+            content = self.path.read_bytes() if self.path.exists() else b""
+            if header.encode().startswith(content):  # empty, or the header itself was cut off
+                self.path.write_bytes(header.encode())
+                return
+            columns = content.splitlines()[0].decode(errors="replace").split(",")
+            n_lacking = len(RUN_COLUMNS) - len(columns)
+            if n_lacking not in range(len(ADDED) + 1) or columns != RUN_COLUMNS[: len(columns)]:
+                what_to_do = "move it, or choose another --results-dir"
+                raise UserError(f"{self.path} does not have the columns of this version; {what_to_do}")
+            if not content.endswith(b"\n"):
+                print(f"{self.path}: dropping the last line, which is incomplete")
+                os.truncate(self.path, content.rfind(b"\n") + 1)
+            if n_lacking:
+                self._add_columns(header, RUN_COLUMNS[-n_lacking:])
+        except OSError as error:
+            raise UserError(f"{self.path} cannot be written: {error.strerror}") from None
+
+    def _add_columns(self, header, names):
+        """Add what the runs of an earlier version's file lack; everything else is unchanged."""
+        _, *lines = self.path.read_bytes().splitlines()
+        end = "".join(f",{ADDED[name]}" for name in names).encode() + b"\r\n"
+        with written_whole(self.path) as file:
+            file.write(header.encode() + b"".join(line + end for line in lines))
+
+    def adopt(self, wanted):
+        """Copy the wanted runs that other experiments of the folder have made; they keep its name.
+
+        Table 2's PReNet is also a column of Table 4 and a point of every curve. Returns how many were copied.
+        """
+        identities = pd.DataFrame([astuple(asked.identity) for asked in wanted], columns=IDENTITY_COLUMNS)
+        others = [path for path in sorted(self.path.parent.glob(f"*{ENDING}")) if path != self.path]
+        tables = [self.read()]
+        for path in others:
+            with suppress(UserError):  # that file's own experiment will say what is wrong with it
+                tables.append(RunsFile(path.parent, path.name.removesuffix(ENDING)).read())
+        known = pd.concat([table for table in tables if len(table)] or tables)
+        known = known[known["run"] == known["seed"]].drop_duplicates([*IDENTITY_COLUMNS, "run"])
+        found = known.merge(identities.drop_duplicates())
+        found = found[~found.set_index(IDENTITY).index.isin(tables[0].set_index(IDENTITY).index)]
+        for row in found.astype(object).where(found.notna(), "").to_dict("records"):
+            self.append(row)
+        return len(found)
+
+    def count(self):
+        """The number of runs in the file."""
+        return self.path.read_bytes().count(b"\n") - 1
+
+    def append(self, row):
+        try:
+            with open(self.path, "a", newline="") as file:
+                csv.writer(file).writerow([row[name] for name in RUN_COLUMNS])
+                file.flush()
+                os.fsync(file.fileno())
+        except OSError as error:
+            raise UserError(f"{self.path} cannot be written: {error.strerror}") from None
+
+
+def refuse_impossible_areas(runs):
+    """ValueError for a measured area outside 0 to 1; runs are in the order of their file."""
+    for name in (name for name in AREAS if name in runs):
+        impossible = (runs[name] < -ROUNDING) | (runs[name] > 1 + ROUNDING)
+        if impossible.any():
+            line = impossible.argmax()
+            raise ValueError(f"line {line + 2} has an {name} of {runs[name].iloc[line]:g}, outside 0 to 1")
+
+
+def describe_settings(detector):
+    """The parameters that a detector learns with, except those that are None, in one comparable line.
+
+    So a new option of a detector with the default None keeps earlier results valid.
+    """
+    parameters = sorted(detector.learning_parameters().items())
+    return " ".join(f"{name}={value}" for name, value in parameters if value is not None)
+
+
+def same_configuration(runs, identity):
+    """Which rows of runs have this identity."""
+    return (runs[IDENTITY_COLUMNS] == list(astuple(identity))).all(axis=1)
+
+
+def same_places(runs, wanted):
+    """Which rows of runs have the method, data set and set-up of a configuration."""
+    places = {asked.identity.place for asked in wanted}
+    return np.array([place in places for place in runs[PLACE].itertuples(index=False, name=None)], bool)
+
+
+def select_runs(runs, current, settings, codes):
+    """The runs to show in one table with `current`, the requested configurations of one point.
+
+    Earlier runs of that set-up are included if their method has these settings ({method: description}) and
+    this code ({method: hash}). A data set that was run in several versions is shown in that of `current`, or
+    else in the latest. For a sweep, the parameter and its value are added as columns.
+    """
+    set_up = pd.Series({name: getattr(current[0].identity, name) for name in SET_UP})
+    runs = runs[(runs[SET_UP] == set_up).all(axis=1) & (runs["settings"] == runs["method"].map(settings))]
+    runs = runs[runs["code"] == runs["method"].map(codes)]
+    asked_for = np.any([same_configuration(runs, asked.identity) for asked in current], axis=0)
+    # requested runs count as the latest
+    runs = latest_runs(pd.concat([runs[~asked_for], runs[asked_for]]))
+    return runs.assign(**dict(zip(SWEEP, current[0].point)))
+
+
+def latest_runs(runs):
+    """The runs on the latest version of every data set by the latest code, so that versions are not mixed.
+
+    Data sets with unseen classes count as one, because they share a matrix. The latest is the last written.
+    """
+    latest = runs.groupby(runs["dataset"].map(source_of))[DATA].transform("last")
+    runs = runs[(runs[DATA] == latest).all(axis=1)]
+    cells = runs.groupby(["method", "dataset", *SET_UP, "settings"])
+    return runs[runs["code"] == cells["code"].transform("last")]

@@ -1,0 +1,208 @@
+"""The one training loop of all Keras detectors, compiled (Alg. 1, steps 3-9).
+
+A fit is one call of one XLA graph: the rows stay where they are, the detector's sampler has drawn all batches
+as positions, and the graph gathers the rows of each batch. The graph is compiled once and serves every later
+fit of the same network on rows of the same shape.
+
+Choices that the paper leaves open and that affect the numbers:
+  - R of Eq. 5 is the sum of squares of the hidden layers' kernels only, without biases and the output layer;
+  - gradients are clipped to a *global* norm of 1 (over all variables together);
+  - the weights at the end of the epoch with the lowest mean loss, l2 included, are kept.
+
+Importing this file imports TensorFlow. Detectors import it only to fit, because scoring does not need it.
+"""
+
+import contextlib
+import os
+
+import numpy as np
+
+from weakly.training.network import finish_psi, first_kernel, is_chain, keras, parts_of, tf
+
+# isort: split
+from tensorflow.compiler.tf2xla.python.xla import optimization_barrier  # not in TensorFlow's public interface
+
+
+class TrainingDiverged(ValueError):
+    """The loss of a fit is no longer a number."""
+
+
+KEEPS = ("best", "last", "every")  # the weights of the epoch with the lowest mean loss, the last, or all
+
+
+class RMSprop(keras.optimizers.RMSprop):
+    """RMSprop with the step of the Keras that the paper used (2.3.1): g / (sqrt(v) + epsilon).
+
+    Keras 3 divides by sqrt(v + epsilon) instead, which slows down weights with small gradients.
+    """
+
+    def update_step(self, gradient, variable, learning_rate):
+        velocity = self._velocities[self._get_variable_index(variable)]
+        self.assign(velocity, self.rho * velocity + (1 - self.rho) * tf.square(gradient))
+        self.assign_sub(variable, learning_rate * gradient / (tf.sqrt(velocity) + self.epsilon))
+
+
+def rmsprop(learning_rate):
+    """The optimiser of all networks, with the authors' settings (Sec. 5.2 gives only the rate)."""
+    return RMSprop(learning_rate, rho=0.9, epsilon=1e-7, global_clipnorm=1.0)
+
+
+class Trainer:
+    """A model, its loss and its optimiser, compiled together into the graph of a fit.
+
+    The model is eta(psi(x_1), ..., psi(x_k)) of k input rows, with parts that network.parts_of finds. A step
+    encodes each distinct row of its batch once and then arranges the codes, because the few labelled
+    anomalies occur many times in a batch. A model without these parts gets the rows themselves. loss(targets,
+    outputs, *constants) returns the mean loss of a batch without the l2 terms, which are part of the model.
+    `constants` are arrays that may differ from fit to fit without a new compilation. keeps="every" is for a
+    detector that chooses the epoch itself: `fit` then returns the weights of every epoch, stacked.
+    """
+
+    def __init__(self, model, loss, optimizer, keeps="best"):
+        if keeps not in KEEPS:
+            raise ValueError(f"keeps must be one of {', '.join(KEEPS)}, not {keeps!r}")
+        self.model = model
+        self.keeps = keeps
+        self.loss = loss
+        self.optimizer = optimizer
+        self._parts = parts_of(model)
+        optimizer.build(model.trainable_variables)
+        self._fresh_optimizer = [variable.numpy() for variable in optimizer.variables]
+        self._graph = tf.function(self._run_epochs, jit_compile=True, autograph=False)
+        self._compiled = set()  # shapes of the data that the graph was compiled for
+
+    def fit(self, rows, anomalies, batches, n_epochs, initial_state, constants=()):
+        """Train from initial_state; return the weights that are kept and the mean loss of every epoch.
+
+        rows: (n, D) float32; anomalies: positions of A in rows; batches: as the sampler drew them;
+        initial_state: state_of a model, so that dropout masks do not depend on earlier fits.
+        """
+        numbers = as_tensor(rows)
+        distinct = batches.distinct_rows(anomalies)
+
+        def by_epoch(values):
+            return values.reshape(n_epochs, -1, *values.shape[1:])
+
+        targets = batches.targets if batches.targets.ndim == 1 else by_epoch(batches.targets)
+        data = (
+            numbers,
+            tf.constant(distinct.shared, tf.int32),
+            tf.constant(by_epoch(distinct.drawn), tf.int32),
+            tf.constant(by_epoch(distinct.places), tf.int32),
+            tf.constant(targets, numbers.dtype),
+            [tf.constant(value, numbers.dtype) for value in constants],
+        )
+        variables = [*self.model.variables, *self.optimizer.variables]
+        for variable, value in zip(variables, [*initial_state, *self._fresh_optimizer], strict=True):
+            variable.assign(value)
+        shapes = tuple(tuple(part.shape) for part in data[:-1])
+        # the first call compiles the graph, which TensorFlow announces directly on the file descriptor
+        with contextlib.nullcontext() if shapes in self._compiled else silent_stderr():
+            losses, *kept = [result.numpy() for result in self._graph(*data)]
+        self._compiled.add(shapes)
+        for epoch, loss in enumerate(losses):
+            check_loss(loss, epoch, n_epochs, rows)
+        return kept, losses.tolist()
+
+    def _run_epochs(self, rows, shared, drawn, places, targets, constants):
+        """Run all epochs; returns their mean losses (n_epochs,) and the weights that are kept."""
+        n_epochs = drawn.shape[0]
+
+        def one_epoch(epoch, losses, lowest, *kept):
+            loss = self._run_epoch(epoch, rows, shared, drawn, places, targets, constants)
+            losses = tf.tensor_scatter_nd_update(losses, [[epoch]], [loss])
+            kept = [  # type: ignore[assignment]
+                self._keep(epoch, loss < lowest, *pair) for pair in zip(self.model.weights, kept)
+            ]
+            return epoch + 1, losses, tf.minimum(loss, lowest), *kept
+
+        weights = list(map(tf.convert_to_tensor, self.model.weights))
+        if self.keeps == "every":
+            weights = [tf.TensorArray(one.dtype, n_epochs, element_shape=one.shape) for one in weights]
+        start = (0, tf.zeros(n_epochs, rows.dtype), tf.constant(np.inf, rows.dtype), *weights)
+        _, losses, _, *kept = tf.while_loop(lambda epoch, *_: epoch < n_epochs, one_epoch, start)
+        return losses, *(one.stack() if self.keeps == "every" else one for one in kept)
+
+    def _keep(self, epoch, is_best, weight, kept):
+        """What to keep of a weight after an epoch, given what was kept before."""
+        if self.keeps == "every":
+            return kept.write(epoch, weight)
+        return tf.where(is_best, weight, kept) if self.keeps == "best" else tf.convert_to_tensor(weight)
+
+    def _run_epoch(self, epoch, rows, shared, drawn, places, targets, constants):
+        """Run all gradient steps of one epoch; returns their mean loss."""
+        # not [epoch]: XLA needs constant bounds of a slice
+        drawn, places = tf.gather(drawn, epoch), tf.gather(places, epoch)
+        n_steps = drawn.shape[0]
+
+        def one_step(step, total):
+            batch_rows = tf.gather(rows, tf.concat([tf.gather(drawn, step), shared], axis=0))
+            own_targets = targets if targets.shape.rank == 1 else tf.gather(tf.gather(targets, epoch), step)
+            return step + 1, total + self._step(batch_rows, tf.gather(places, step), own_targets, constants)
+
+        start = (0, tf.zeros((), rows.dtype))
+        return tf.while_loop(lambda step, total: step < n_steps, one_step, start)[1] / n_steps
+
+    def _step(self, batch_rows, places, targets, constants):
+        """One gradient step (Alg. 1, steps 6 and 7) on a batch's distinct rows; places: (k, b)."""
+        psi, eta = self._parts
+        with tf.GradientTape() as tape:
+            codes = encode_rows(psi, batch_rows) if psi else batch_rows
+            inputs = [tf.gather(codes, places[i]) for i in range(places.shape[0])]
+            outputs = eta(inputs if len(inputs) > 1 else inputs[0], training=True)
+            loss = self.loss(targets, outputs, *constants) + sum(self.model.losses)
+        gradients = tape.gradient(loss, self.model.trainable_variables)
+        self.optimizer.apply(gradients, self.model.trainable_variables)
+        return loss
+
+
+def check_loss(loss, epoch, n_epochs, rows):
+    """Stop after an epoch on rows (n, D) whose mean loss is not finite."""
+    if not np.isfinite(loss):
+        raise TrainingDiverged(
+            f"the loss became {loss} in epoch {epoch + 1} of {n_epochs}: "
+            "are the features scaled (to about 0-1; "
+            f"the largest here is {max(rows.max(), -rows.min()):.3g}), and is the learning rate not too high?"
+        )
+
+
+def encode_rows(psi, rows):
+    """psi(x) of a batch's rows in training; a chain of layers uses the fast product with the first kernel."""
+    if is_chain(psi):
+        return finish_psi(psi, product(rows, first_kernel(psi)))
+    return psi(rows, training=True)
+
+
+@tf.custom_gradient
+def product(rows, kernel):
+    """X K of rows X (n, D) and a kernel K (D, h); its gradient with respect to K, X'G, is computed as (G'X)'.
+
+    The sum is the same, but X'G itself takes XLA several times longer on a CPU. The barrier keeps XLA from
+    turning one into the other. There is no gradient with respect to the rows.
+    """
+
+    def gradients(gradient):
+        return None, tf.transpose(*optimization_barrier(tf.matmul(gradient, rows, transpose_a=True)))
+
+    return rows @ kernel, gradients
+
+
+def as_tensor(rows):
+    """Rows as a tensor without copying them: a memory-mapped matrix stays one copy for all processes."""
+    rows = np.ascontiguousarray(rows)
+    if not rows.flags.writeable or rows.ctypes.data % 64:  # DLPack accepts neither
+        return tf.constant(rows)
+    return tf.experimental.dlpack.from_dlpack(rows.__dlpack__())
+
+
+@contextlib.contextmanager
+def silent_stderr():
+    """Send file descriptor 2 to the null device for a moment."""
+    saved, null = os.dup(2), os.open(os.devnull, os.O_WRONLY)
+    try:
+        os.dup2(null, 2)
+        yield
+    finally:
+        os.dup2(saved, 2)
+        os.close(saved)
+        os.close(null)

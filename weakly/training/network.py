@@ -1,0 +1,209 @@
+"""Keras, set up for this project, and the feature learner psi that the deep detectors have in common.
+
+psi is computed in three ways, each where it is the fastest; tests/training/test_network.py compares them:
+  build_psi     the Keras model, which training starts from;
+  finish_psi    in training: TensorFlow, from products of rows (dense or CSR) and the first kernel;
+  encoder       in scoring: numpy, on dense or CSR rows, from the list of its weights.
+
+Import `keras` and `tf` from here, not directly. They are imported at their first use, so a model that only
+scores never waits the seconds that TensorFlow takes to start.
+"""
+
+from __future__ import annotations
+
+import importlib
+import os
+from collections.abc import Callable, Sequence
+from itertools import pairwise
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+
+from weakly.training.detector import Rows, apply_in_chunks
+
+os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "3")
+os.environ.setdefault("TF_ENABLE_ONEDNN_OPTS", "0")  # its kernels round differently from one CPU to the next
+
+
+class ImportedLater:
+    """Stands for a module, which is imported when one of its attributes is first used."""
+
+    def __init__(self, name: str):
+        self._name = name
+
+    def __getattr__(self, attribute):
+        if attribute.startswith("__"):  # used by inspection, which should import nothing
+            raise AttributeError(attribute)
+        return getattr(importlib.import_module(self._name), attribute)
+
+
+if TYPE_CHECKING:
+    import keras
+    import tensorflow as tf
+else:
+    keras, tf = ImportedLater("keras"), ImportedLater("tensorflow")
+
+
+def seed_generator(seed: int | None) -> keras.random.SeedGenerator:
+    """A source of initial weights, always with the same name.
+
+    Otherwise Keras would number its name, and those of layers. TensorFlow caches what it needs to create a
+    variable under the variable's name, and never frees it: with new names in every fit, 0.1 MB per fit.
+    """
+    return keras.random.SeedGenerator(seed, name="seeds")
+
+
+def hidden_layer(units, l2, seeds, use_bias=True, name="hidden", activation="relu"):
+    """A layer of ReLU (or linear) units with l2 on its kernel; its name must be new in its model."""
+    return keras.layers.Dense(
+        units,
+        name=name,
+        activation=activation,
+        use_bias=use_bias,
+        kernel_initializer=keras.initializers.GlorotUniform(seeds),
+        kernel_regularizer=keras.regularizers.L2(l2),
+    )
+
+
+def torch_uniform(n_inputs, seeds):
+    """The initial weights of torch's linear layers: uniform within 1 / sqrt(inputs)."""
+    return keras.initializers.RandomUniform(-(n_inputs**-0.5), n_inputs**-0.5, seeds)
+
+
+HiddenUnits = int | tuple[int, ...]  # of one layer, or of each of several
+
+
+def layer_sizes(hidden_units: HiddenUnits) -> tuple[int, ...]:
+    """The units of each layer; a list is refused, because it cannot be the key of a compiled graph."""
+    if isinstance(hidden_units, list):
+        raise ValueError(f"hidden_units must be a number or a tuple of numbers, not {hidden_units}")
+    return hidden_units if isinstance(hidden_units, tuple) else (hidden_units,)
+
+
+def code_size(hidden_units: HiddenUnits) -> int:
+    """The number of units in psi's last layer."""
+    return layer_sizes(hidden_units)[-1]
+
+
+def build_psi(
+    n_features: int,
+    hidden_units: HiddenUnits,
+    l2: float,
+    seeds,
+    use_bias: bool = True,
+    code_layer: str = "relu",
+) -> keras.Model:
+    """Feature learner psi (Eq. 1): a hidden layer of ReLU units, as in all deep detectors (App. B.2.2).
+
+    Other interpretations have several layers, or a last one without its ReLU (code_layer="linear").
+    """
+    instance = code = keras.Input((n_features,))
+    *before, last = layer_sizes(hidden_units)
+    for number, units in enumerate(before):
+        code = hidden_layer(units, l2, seeds, use_bias, name=f"hidden_{number}")(code)
+    code = hidden_layer(last, l2, seeds, use_bias, activation=code_layer)(code)
+    return keras.Model(instance, code, name="psi")
+
+
+def first_kernel(psi):
+    """The kernel (D, h) of psi that multiplies the rows."""
+    return psi.layers[1].kernel  # layers[0] is the input
+
+
+def finish_psi(psi, products, training=False):
+    """psi(x) from the products (n, h) of the rows x and psi's first kernel."""
+    first, *others = psi.layers[1:]
+    codes = first.activation(products + first.bias if first.use_bias else products)
+    for layer in others:
+        codes = layer(codes, training=training)
+    return codes
+
+
+Encoder = Callable[[Any], np.ndarray]  # rows (n, D), dense or CSR, to codes (n, h)
+
+
+def encoder(weights: Sequence[np.ndarray], use_bias: bool = True, code_layer: str = "relu") -> Encoder:
+    """psi in numpy, because passing rows to TensorFlow takes longer than a product.
+
+    weights: psi.get_weights(), a kernel and, if use_bias, a bias for each hidden layer; outside training,
+    dropout between the layers does nothing. Without weights, it is the identity.
+    """
+    step = 2 if use_bias else 1
+    layers = [weights[start : start + step] for start in range(0, len(weights), step)]
+
+    def encode(rows):
+        codes = rows
+        for number, (kernel, *biases) in enumerate(layers, start=1):
+            codes = codes @ kernel
+            for bias in biases:
+                codes += bias
+            if number < len(layers) or code_layer == "relu":
+                np.maximum(codes, 0, out=codes)
+        return codes
+
+    return encode
+
+
+def gradients_by_rows(weights: Sequence[np.ndarray], output: np.ndarray, X: np.ndarray) -> np.ndarray:
+    """Gradients (n, D) of output . psi(x) with respect to the rows x of X (n, D); psi is piecewise linear.
+
+    weights: psi.get_weights(), with biases; output (h,): the weights of a linear score of psi's codes.
+    """
+    kernels, biases, codes, active = weights[0::2], weights[1::2], X, []
+    for kernel, bias in zip(kernels, biases, strict=True):
+        products = codes @ kernel + bias
+        active.append(products > 0)
+        codes = np.maximum(products, 0)
+    gradients = np.broadcast_to(output, (len(X), len(output)))
+    for kernel, is_active in zip(reversed(kernels), reversed(active)):
+        gradients = (is_active * gradients) @ kernel.T.astype(np.float64)
+    return gradients
+
+
+def dense_shapes(*sizes: int, use_bias: bool = True) -> list[tuple[int, ...]]:
+    """The shapes of the weights of consecutive dense layers; sizes: inputs, then units of each layer."""
+    shapes = [
+        ((inputs, units), (units,)) if use_bias else ((inputs, units),) for inputs, units in pairwise(sizes)
+    ]
+    return [shape for layer in shapes for shape in layer]
+
+
+def codes_at(psi: Encoder, X: Rows, positions: np.ndarray) -> np.ndarray:
+    """psi(x) (n, h) of the rows of X at positions."""
+    if len(positions) > X.shape[0] / 2:  # copying most rows takes longer than encoding all
+        return apply_in_chunks(psi, X)[positions]
+    return apply_in_chunks(psi, X, positions)
+
+
+def is_chain(psi) -> bool:
+    """Whether psi is a chain of layers that starts with a dense one: then finish_psi computes it."""
+    first, *others = psi.layers[1:]
+    return isinstance(first, keras.layers.Dense) and not any(isinstance(x, keras.Model) for x in others)
+
+
+class Parts(NamedTuple):
+    """A model as the loop uses it: psi encodes a batch's distinct rows, eta takes the codes of all places."""
+
+    psi: Any  # None if eta takes the rows themselves
+    eta: Any
+
+
+def parts_of(model: keras.Model) -> Parts:
+    """The layers "psi" and "eta" of a model eta(psi(x_1), ..., psi(x_k)); eta may be the whole model.
+
+    A model of one input that is itself named "psi" is all psi: its eta returns the codes unchanged.
+    A psi with dropout is not separated: an instance needs another mask at each of its places in a batch.
+    """
+    if model.name == "psi":
+        return Parts(model, keras.layers.Identity())
+    layers = {layer.name: layer for layer in model.layers}
+    psi, eta = layers.get("psi"), layers.get("eta", model)
+    if psi is None or not psi.weights:  # there is none, or it is the identity
+        return Parts(None, eta)
+    has_random_states = len(psi.variables) > len(psi.weights)
+    return Parts(None, model) if has_random_states else Parts(psi, eta)
+
+
+def state_of(model: keras.Model) -> list[np.ndarray]:
+    """The values of all variables of a model: its weights, and the random states of its dropout layers."""
+    return [variable.numpy() for variable in model.variables]

@@ -1,0 +1,82 @@
+"""Write a file so that readers never see a partly written one."""
+
+import os
+import stat
+import uuid
+from contextlib import contextmanager, suppress
+from pathlib import Path
+
+from weakly.errors import DataError
+
+STANDARD_OUTPUT = 1  # its descriptor: sys.stdout may have been replaced
+
+
+def name_of(target):
+    """A target for a message; "-" is standard output."""
+    return "standard output" if target == "-" else str(target)
+
+
+def is_standard_output(target):
+    """Whether a target is this process's output: "-", or a path of the same file or device."""
+    with suppress(OSError):
+        return target == "-" or os.path.samestat(os.stat(target), os.fstat(STANDARD_OUTPUT))
+    return False
+
+
+def is_written_through(target):
+    """Whether a target is not a regular file and cannot be replaced: a device, a pipe, standard output."""
+    if is_standard_output(target):
+        return True
+    try:
+        return not stat.S_ISREG(os.stat(target).st_mode)
+    except FileNotFoundError:
+        return False
+
+
+def is_one_of(target, *statuses):
+    """Whether a target is a regular file and one of those that have these statuses (os.stat)."""
+    with suppress(OSError):
+        own = os.fstat(STANDARD_OUTPUT) if target == "-" else os.stat(target)
+        return stat.S_ISREG(own.st_mode) and any(os.path.samestat(own, status) for status in statuses)
+    return False
+
+
+@contextmanager
+def written_whole(target):
+    """Yield a binary file that gets the name `target` only once it has been written without an error.
+
+    A link is kept, and the file that it points to is replaced. A target that is_written_through gets every
+    part at once.
+    """
+    try:
+        with _written_through(target) if is_written_through(target) else _replaced(target) as file:
+            yield file
+    except OSError as error:
+        # nothing reads it any more: weakly.command_line.user_errors_end ends quietly
+        unread = isinstance(error, BrokenPipeError) and is_written_through(target)
+        # errno: not of the operating system, because requests derives its errors from OSError, too
+        if unread or error.errno is None:
+            raise
+        raise DataError(f"{name_of(target)} cannot be written: {error.strerror or error}.") from error
+
+
+def _written_through(target):
+    """A device, pipe or standard output, opened as it is."""
+    if is_standard_output(target):
+        return open(STANDARD_OUTPUT, "wb", closefd=False)
+    return open(target, "wb")
+
+
+@contextmanager
+def _replaced(target):
+    """A file next to the target, or to what it links to, that replaces it at the end."""
+    target = Path(os.path.realpath(target))
+    # unique, for several processes at once
+    part = target.with_name(f".{target.name}.{uuid.uuid4().hex[:8]}.part")
+    target.parent.mkdir(parents=True, exist_ok=True)
+    try:
+        with open(part, "wb") as file:
+            yield file
+        os.replace(part, target)
+    finally:
+        part.unlink(missing_ok=True)
