@@ -3,12 +3,12 @@
 import numpy as np
 import pytest
 from scipy import sparse
+from toys import SmallA2H
 
 from devnet import DevNet
 from dsad import DSAD, build_residual
 from feawad import FEAWAD
 from prenet import PReNet
-from weakly.beyond.interpretations import PReNetSmallLayers
 from weakly.methods import METHODS, make_detector, method_group
 from weakly.training.batches import Batches, numbered_groups
 from weakly.training.keras_detector import KerasDetector
@@ -24,7 +24,7 @@ SAVED_NETWORKS = [
 NETWORKS = {
     "hidden layer": PReNet(),
     "two layers": PReNet(hidden_units=(12, 8)),
-    "dropout": PReNetSmallLayers(variant="A2H"),
+    "dropout": SmallA2H(variant="A2H"),
     "no bias": DSAD(),
     "linear": DSAD(code_layer="linear"),
     "ReLU, then linear": DSAD(hidden_units=(12, 8), code_layer="linear"),

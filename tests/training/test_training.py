@@ -3,10 +3,10 @@
 import numpy as np
 import pytest
 from sklearn.exceptions import NotFittedError
+from toys import SmallA2H
 
 from devnet import DevNet
 from prenet import PReNet
-from weakly.beyond.interpretations import PReNetSmallLayers
 from weakly.training import keras_detector, loop
 from weakly.training.batches import Batches
 from weakly.training.loop import Trainer, TrainingDiverged, rmsprop
@@ -39,7 +39,7 @@ def plain_keras(detector, rows, anomalies, batches, n_steps, initial_state, cons
     (PReNet(batch_size=64), 5), (PReNet(batch_size=64), 100),
     (DevNet(batch_size=64), 5),
     (PReNet(batch_size=64, variant="LDM"), 5), (PReNet(batch_size=64, variant="NPR"), 5),
-    (PReNetSmallLayers(batch_size=64, variant="A2H"), 5), (DevNet(batch_size=64, hidden_units=(12, 8)), 5),
+    (SmallA2H(batch_size=64, variant="A2H"), 5), (DevNet(batch_size=64, hidden_units=(12, 8)), 5),
 ], ids=[
     "prenet, few anomalies, encoded once", "prenet, many", "devnet",
     "no hidden layer", "hidden layer in eta", "dropout in psi", "two layers",
@@ -194,3 +194,22 @@ def test_rows_are_not_copied(tmp_path):
     tensor = loop.as_tensor(rows)
     rows[3, 4] = 77
     assert float(tensor[3, 4]) == 77
+
+
+# ---------------------------------------------------------------------------- the optimiser
+
+
+def test_gradients_are_clipped_together():
+    """Gradients (3, 4) and (12) have the norm 13 together; the first moving average is 0.1 g^2."""
+    optimizer = PReNet().optimizer()
+    variables = [tf.Variable([0.0, 0.0]), tf.Variable([0.0])]
+    optimizer.apply([tf.constant([3.0, 4.0]), tf.constant([12.0])], variables)
+    clipped = np.array([3, 4, 12]) / 13
+    np.testing.assert_allclose(np.concatenate(optimizer._velocities), 0.1 * clipped**2, rtol=1e-5)
+
+
+def test_epsilon_is_added_to_the_root():
+    """g = 1e-4, so v = 0.1 * 1e-8: the step of Keras 3, g / sqrt(v + epsilon), would be a tenth of it."""
+    variable = tf.Variable([0.0])
+    PReNet().optimizer().apply([tf.constant([1e-4])], [variable])
+    np.testing.assert_allclose(variable.numpy(), [-1e-3 * 1e-4 / (np.sqrt(1e-9) + 1e-7)], rtol=1e-4)

@@ -79,7 +79,6 @@ class Detector(FamiliarNames, BaseEstimator):
 
     takes_sparse = True  # whether a CSR matrix is accepted
     slow_on_sparse = False  # whether that takes minutes, so that it runs on such data only on request
-    needs_validation = False  # whether set_validation has to be called before fit_rows
     needs_scaling = False  # whether features far from 0-1 harm what it learns
     balances = (
         True  # whether all anomalies weigh as much as all unlabelled rows; else each row weighs the same
@@ -149,10 +148,6 @@ class Detector(FamiliarNames, BaseEstimator):
         message = "%s: %d unlabelled rows, %d anomalies, %.1f s"
         logger.info(message, type(self).__name__, len(unlabeled), len(anomalies), seconds)
         return self
-
-    def set_validation(self, X: Rows, y: np.ndarray) -> None:
-        """Pass held-out rows X (n, D) with all their labels y (n,), if needs_validation."""
-        raise NotImplementedError(f"{type(self).__name__} uses no validation rows")
 
     def learned(self) -> dict[str, np.ndarray]:
         """What `fit` has learned, as plain arrays by name: all that a model file has to contain.
