@@ -357,7 +357,7 @@ def test_the_first_paint_takes_less_than_a_second(driver):
 def test_print_repeats_heads_opens_what_is_folded_and_hides_controls(reference):
     pypdf = pytest.importorskip("pypdf")
     # without the sections and rows that have most of the pages, because reading a PDF is slow
-    for name in ("figures", "curves", "runs", "provenance"):
+    for name in ("figures", "runs", "provenance"):
         reference.execute_script(f"document.querySelector('section[aria-labelledby={name}]').remove()")
     rest = "table:not(.heat table) tbody tr:nth-child(n+8)"
     reference.execute_script(f"document.querySelectorAll('{rest}').forEach(row => row.remove())")

@@ -245,7 +245,7 @@ def test_commands_on_the_page_exist(reference, page):
 
 def test_missing_parts_name_their_command(page):
     texts = [one["text"] for one in page.find("p", class_="missing")]
-    for name in ("run_unseen.sh", "run_ablation.sh", "tools.curves"):
+    for name in ("run_unseen.sh", "run_ablation.sh"):
         assert any(name in text for text in texts), name
     texts = [one["text"] for one in page.find("div") if one.get("id", "").startswith("figure-")]
     for name in ("run_labels.sh", "run_sensitivity.sh", "run_contamination.sh --theorem", "run_today.sh"):

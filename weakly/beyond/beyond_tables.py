@@ -1,4 +1,4 @@
-"""The tables of REPRODUCTION.md beyond the paper: the cross-check, today's methods, where time goes."""
+"""The tables of REPRODUCTION.md beyond the paper: the cross-check, today's methods."""
 
 import functools
 
@@ -26,8 +26,7 @@ from weakly.beyond.today_text import (
     regret_table,
 )
 from weakly.judging.effects import contamination_kinds
-from weakly.judging.tables import in_paper_order, read_frame
-from weakly.methods import METHODS
+from weakly.judging.tables import in_paper_order
 from weakly.reporting.text_tables import kinds_table
 from weakly.running.configuration import PREPARED
 from weakly.running.runs_file import RunsFile, latest_runs
@@ -45,7 +44,6 @@ def tables_beyond(folder):
     return {
         "crosscheck-0-1": lambda: crosscheck_table(folder, "features 0-1"),
         "crosscheck-other": lambda: crosscheck_table(folder, "other features"),
-        "bench-parts": lambda: bench_parts_table(folder),
         "today-draws": lambda: " ".join(left_out_lines(runs())),
         "today-behind": lambda: behind_in_words(runs()),
         "today-fraud": lambda: fraud_table(folder),
@@ -124,13 +122,3 @@ def times_table(runs):
     medians = runs.groupby(["method", "dataset"])["fit_seconds"].median().unstack("dataset")
     shown = medians.loc[in_method_order(medians.index), in_paper_order(medians.columns)]
     return shown.map("{:.1f}".format).rename(index=display_name).rename_axis("seconds per fit")
-
-
-def bench_parts_table(folder):
-    """Where XGBOD's and FEAWAD's time goes: the plain way / ours, in seconds, and their ratio."""
-    table = read_frame(folder / "bench_parts.csv", ("dataset", "method", "part"))
-    times = zip(table["plain_seconds"], table["our_seconds"], table["plain_over_ours"])
-    cells = [f"{plain:.1f} / {ours:.1f} = {ratio:.1f}" for plain, ours, ratio in times]
-    names = table["method"].map(lambda name: METHODS[name].column) + ", " + table["part"]
-    shown = table.assign(cell=cells, name=names).pivot(index="name", columns="dataset", values="cell")
-    return shown.loc[names.drop_duplicates(), table["dataset"].unique()].rename_axis("seconds")

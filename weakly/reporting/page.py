@@ -27,7 +27,6 @@ from weakly.methods import METHODS
 from weakly.paths import ROOT
 from weakly.reporting.answer import answer
 from weakly.reporting.claims_section import claims_section
-from weakly.reporting.curves_section import curves_section
 from weakly.reporting.figures_section import figures_section
 from weakly.reporting.made_with import provenance_section
 from weakly.reporting.markup import frame_table, with_spread
@@ -102,7 +101,6 @@ def build_report(found):
         "leads": leads_section(found),
         "statistics": statistics_section(found),
         "figures": figures_section(found) + beyond_section(found),
-        "curves": curves_section(found),
         "runs": runs_section(found),
         "provenance": provenance_section(folder),
         "synthetic": made_up,
