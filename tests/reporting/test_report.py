@@ -9,12 +9,12 @@ import pandas as pd
 import pytest
 from report_pages import SCORES, Elements, made_runs, parse, write_results
 
-from weakly.drawing.palette import LOOKS
 from weakly.judging import cells
 from weakly.judging.assessment import Assessment
 from weakly.judging.tables import paper_runs
 from weakly.methods import METHODS
 from weakly.reporting import page as report
+from weakly.reporting.palette import LOOKS
 
 ROOT = Path(__file__).resolve().parent.parent.parent
 REFERENCE = ROOT / "results" / "reference"

@@ -16,13 +16,13 @@ from weakly.beyond.today import (
     today_runs,
     without_more_labels,
 )
-from weakly.drawing.elements import foldable, tag
-from weakly.drawing.svg import Panel, grid, marker, named_panel, swatch
 from weakly.judging.tables import in_paper_order
 from weakly.methods import METHODS
 from weakly.reporting.charts import rank_plot
+from weakly.reporting.elements import foldable, tag
 from weakly.reporting.figures_section import figure, padded
 from weakly.reporting.markup import dataset_name, follow, missing
+from weakly.reporting.svg import Panel, grid, marker, named_panel, swatch
 from weakly.running.runs_file import RunsFile
 
 

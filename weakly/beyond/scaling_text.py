@@ -14,12 +14,12 @@ from matplotlib.figure import Figure
 
 from weakly.beyond.scaling import DECISIVE, SHOWN, averages, candidates, choice, leads, means, scaling_runs
 from weakly.beyond.today import display_name
-from weakly.drawing.palette import look
 from weakly.judging.effects import Lead
 from weakly.judging.tables import write_table
 from weakly.methods import METHODS
 from weakly.numbers import number
 from weakly.reporting import figures
+from weakly.reporting.palette import look
 from weakly.reporting.text_tables import as_markdown
 from weakly.running.configuration import PREPARED
 from weakly.writing import written_whole

@@ -24,7 +24,6 @@ from weakly.beyond.today import (
     in_method_order,
     today_ranks,
 )
-from weakly.drawing.palette import look
 from weakly.judging.ranks import cliques
 from weakly.judging.tables import in_paper_order
 from weakly.reporting.figures import (
@@ -36,6 +35,7 @@ from weakly.reporting.figures import (
     panel_grid,
     save,
 )
+from weakly.reporting.palette import look
 
 # The methods in question, in colours that colour-blind readers can distinguish; in the legend's order.
 HIGHLIGHTED = {name: (look(name).light, look(name).marker) for name in IN_FOCUS}
