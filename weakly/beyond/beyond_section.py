@@ -112,7 +112,7 @@ GROWING = {"rows": "rows", "features": "features", "labeled": "labelled anomalie
 
 def growth_figure(found):
     """Time and memory of PReNet against rows, features and labelled anomalies."""
-    title, command = "Beyond the paper: how PReNet's cost grows", "python -m tools.growth"
+    title, command = "Beyond the paper: how PReNet's cost grows", "python -m tools.bench growth"
     path, anchor = found.folder / "growth.csv", "figure-growth"
     if not path.exists():
         return tag("div", missing(title, command), id=anchor)
@@ -134,7 +134,7 @@ def growth_figure(found):
         f"A fit takes {first.fit_seconds:.2f} s with {first.rows:,} rows and {last.fit_seconds:.2f} s with "
     )
     text += f"{last.rows:,}."
-    source = follow(found.folder, anchor, ["growth.csv", "figures/growth.png"], command)
+    source = follow(found.folder, anchor, ["growth.csv"], command)
     panels = tag("div", key, class_="legend") + grid(panels, "panels by-three")
     return figure(anchor, title, tag("p", escape(text)), panels, source)
 

@@ -60,6 +60,7 @@ def tables_beyond(folder):
         "today-catboost": lambda: pair("prenet", "catboost"),
         "today-shallow": lambda: pair("xgbod", "xgboost-shallow"),
         "today-scaled": lambda: scaled_table(folder),
+        "growth": lambda: growth_table(folder),
         "few-rows": lambda: few_rows_table(folder),
         "contamination-kinds": lambda: kinds_table(contamination_kinds(folder)),
         "scaling-sets": lambda: scaling_text.sets_table(scaling_runs(folder), SHORT),
@@ -122,3 +123,21 @@ def times_table(runs):
     medians = runs.groupby(["method", "dataset"])["fit_seconds"].median().unstack("dataset")
     shown = medians.loc[in_method_order(medians.index), in_paper_order(medians.columns)]
     return shown.map("{:.1f}".format).rename(index=display_name).rename_axis("seconds per fit")
+
+
+def growth_table(folder):
+    """PReNet's time and memory with more rows, features or labelled anomalies."""
+    table = pd.read_csv(folder / "growth.csv")
+    kinds = table["sparse"].map({True: ", sparse", False: ""})
+    shown = {
+        "rows": table["rows"].map("{:,}".format),
+        "features": table["features"].map("{:,}".format) + kinds,
+    }
+    shown |= {"labelled anomalies": table["labeled"].map("{:,}".format)}
+    shown |= {"fit, s": table["fit_seconds"].map("{:.2f}".format)}
+    shown |= {"scoring all rows, s": table["score_seconds"].map("{:.3f}".format)}
+    shown |= {
+        "fit, MB": table["fit_mb"].map("{:.0f}".format),
+        "scoring, MB": table["score_mb"].map("{:.0f}".format),
+    }
+    return pd.DataFrame(shown).set_index("rows")
