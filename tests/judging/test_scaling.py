@@ -4,8 +4,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from weakly.beyond.scaling import averages, candidates, choice, leads, scaling_runs
-from weakly.beyond.scaling_text import write_scaling
+from weakly.beyond.scaling import averages, candidates, choice, leads, scaling_runs, write_scaling
 from weakly.own_data.features import SCALING
 from weakly.own_data.number_features import NumberFeatures
 from weakly.reporting.write_up import REFERENCE

@@ -1,4 +1,4 @@
-"""What one would use today: ranks, critical differences, regret, paired differences, by hand."""
+"""What one would use today: means, regret, paired differences, by hand; critical differences of ranks."""
 
 import numpy as np
 import pandas as pd
@@ -13,16 +13,14 @@ from weakly.beyond.today import (
     left_out,
     mean_auc_pr,
     pair_differences,
-    significantly_behind,
     t_interval,
     today_best,
     today_means,
     today_pairs,
-    today_ranks,
     today_regret,
     today_runs,
 )
-from weakly.judging.ranks import clique_letters, cliques, nemenyi_critical_difference
+from weakly.judging.ranks import cliques, nemenyi_critical_difference
 from weakly.running.runs_file import RUN_COLUMNS
 
 # AUC-PR of (method, data set) with 5 labels; with 10 it is 0.1 more for all but PReNet
@@ -111,34 +109,6 @@ def test_cliques_are_maximal_and_may_overlap():
     assert cliques(ranks, 9.0) == [["a", "b", "c", "d"]]
     # a difference of exactly the critical one is significant
     assert cliques(ranks, 1.0) == []
-    assert clique_letters(ranks, 1.5) == {"a": "a", "b": "ab", "c": "b", "d": ""}
-
-
-def test_ranks_by_hand_with_a_tie():
-    """Census: PReNet, newcomer, CatBoost; campaign: PReNet = CatBoost, newcomer; thyroid: newcomer first."""
-    ranks = today_ranks(made_runs(budgets=(5,))).set_index("method")
-    assert list(ranks.index) == ["prenet", "newcomer", "catboost"]
-    expected = {"prenet": (1 + 1.5 + 2) / 3, "catboost": (3 + 1.5 + 3) / 3, "newcomer": (2 + 3 + 1) / 3}
-    assert ranks["rank"].to_dict() == pytest.approx(expected)
-    assert (ranks["critical_difference"] == nemenyi_critical_difference(3, 3)).all()
-    assert (ranks["cliques"] == "a").all()
-    assert ranks["friedman_p"].isna().all()  # three data sets are too few
-
-
-def test_friedman_statistic_of_one_order_on_all_sets():
-    """Six sets, three methods in the same order: chi^2 = 12 / (N k (k + 1)) sum R^2 - 3 N (k + 1) = 12."""
-    sets = ["census", "campaign", "thyroid", "donors", "fraud", "w7a"]
-    means = {
-        name: dict.fromkeys(sets, value)
-        for name, value in {"prenet": 0.9, "catboost": 0.5, "logistic": 0.1}.items()
-    }
-    ranks = today_ranks(made_runs(means, budgets=(5,)))
-    assert ranks["rank"].tolist() == [1, 2, 3]
-    assert ranks["friedman"].tolist() == pytest.approx([12] * 3)
-    assert ranks["friedman_p"].iloc[0] == pytest.approx(np.exp(-6))  # chi^2 with two degrees of freedom
-    # CD = 2.343 sqrt(12 / 36) = 1.353: neighbours do not differ, the first and the last do
-    assert ranks["cliques"].tolist() == ["a", "ab", "b"]
-    assert significantly_behind(made_runs(means, budgets=(5,))) == {"logistic": [5]}
 
 
 # ---------------------------------------------------------------------------- regret, best
@@ -164,7 +134,7 @@ def test_regret_by_hand():
 def test_what_has_more_labels_is_neither_ranked_nor_best():
     runs = made_runs()
     assert "rosas-validated" in set(runs["method"])
-    for table in (today_ranks(runs), today_regret(runs), today_best(runs).rename(columns={"best": "method"})):
+    for table in (today_regret(runs), today_best(runs).rename(columns={"best": "method"})):
         assert "rosas-validated" not in set(table["method"])
     assert "rosas-validated" not in average_auc_pr(runs).index
 

@@ -12,18 +12,21 @@ from weakly.beyond.today import (
     budget_curves,
     compared,
     draws_in_words,
-    today_ranks,
     today_runs,
     without_more_labels,
 )
 from weakly.judging.tables import in_paper_order
 from weakly.methods import METHODS
-from weakly.reporting.charts import rank_plot
-from weakly.reporting.elements import foldable, tag
+from weakly.reporting.elements import tag
 from weakly.reporting.figures_section import figure, padded
 from weakly.reporting.markup import dataset_name, follow, missing
 from weakly.reporting.svg import Panel, grid, marker, named_panel, swatch
 from weakly.running.runs_file import RunsFile
+
+COSTS = {"fit": ("training", "k-anomalies"), "score": ("scoring all rows", "k-normals")}  # and their classes
+GROWING = {"rows": "rows", "features": "features", "labeled": "labelled anomalies"}
+SMALLEST = {"seconds": None, "mb": 1}  # that is drawn
+DIGITS = str.maketrans("0123456789", "⁰¹²³⁴⁵⁶⁷⁸⁹")
 
 
 def beyond_section(found):
@@ -32,12 +35,11 @@ def beyond_section(found):
 
 
 def today_figure(found):
-    """What one would use today: AUC-PR against labels, and ranks per budget."""
+    """What one would use today: AUC-PR against labels."""
     title, command = "Beyond the paper: what would one use today?", "./run_today.sh"
     anchor = "figure-today"
-    if not RunsFile(found.folder, "today").path.exists():
-        return tag("div", missing(title, command), id=anchor)
-    every_run = without_more_labels(today_runs(found.folder))
+    exists = RunsFile(found.folder, "today").path.exists()
+    every_run = without_more_labels(today_runs(found.folder)) if exists else pd.DataFrame()
     if every_run.empty:
         return tag("div", missing(title, command), id=anchor)
     runs = compared(every_run)
@@ -47,21 +49,16 @@ def today_figure(found):
     shown = [name for name in IN_FOCUS if name in set(runs["method"])]
     key = "".join(tag("span", swatch(name) + escape(METHODS[name].column)) for name in shown)
     key += tag("span", "thin grey: the other methods")
-    ranks = [
-        rank_plot(f"{n_labeled} labels", part.set_index("method")["rank"],
-                  part["critical_difference"].iloc[0], f"{part['sets'].iloc[0]} sets")
-        for n_labeled, part in today_ranks(runs).groupby("n_labeled")
-    ]  # fmt: skip
     text = (
         "AUC-PR with new splits and labels in every draw and default settings, but for the tolerance of "
-        "Logistic, conv. and the start of XGBoost, 0.5. PReNet's band "
+        "Logistic, conv. and the start of XGBoost, 0.5. PReNet's band is its 95% interval over draws. Draws: "
+        f"{draws_in_words(every_run)}. {best_in_words(runs)}"
     )
-    text += f"is its 95% interval over draws. Draws: {draws_in_words(every_run)}. {best_in_words(runs)}"
-    files = ["today.csv", "today_runs.csv", "today_ranks.csv", "today.md", "figures/today.png"]
+    files = ["today.csv", "today_runs.csv", "today.md", "figures/today.png"]
     source = follow(found.folder, anchor, files, command)
-    folded = foldable("Average ranks per number of labels", grid(ranks, "panels large"))
-    panels = tag("div", key, class_="legend") + grid(panels) + folded
-    return figure(anchor, title, tag("p", escape(text)), panels, source)
+    return figure(
+        anchor, title, tag("p", escape(text)), tag("div", key, class_="legend") + grid(panels), source
+    )
 
 
 def best_in_words(runs):
@@ -101,15 +98,6 @@ def today_panel(runs, grid_of_labels):
     return named_panel(escape(title), panel.svg(label), data_set=title)
 
 
-COSTS = {  # column of growth.csv: what it is, its class, its unit
-    "fit_seconds": ("training", "k-anomalies", "seconds"),
-    "score_seconds": ("scoring all rows", "k-normals", "seconds"),
-    "fit_mb": ("training", "k-anomalies", "MB"),
-    "score_mb": ("scoring all rows", "k-normals", "MB"),
-}
-GROWING = {"rows": "rows", "features": "features", "labeled": "labelled anomalies"}
-
-
 def growth_figure(found):
     """Time and memory of PReNet against rows, features and labelled anomalies."""
     title, command = "Beyond the paper: how PReNet's cost grows", "python -m tools.bench growth"
@@ -117,48 +105,41 @@ def growth_figure(found):
     if not path.exists():
         return tag("div", missing(title, command), id=anchor)
     table, panels = pd.read_csv(path), []
-    for unit in ("seconds", "MB"):
-        columns = [name for name, cost in COSTS.items() if cost[2] == unit]
-        y = table[columns].clip(lower=1 if unit == "MB" else None)
+    for unit, smallest in SMALLEST.items():
+        costs = table[[f"{cost}_{unit}" for cost in COSTS]].clip(lower=smallest)
+        bounds = costs.min(axis=None) / 2, costs.max(axis=None) * 2
         for growing, part in table.groupby("growing", sort=False):
-            panels.append(growth_panel(growing, part, columns, unit, (y.min().min() / 2, y.max().max() * 2)))
-    key = "".join(
-        tag("span", f"{tag('i', '', class_=f'chip {class_}')} {words}")
-        for words, class_ in dict.fromkeys((cost[0], cost[1]) for cost in COSTS.values())
-    )
-    key += tag("span", "● dense rows") + tag("span", "○ sparse rows")
-    text = "Both axes are logarithmic. Memory excludes the data; values below 1 MB are drawn at 1 MB. "
-    rows = table[table["growing"] == "rows"]
-    first, last = rows.iloc[0], rows.iloc[-1]
-    text += (
+            panels.append(growth_panel(growing, part, costs.loc[part.index], unit, bounds))
+    chips = [f"{tag('i', '', class_=f'chip {class_}')} {words}" for words, class_ in COSTS.values()]
+    key = "".join(tag("span", text) for text in (*chips, "● dense rows", "○ sparse rows"))
+    first, last = table[table["growing"] == "rows"].iloc[[0, -1]].itertuples()
+    text = (
+        "Both axes are logarithmic. Memory excludes the data; values below 1 MB are drawn at 1 MB. "
         f"A fit takes {first.fit_seconds:.2f} s with {first.rows:,} rows and {last.fit_seconds:.2f} s with "
+        f"{last.rows:,}."
     )
-    text += f"{last.rows:,}."
     source = follow(found.folder, anchor, ["growth.csv"], command)
     panels = tag("div", key, class_="legend") + grid(panels, "panels by-three")
     return figure(anchor, title, tag("p", escape(text)), panels, source)
 
 
-def growth_panel(growing, part, columns, unit, y):
-    x = part[growing]
-    ticks = {10**power: power_text(power) for power in range(1, 9) if x.min() <= 10**power <= x.max()}
-    bounds = x.min() / 1.6, x.max() * 1.6
+def growth_panel(growing, part, costs, unit, y):
+    """Costs against the size that grows, both logarithmic."""
+    unit, x = unit.replace("mb", "MB"), part[growing]
+    ticks = {10**n: "10" + str(n).translate(DIGITS) for n in range(1, 9) if x.min() <= 10**n <= x.max()}
     powers = range(int(np.ceil(np.log10(y[0]))), int(np.floor(np.log10(y[1]))) + 1)
     y_ticks = {10.0**power: f"{10.0**power:g}" for power in powers}
-    panel = Panel(bounds, y, ticks, y_ticks, GROWING[growing], unit, log_x=True, log_y=True)
-    for name in columns:
-        values, class_ = part[name].clip(lower=1 if unit == "MB" else None), COSTS[name][1]
+    panel = Panel(
+        (x.min() / 1.6, x.max() * 1.6), y, ticks, y_ticks, GROWING[growing], unit, log_x=True, log_y=True
+    )
+    for (_, class_), (_, values) in zip(COSTS.values(), costs.items()):
         panel.line(x, values, class_)
-        for px, value, is_sparse in zip(x, values, part["sparse"]):
-            place = panel.x(px), panel.y(value)
-            dot = marker("prenet", *place, hollow=bool(is_sparse)).replace("m-prenet", class_)
-            panel.add(dot)
-    label = f"{unit} against {GROWING[growing]}: training from {part[columns[0]].iloc[0]:.3g} to "
-    label += f"{part[columns[0]].iloc[-1]:.3g} {unit}"
-    title = f"{'Seconds' if unit == 'seconds' else unit} against {GROWING[growing]}"
+        for at, value, is_sparse in zip(x, values, part["sparse"]):
+            dot = marker("prenet", panel.x(at), panel.y(value), hollow=bool(is_sparse))
+            panel.add(dot.replace("m-prenet", class_))
+    ends = part[costs.columns[0]].iloc[[0, -1]]
+    label = (
+        f"{unit} against {GROWING[growing]}: training from {ends.iloc[0]:.3g} to {ends.iloc[1]:.3g} {unit}"
+    )
+    title = f"{unit[0].upper()}{unit[1:]} against {GROWING[growing]}"
     return named_panel(escape(title), panel.svg(label))
-
-
-def power_text(power):
-    """10^4 as 10⁴."""
-    return "10" + "".join("⁰¹²³⁴⁵⁶⁷⁸⁹"[int(digit)] for digit in str(power))

@@ -1,7 +1,9 @@
 """What the scaling of the features decides: the experiment `scaling`, and the rule for detect.py's default.
 
-    runs = scaling_runs("results")                       # 60 labels, `independent`
-    averages(runs); leads(runs); choice("results")       # weakly/beyond/scaling_text.py writes them
+    python experiments.py scaling                        # 60 labels, 10 draws: about 40 minutes on 2 cores
+    python experiments.py scaling --protocol released    # the authors' draws
+
+Both write scaling_averages.csv, scaling_leads.csv, scaling_candidates.csv, scaling.md and the figure scaling.
 
 All runs of a method and a data set have the same draws under both scalings. Trees have one scaling only:
 theirs is `prepared`, the paper's.
@@ -18,12 +20,18 @@ figures on six of the paper's sets (min-max, fences and cut, for PReNet, FSNet a
 """
 
 import pandas as pd
+from matplotlib.figure import Figure
 
-from weakly.beyond.today import in_method_order, t_interval
+from weakly.beyond.result_files import write_results
+from weakly.beyond.today import display_name, in_method_order, t_interval
 from weakly.judging.effects import Lead
 from weakly.judging.tables import in_paper_order
 from weakly.loading.registry import OUTSIDE_SETS, SEEN_SETS
 from weakly.methods import METHODS
+from weakly.numbers import number
+from weakly.reporting.figures import PAGE_WIDTH
+from weakly.reporting.palette import look
+from weakly.reporting.text_tables import as_markdown
 from weakly.running.configuration import PREPARED
 from weakly.running.runs_file import RunsFile, latest_runs
 from weakly.training.number_scaler import SCALINGS
@@ -36,6 +44,10 @@ BINARY_SETS = ("celeba", "w7a")  # no scaling changes them
 PAPERS_TOO = ("5_campaign", "8_celeba", "11_donors")  # ADBench's copies of the paper's sets
 DECISIVE = "thyroid"
 SHOWN = {PREPARED: "min-max", "cut": "cut", "fences": "fences"}  # the scalings of the tables, and their names
+MARKERS = {PREPARED: "o", "cut": "o", "fences": "D"}  # of the figure
+RIVAL = "xgbod"
+PROTOCOLS = ("independent", "released")
+FEWEST_SETS = 2  # for averages
 
 
 def scaling_runs(results_dir, protocol="independent", n_labeled=60):
@@ -128,3 +140,103 @@ def choice(table):
     eligible = losses.drop(list(RUINED_BY_ONE_CELL), errors="ignore")
     fine = eligible[eligible <= TOO_MUCH]
     return (table[fine.index].mean().idxmax() if len(fine) else eligible.idxmin()), losses
+
+
+# ---------------------------------------------------------------------------- text
+
+
+def scaling_text(runs, of_candidates):
+    """All of it as one Markdown text."""
+    parts = ["# What the scaling decides"]
+    for protocol, part in runs.items():
+        title = f"## `{protocol}`, 60 labels, AUC-PR, mean of {part['run'].nunique()} runs"
+        parts += [title, as_markdown(sets_table(part))]
+        parts += ["### Average", as_markdown(averages_table(part))]
+        parts += ["### PReNet's lead", as_markdown(leads_table(part))]
+    if len(of_candidates):
+        parts += ["## Candidates for the default of detect.py", as_markdown(candidates_table(of_candidates))]
+    return "\n\n".join(parts) + "\n"
+
+
+def sets_table(runs, methods=None):
+    """Per data set and method, or some methods: min-max / cut / fences; trees have one number."""
+    table, shown = means(runs), {}
+    for method in methods or table.columns.unique("method"):
+        columns = [table[method, scaling] for scaling in SHOWN if (method, scaling) in table]
+        shown[display_name(method)] = [" / ".join(map(number, row)) for row in zip(*columns)]
+    return pd.DataFrame(shown, index=table.index).rename_axis(" / ".join(SHOWN.values()))
+
+
+def averages_table(runs):
+    """Average AUC-PR per method and scaling, with and without thyroid."""
+    table = averages(runs).rename(index=display_name)
+    return table.map(lambda value: "" if pd.isna(value) else number(value))
+
+
+def leads_table(runs):
+    """PReNet's lead over each method and scaling, with and without thyroid."""
+    table = leads(runs)
+    cells = [str(Lead(*values)) for values in table[list(Lead._fields)].itertuples(index=False)]
+    titles = table["scaling"].map(SHOWN) + table["sets"].map({"all": ""}).fillna(f", without {DECISIVE}")
+    shown = table.assign(cell=cells, title=titles).pivot(index="method", columns="title", values="cell")
+    shown = shown.loc[table["method"].unique(), titles.unique()]
+    return shown.rename(index=display_name).rename_axis(columns=None)
+
+
+def candidates_table(table):
+    """Mean AUC-PR per data set and scaling, the averages, the largest losses and the choice."""
+    chosen, losses = choice(table)
+    table = table.assign()
+    table.loc["average"] = table.mean()
+    table.loc["largest loss to min-max"] = losses
+    return table.rename(columns={chosen: f"{chosen} (chosen)"}).rename_axis("data set")
+
+
+# ---------------------------------------------------------------------------- figure
+
+
+def scaling_figure(table):
+    """A panel per data set: each method's AUC-PR with each scaling, XGBOD's as a line."""
+    methods = [name for name in table.columns.unique("method") if not METHODS[name].is_tree]
+    table = table.copy()
+    table.loc["average"] = table.mean()
+    columns, rows = 3, -(-len(table) // 3)
+    height = 0.5 + rows * (0.35 + 0.13 * len(methods))
+    figure = Figure(figsize=(PAGE_WIDTH, height), layout="constrained")
+    panels = figure.subplots(rows, columns, sharey=True, squeeze=False).ravel()
+    for axes, (dataset, values) in zip(panels, table.iterrows()):
+        axes.grid(axis="y", visible=False)
+        axes.tick_params(axis="y", length=0)
+        if (RIVAL, PREPARED) in table:
+            axes.axvline(values[RIVAL, PREPARED], color=look(RIVAL).light, linewidth=1.4, zorder=1)
+        for place, method in enumerate(methods):
+            ink, at = look(method).light, {name: values[method, name] for name in table[method]}
+            axes.plot(list(at.values()), [place] * len(at), color=ink, linewidth=1.0, zorder=2)
+            for scaling, value in at.items():
+                hollow = {"markerfacecolor": "white"} if scaling == PREPARED else {}
+                axes.plot(value, place, MARKERS[scaling], color=ink, markersize=3.4, zorder=4, **hollow)
+        axes.set_title(dataset, loc="left", fontweight="bold" if dataset == "average" else "normal")
+    panels[0].set_ylim(len(methods) - 0.4, -0.6)
+    panels[0].set_yticks(range(len(methods)), [display_name(method) for method in methods])
+    for unused in panels[len(table) :]:
+        unused.remove()
+    title = "AUC-PR with min-max (ring), cut (dot) and fences (diamond); the line is XGBOD"
+    figure.supxlabel(f"{title}. Scales differ.")
+    return figure
+
+
+def write_scaling(results_dir):
+    """Write the tables, the text and the figure of the runs that there are; returns the paths."""
+    runs = {protocol: scaling_runs(results_dir, protocol) for protocol in PROTOCOLS}
+    runs = {name: part for name, part in runs.items() if means(part).shape[0] >= FEWEST_SETS}
+    of_candidates = candidates(results_dir)
+    tables = {"scaling_candidates": of_candidates.reset_index()} if len(of_candidates) else {}
+    if runs:
+        parts = runs.items()
+        of_runs = [averages(part).reset_index().assign(protocol=name) for name, part in parts]
+        tables |= {"scaling_averages": pd.concat(of_runs)}
+        tables |= {"scaling_leads": pd.concat([leads(part).assign(protocol=name) for name, part in parts])}
+    figures = {}
+    if PROTOCOLS[0] in runs:
+        figures["scaling"] = lambda: scaling_figure(means(runs[PROTOCOLS[0]]))
+    return write_results(results_dir, "scaling", scaling_text(runs, of_candidates), tables, figures)
