@@ -6,6 +6,8 @@ import pytest
 
 from weakly.beyond.today import (
     average_auc_pr,
+    best_methods,
+    cell_means,
     compared,
     display_name,
     draws_in_words,
@@ -13,11 +15,9 @@ from weakly.beyond.today import (
     left_out,
     mean_auc_pr,
     pair_differences,
+    paired_leads,
+    regrets,
     t_interval,
-    today_best,
-    today_means,
-    today_pairs,
-    today_regret,
     today_runs,
 )
 from weakly.judging.ranks import cliques, nemenyi_critical_difference
@@ -66,7 +66,7 @@ def test_average_is_over_all_data_sets_or_there_is_none():
 
 
 def test_written_means_count_their_runs():
-    table = today_means(made_runs()).set_index(["n_labeled", "dataset", "method"])
+    table = cell_means(made_runs()).set_index(["n_labeled", "dataset", "method"])
     assert table.loc[(10, "census", "catboost"), "auc_pr"] == pytest.approx(0.7)
     assert (table["runs"] == 2).all()
 
@@ -82,8 +82,8 @@ def test_methods_are_compared_on_the_draws_that_all_of_them_have(monkeypatch):
     average = average_auc_pr(runs)[5]
     assert average.to_dict() == pytest.approx({"prenet": 0.75, "catboost": 0.4 + 0.2 / 3 + 0.05})
     assert left_out(runs, 5) == ["newcomer", "partly"]
-    assert set(today_regret(runs)["method"]) == {"prenet", "catboost", "partly"}
-    assert "newcomer" not in set(today_best(runs)["best"])
+    assert set(regrets(runs)["method"]) == {"prenet", "catboost", "partly"}
+    assert "newcomer" not in set(best_methods(runs)["best"])
     assert draws_in_words(runs[runs["method"] != "rosas-validated"]) == (
         "comparisons of all methods rest on the 3 draws that they have in common; "
         "5 of PReNet, partly; 3 of CatBoost; 2 of newcomer"
@@ -116,7 +116,7 @@ def test_cliques_are_maximal_and_may_overlap():
 
 def test_regret_by_hand():
     """Losses with 5 labels: PReNet 0.1 (census, to `partly`), 0, 0.1; newcomer 0.2, 0.5, 0."""
-    regret = today_regret(made_runs()).set_index(["n_labeled", "method"])
+    regret = regrets(made_runs()).set_index(["n_labeled", "method"])
     prenet = regret.loc[(5, "prenet")]
     assert prenet["mean_loss"] == pytest.approx(0.2 / 3)
     assert prenet["largest_loss"] == pytest.approx(0.1)
@@ -134,13 +134,13 @@ def test_regret_by_hand():
 def test_what_has_more_labels_is_neither_ranked_nor_best():
     runs = made_runs()
     assert "rosas-validated" in set(runs["method"])
-    for table in (today_regret(runs), today_best(runs).rename(columns={"best": "method"})):
+    for table in (regrets(runs), best_methods(runs).rename(columns={"best": "method"})):
         assert "rosas-validated" not in set(table["method"])
     assert "rosas-validated" not in average_auc_pr(runs).index
 
 
 def test_best_and_second():
-    best = today_best(made_runs()).set_index(["n_labeled", "dataset"])
+    best = best_methods(made_runs()).set_index(["n_labeled", "dataset"])
     assert best.loc[(5, "thyroid"), ["best", "second"]].tolist() == ["newcomer", "prenet"]
     assert best.loc[(5, "census"), "auc_pr"] == pytest.approx(0.9)
     assert best.loc[(5, "census"), "second_auc_pr"] == pytest.approx(0.8)
@@ -182,7 +182,7 @@ def test_pairs_are_of_the_same_draw():
 
 
 def test_pairs_over_data_sets():
-    (row,) = today_pairs(paired_runs()).itertuples(index=False)
+    (row,) = paired_leads(paired_runs()).itertuples(index=False)
     assert (row.sets, row.above, row.below) == (3, 1, 1)
     assert row.mean == pytest.approx(0)
     assert row.high == pytest.approx(4.3027 * 0.1 / 3**0.5, abs=1e-4)
@@ -193,7 +193,7 @@ def test_pairs_over_data_sets():
 
 
 def test_one_draw_has_no_intervals_to_count():
-    (row,) = today_pairs(paired_runs().query("run == 0")).itertuples(index=False)
+    (row,) = paired_leads(paired_runs().query("run == 0")).itertuples(index=False)
     assert row.draws == 1 and row.above is pd.NA and row.below is pd.NA
     assert row.ahead == 2 and row.without_thyroid == pytest.approx(0)
 
@@ -204,7 +204,7 @@ def test_a_draw_that_one_method_lacks_is_left_out():
     differences = pair_differences(runs[~lacking], "prenet", "cross-entropy").set_index("dataset")
     assert differences.loc["census", "draws"] == 2
     assert differences.loc["census", "mean"] == pytest.approx(0.095)
-    assert today_pairs(runs, [("prenet", "catboost")]).empty
+    assert paired_leads(runs, [("prenet", "catboost")]).empty
 
 
 def test_a_run_made_twice_is_an_error():

@@ -5,15 +5,8 @@ import functools
 import pandas as pd
 
 from weakly.beyond import scaling
-from weakly.beyond.crosscheck import few_rows, method_table
-from weakly.beyond.today import (
-    average_auc_pr,
-    budgets,
-    display_name,
-    in_method_order,
-    today_pairs,
-    today_runs,
-)
+from weakly.beyond.crosscheck import few_rows_table, method_table
+from weakly.beyond.today import average_auc_pr, budgets, display_name, in_method_order, today_runs
 from weakly.beyond.today_text import average_table, left_out_lines, pair_table, regret_table
 from weakly.judging.effects import contamination_kinds
 from weakly.judging.tables import in_paper_order
@@ -30,7 +23,7 @@ def tables_beyond(folder):
     scaled = functools.cache(lambda: scaling.scaling_runs(folder))
 
     def pair(method, other):
-        return lambda: pair_table(today_pairs(runs(), [(method, other)]), method, other)
+        return lambda: pair_table(runs(), method, other)
 
     return {
         "crosscheck-0-1": lambda: crosscheck_table(folder, "features 0-1"),
@@ -60,13 +53,6 @@ def crosscheck_table(folder, data):
     """AUC-PR of ADGym and ours, per method, on data sets with features between 0 and 1 or on the others."""
     methods = pd.read_csv(folder / "crosscheck_methods.csv")
     return method_table(methods[(methods["metric"] == "auc_pr") & (methods["data"] == data)])
-
-
-def few_rows_table(folder):
-    """The paper's sets cut to 3,000 rows, and whole: AUC-PR of some methods."""
-    table = few_rows(folder).rename(columns={"n_labeled": "labels"}).set_index(["labels", "rows", "sets"])
-    names = [display_name(name.removesuffix(", cut")) + ", cut" * name.endswith(", cut") for name in table]
-    return table.set_axis(names, axis=1)
 
 
 def scaled_table(folder):

@@ -11,7 +11,7 @@ import numpy as np
 import pandas as pd
 
 from weakly.beyond.result_files import write_results
-from weakly.beyond.today import today_runs
+from weakly.beyond.today import display_name, today_runs
 from weakly.judging.tables import METRICS, column_of
 from weakly.loading.splits import OUTSIDE, OUTSIDE_SCALED
 from weakly.methods import METHODS
@@ -105,10 +105,10 @@ def agreement(cells, name):
     }
 
 
-def few_rows(results_dir, methods=("prenet", "xgbod", "xgboost-shallow", "catboost")):
+def few_rows_table(results_dir, methods=("prenet", "xgbod", "xgboost-shallow", "catboost")):
     """AUC-PR on the paper's sets cut to ADGym's 3,000 rows and with all rows, over the sets that have both.
 
-    n_labeled, rows (`3,000` or `all`), sets, and a column per method; PReNet also with the cut scaling.
+    A row per number of labels and of rows, a column per method; PReNet also with the cut scaling.
     """
     few = latest_runs(RunsFile(results_dir, "crosscheck").read())
     few = few[few["protocol"] == OUTSIDE]
@@ -117,14 +117,14 @@ def few_rows(results_dir, methods=("prenet", "xgbod", "xgboost-shallow", "catboo
     tables = []
     for rows, part in {"3,000": few, "all": every}.items():
         part = part[part["dataset"].isin(names) & part["method"].isin(methods)]
-        column = part["method"].where(part["scaling"] == PREPARED, part["method"] + ", cut")
+        column = part["method"].map(display_name) + part["scaling"].map({PREPARED: ""}).fillna(", cut")
         part = part[part["run"] < part.groupby(column)["run"].nunique().min()]  # the draws that all have
         means = part.groupby(["n_labeled", "dataset", column])["auc_pr"].mean().unstack().dropna()
-        by_budget = means.groupby("n_labeled")
-        tables.append(by_budget.mean().assign(rows=rows, sets=by_budget.size()))
-    table = pd.concat(tables).reset_index()
-    both = table.groupby("n_labeled")["rows"].transform("nunique") == 2
-    return table[both].sort_values(["n_labeled", "rows"], ignore_index=True)
+        sets = means.groupby("n_labeled").size()
+        tables.append(means.groupby("n_labeled").mean().assign(rows=rows, sets=sets))
+    table = pd.concat(tables).rename_axis("labels").set_index(["rows", "sets"], append=True)
+    both = table.groupby("labels").transform("size") == 2
+    return table[both].sort_index()
 
 
 # ---------------------------------------------------------------------------- text

@@ -82,17 +82,13 @@ def averages(runs):
     A row per method, columns such as `cut` and `cut, without thyroid`; trees have only `min-max`.
     """
     table = means(runs)
+    scalings = [name for name in SHOWN if name in table.columns.unique("scaling")]
     parts = {"": table, f", without {DECISIVE}": table.drop(DECISIVE, errors="ignore")}
-    rows = {
-        method: {
-            name + suffix: part[method, scaling].mean()
-            for suffix, part in parts.items()
-            for scaling, name in SHOWN.items()
-            if (method, scaling) in table
-        }
-        for method in table.columns.unique("method")
-    }
-    return pd.DataFrame.from_dict(rows, orient="index").rename_axis("method")
+    columns = [
+        part.mean().unstack("scaling")[scalings].rename(columns=SHOWN).add_suffix(suffix)
+        for suffix, part in parts.items()
+    ]
+    return pd.concat(columns, axis=1).loc[table.columns.unique("method")].rename_axis(columns=None)
 
 
 def leads(runs):
@@ -228,15 +224,16 @@ def scaling_figure(table):
 def write_scaling(results_dir):
     """Write the tables, the text and the figure of the runs that there are; returns the paths."""
     runs = {protocol: scaling_runs(results_dir, protocol) for protocol in PROTOCOLS}
-    runs = {name: part for name, part in runs.items() if means(part).shape[0] >= FEWEST_SETS}
-    of_candidates = candidates(results_dir)
-    tables = {"scaling_candidates": of_candidates.reset_index()} if len(of_candidates) else {}
+    runs = {name: part for name, part in runs.items() if len(means(part)) >= FEWEST_SETS}
+    rule, tables, figures = candidates(results_dir), {}, {}
     if runs:
-        parts = runs.items()
-        of_runs = [averages(part).reset_index().assign(protocol=name) for name, part in parts]
-        tables |= {"scaling_averages": pd.concat(of_runs)}
-        tables |= {"scaling_leads": pd.concat([leads(part).assign(protocol=name) for name, part in parts])}
-    figures = {}
+        parts = [averages(part).reset_index().assign(protocol=name) for name, part in runs.items()]
+        tables["scaling_averages"] = pd.concat(parts)
+        tables["scaling_leads"] = pd.concat(
+            [leads(part).assign(protocol=name) for name, part in runs.items()]
+        )
+    if len(rule):
+        tables["scaling_candidates"] = rule.reset_index()
     if PROTOCOLS[0] in runs:
         figures["scaling"] = lambda: scaling_figure(means(runs[PROTOCOLS[0]]))
-    return write_results(results_dir, "scaling", scaling_text(runs, of_candidates), tables, figures)
+    return write_results(results_dir, "scaling", scaling_text(runs, rule), tables, figures)

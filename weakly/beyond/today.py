@@ -1,8 +1,8 @@
 """What one would use today: the paper's methods and plain classifiers, at several label budgets.
 
-    from weakly.beyond.today import today_regret, today_runs
+    from weakly.beyond.today import regrets, today_runs
     runs = today_runs("results")        # of results/today_runs.csv, which ./run_today.sh writes
-    regret = today_regret(runs)         # a DataFrame; weakly/beyond/today_text.py writes all of them
+    table = regrets(runs)               # a DataFrame; weakly/beyond/today_text.py writes all of them
 
 All functions take the runs, one row each: method, dataset, n_labeled, run, auc_pr. Runs of the same number
 have the same draw for all methods of a data set and a label budget, so differences are paired by it, and
@@ -131,7 +131,7 @@ def average_auc_pr(runs):
     return table.loc[in_method_order(table.index)].rename_axis("method")
 
 
-def today_means(runs):
+def cell_means(runs):
     """All means as they are written: n_labeled, dataset, method, auc_pr, runs."""
     cells = runs.groupby(CELL)["auc_pr"].agg(auc_pr="mean", runs="size").reset_index()
     sets, names = in_paper_order(cells["dataset"]), in_method_order(cells["method"])
@@ -142,14 +142,14 @@ def today_means(runs):
 # ---------------------------------------------------------------------------- regret
 
 
-def today_regret(runs):
+def regrets(runs):
     """The loss from always using one method, per budget and over all: mean and largest loss, and where.
 
     A loss is the best method's mean AUC-PR on a data set minus this method's. n_labeled (a number, or `all`),
     method, mean_loss, largest_loss, dataset, at (the budget of the largest), cells (data sets times budgets
     that the method was run on); those run on all first, because fewer cells have another mean.
     """
-    means, parts = today_means(compared(runs)), []
+    means, parts = cell_means(compared(runs)), []
     best = means.groupby(["n_labeled", "dataset"])["auc_pr"].transform("max")
     losses = means.assign(loss=best - means["auc_pr"])
     for n_labeled in [*budgets(losses), ALL_BUDGETS]:
@@ -164,7 +164,7 @@ def today_regret(runs):
     return pd.concat(parts, ignore_index=True)
 
 
-def today_best(runs):
+def best_methods(runs):
     """The best method per data set and budget, and the next: n_labeled, dataset, best, auc_pr, second, ..."""
     rows = []
     for n_labeled in budgets(runs):
@@ -200,7 +200,7 @@ def pair_differences(runs, method, other):
     return pd.DataFrame(rows, columns=[*cell, *Lead._fields, "draws"])
 
 
-def today_pairs(runs, pairs=PAIRS):
+def paired_leads(runs, pairs=PAIRS):
     """Each pair per budget: n_labeled, method, other, mean, low, high, sets, ahead, above, below, draws, ...
 
     The interval of the mean is a 95% one over data sets. `ahead` counts the data sets with a mean above 0,

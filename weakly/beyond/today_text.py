@@ -11,32 +11,9 @@ from matplotlib.lines import Line2D
 from matplotlib.patches import Patch
 from matplotlib.ticker import NullLocator
 
+from weakly.beyond import today
 from weakly.beyond.result_files import write_results
-from weakly.beyond.today import (
-    ALL_BUDGETS,
-    AVERAGE_SET,
-    DECISIVE_SETS,
-    FEWEST_DRAWS,
-    IN_FOCUS,
-    MORE_LABELS,
-    PAIRS,
-    average_auc_pr,
-    averaged_over_sets,
-    budget_curves,
-    budgets,
-    compared,
-    display_name,
-    draws_in_words,
-    in_method_order,
-    left_out,
-    mean_auc_pr,
-    today_best,
-    today_means,
-    today_pairs,
-    today_regret,
-    today_runs,
-    without_more_labels,
-)
+from weakly.beyond.today import ALL_BUDGETS, AVERAGE_SET, IN_FOCUS, budgets, display_name
 from weakly.errors import UserError
 from weakly.judging.effects import Lead
 from weakly.judging.tables import in_paper_order
@@ -60,7 +37,7 @@ def joined(names):
 
 def average_table(runs):
     """Average AUC-PR per method and budget."""
-    return named(average_auc_pr(runs)).rename(columns=lambda number: f"{number} labels")
+    return named(today.average_auc_pr(runs)).rename(columns=lambda number: f"{number} labels")
 
 
 def means_text(runs):
@@ -68,7 +45,7 @@ def means_text(runs):
     average = as_markdown(average_table(runs))
     parts = ["## AUC-PR, average of the data sets", average, *left_out_lines(runs)]
     for n_labeled in budgets(runs):
-        means = mean_auc_pr(without_more_labels(runs), n_labeled).rename(columns=display_name)
+        means = today.mean_auc_pr(today.without_more_labels(runs), n_labeled).rename(columns=display_name)
         parts += [f"### {n_labeled} labelled anomalies", as_markdown(means.rename_axis("data set"))]
     return "\n\n".join(parts)
 
@@ -77,14 +54,14 @@ def left_out_lines(runs):
     """Which draws the comparisons rest on, and which methods are missing from averages."""
     at: dict[str, list] = {}
     for n_labeled in budgets(runs):
-        for method in left_out(runs, n_labeled):
+        for method in today.left_out(runs, n_labeled):
             at.setdefault(method, []).append(str(n_labeled))
     missing = "; ".join(f"{display_name(name)} ({', '.join(numbers)} labels)" for name, numbers in at.items())
-    lines = [f"Draws: {draws_in_words(without_more_labels(runs))}."]
+    lines = [f"Draws: {today.draws_in_words(today.without_more_labels(runs))}."]
     if missing:
-        why = f"not run on all data sets with at least {FEWEST_DRAWS} draws"
+        why = f"not run on all data sets with at least {today.FEWEST_DRAWS} draws"
         lines.append(f"Not in averages and losses, because {why}: {missing}.")
-    more_labels = [name for name in MORE_LABELS if name in set(runs["method"])]
+    more_labels = [name for name in today.MORE_LABELS if name in set(runs["method"])]
     if more_labels:
         lines.append(
             f"{joined(more_labels)}: not ranked, because it uses labels that the other methods lack."
@@ -94,7 +71,7 @@ def left_out_lines(runs):
 
 def regret_table(runs):
     """Mean and largest loss per method and budget; the method that loses least over all budgets first."""
-    regret = today_regret(runs)
+    regret = today.regrets(runs)
     cells = regret["mean_loss"].map("{:.3f}".format) + " (" + regret["largest_loss"].map("{:.3f})".format)
     shown = regret.assign(cell=cells).pivot(index="method", columns="n_labeled", values="cell")
     overall = regret[regret["n_labeled"] == ALL_BUDGETS].set_index("method")
@@ -115,28 +92,22 @@ def regret_text(runs):
     return "\n\n".join(["## Regret", note, as_markdown(regret_table(runs))])
 
 
-def pair_table(pairs_of_runs, method, other):
+def pair_table(runs, method, other):
     """The paired differences of two methods, a row per budget."""
-    part = pairs_of_runs[(pairs_of_runs["method"] == method) & (pairs_of_runs["other"] == other)]
+    part = today.paired_leads(runs, [(method, other)]).set_index("n_labeled").rename_axis("labels")
     leads = [str(Lead(*lead)) for lead in part[list(Lead._fields)].itertuples(index=False)]
-    counts = {
-        "ahead on": [f"{ahead} of {sets}" for ahead, sets in zip(part["ahead"], part["sets"])],
-        "above 0": part["above"].map(count_or_dash).tolist(),
-        "below 0": part["below"].map(count_or_dash).tolist(),
-    }
-    others = {f"without {name}": part[f"without_{name}"].map(signed).tolist() for name in DECISIVE_SETS}
-    shown = pd.DataFrame({"difference": leads, **counts, **others, "draws": part["draws"].tolist()})
-    shown.index = pd.Index(part["n_labeled"], name="labels")
-    return shown
+    shown = pd.DataFrame({"difference": leads}, part.index)
+    shown["ahead on"] = part["ahead"].astype(str) + " of " + part["sets"].astype(str)
+    for name in ("above", "below"):
+        shown[f"{name} 0"] = part[name].map(lambda count: "-" if pd.isna(count) else str(count))
+    for name in today.DECISIVE_SETS:
+        shown[f"without {name}"] = part[f"without_{name}"].map(signed)
+    return shown.assign(draws=part["draws"])
 
 
-def count_or_dash(count):
-    return "-" if pd.isna(count) else str(int(count))
-
-
-def pairs_text(runs, pairs=PAIRS):
+def pairs_text(runs):
     """The paired differences, a table per pair."""
-    table, parts = today_pairs(runs, pairs), []
+    parts = []
     note = (
         "Difference of AUC-PR, paired by draw: mean over data sets with its 95% t interval over data sets. "
         "`ahead on` counts the data sets with a mean above 0, `above 0` and `below 0` those whose own 95% "
@@ -144,8 +115,8 @@ def pairs_text(runs, pairs=PAIRS):
         "one in twenty. `without` leaves out a data set that may decide the mean alone. Budgets are not "
         "independent: they share the test rows, and the labels of a smaller one are among those of a larger."
     )
-    for method, other in pairs:
-        shown = pair_table(table, method, other)
+    for method, other in today.PAIRS:
+        shown = pair_table(runs, method, other)
         if len(shown):
             parts += [f"### {display_name(method)} - {display_name(other)}", as_markdown(shown)]
     return "\n\n".join(["## Two methods, draw by draw", note, *parts])
@@ -153,12 +124,12 @@ def pairs_text(runs, pairs=PAIRS):
 
 def best_text(runs):
     """The best method per data set and budget, and how often each one is the best."""
-    best = today_best(runs)
+    best = today.best_methods(runs)
     cells = best["best"].map(display_name) + best["auc_pr"].map(" {:.3f}".format)
     shown = best.assign(cell=cells).pivot(index="dataset", columns="n_labeled", values="cell")
     shown = shown.loc[best["dataset"].unique()].rename(columns=lambda number: f"{number} labels")
     counts = best["best"].value_counts()
-    order = sorted(in_method_order(counts.index), key=lambda name: -counts[name])
+    order = sorted(today.in_method_order(counts.index), key=lambda name: -counts[name])
     how_often = ", ".join(f"{display_name(name)} {counts[name]}" for name in order)
     note = f"Of {len(best)} cells: {how_often}."
     return "\n\n".join(["## The best method", as_markdown(shown.rename_axis("data set")), note])
@@ -180,7 +151,7 @@ def line_looks(methods):
         width = 1.6 if name == "prenet" else 0.9
         looks[name] = {"color": look(name).light, "marker": look(name).marker, "linewidth": width}
         looks[name]["markersize"] = 3.6
-    others = [name for name in in_method_order(methods) if name not in IN_FOCUS]
+    others = [name for name in today.in_method_order(methods) if name not in IN_FOCUS]
     grey = {"color": GREY, "linewidth": 0.5, "markersize": 2.8, "markeredgewidth": 0.5}
     return looks | {
         name: grey | {"marker": GREY_MARKERS[place % len(GREY_MARKERS)]} for place, name in enumerate(others)
@@ -192,7 +163,7 @@ def draw_labels_panel(axes, runs, looks, grid):
     axes.set_xscale("log")
     axes.set_xticks(grid, [str(number) for number in grid])
     axes.xaxis.set_minor_locator(NullLocator())
-    table = budget_curves(runs)
+    table = today.budget_curves(runs)
     for method, drawn in reversed(looks.items()):  # the first ones on top
         part = table[table["method"] == method]
         if method in IN_FOCUS:
@@ -206,11 +177,13 @@ def draw_labels_panel(axes, runs, looks, grid):
 
 def labels_figure(runs):
     """A panel per data set and one of their average, which has the methods that were run on all of them."""
-    runs = compared(runs)
+    runs = today.compared(runs)
     looks, sets = line_looks(runs["method"]), in_paper_order(runs["dataset"])
     title = "AUC-PR against the number of labelled anomalies (the panels have different scales)"
     figure, panels = panel_grid(len(sets) + 1, title)
-    parts = {name: runs[runs["dataset"] == name] for name in sets} | {AVERAGE_SET: averaged_over_sets(runs)}
+    parts = {name: runs[runs["dataset"] == name] for name in sets} | {
+        AVERAGE_SET: today.averaged_over_sets(runs)
+    }
     for axes, (name, part) in zip(panels, parts.items()):
         draw_labels_panel(axes, part, looks, budgets(runs))
         axes.set_title(name, fontweight="bold" if name == AVERAGE_SET else "normal")
@@ -224,12 +197,12 @@ def labels_figure(runs):
 
 def write_today(results_dir):
     """Write tables, text and figure of <results>/today_runs.csv; returns the paths that were written."""
-    runs = today_runs(results_dir)
+    runs = today.today_runs(results_dir)
     if runs.empty:
         path = Path(results_dir) / "today_runs.csv"
         raise UserError(f"{path} has no runs on exact data: run ./run_today.sh first")
-    tables = {"today_means": today_means(runs), "today_regret": today_regret(runs)}
-    tables |= {"today_pairs": today_pairs(runs), "today_best": today_best(runs)}
+    tables = {"today_means": today.cell_means(runs), "today_regret": today.regrets(runs)}
+    tables |= {"today_pairs": today.paired_leads(runs), "today_best": today.best_methods(runs)}
     return write_results(
         results_dir, "today", today_text(runs), tables, {"today": lambda: labels_figure(runs)}
     )
