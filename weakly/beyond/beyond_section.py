@@ -1,36 +1,23 @@
-"""Figures beyond the paper: what one would use today, and how PReNet's cost grows."""
+"""The page beyond the paper: what one would use today, and how PReNet's cost grows."""
 
 from html import escape
 
-import numpy as np
 import pandas as pd
 
-from weakly.beyond.today import (
-    AVERAGE_SET,
-    IN_FOCUS,
-    averaged_over_sets,
-    budget_curves,
-    compared,
-    draws_in_words,
-    today_runs,
-    without_more_labels,
-)
+from weakly.beyond import today
+from weakly.beyond.beyond_tables import growth_table
+from weakly.beyond.today import IN_FOCUS, budget_curves
 from weakly.judging.tables import in_paper_order
 from weakly.methods import METHODS
 from weakly.reporting.elements import tag
 from weakly.reporting.figures_section import figure, padded
-from weakly.reporting.markup import dataset_name, follow, missing
-from weakly.reporting.svg import Panel, grid, marker, named_panel, swatch
+from weakly.reporting.markup import dataset_name, follow, frame_table, missing
+from weakly.reporting.svg import Panel, grid, named_panel, swatch
 from weakly.running.runs_file import RunsFile
-
-COSTS = {"fit": ("training", "k-anomalies"), "score": ("scoring all rows", "k-normals")}  # and their classes
-GROWING = {"rows": "rows", "features": "features", "labeled": "labelled anomalies"}
-SMALLEST = {"seconds": None, "mb": 1}  # that is drawn
-DIGITS = str.maketrans("0123456789", "⁰¹²³⁴⁵⁶⁷⁸⁹")
 
 
 def beyond_section(found):
-    """The figures beyond the paper."""
+    """The last parts of the figures."""
     return today_figure(found) + growth_figure(found)
 
 
@@ -39,31 +26,30 @@ def today_figure(found):
     title, command = "Beyond the paper: what would one use today?", "./run_today.sh"
     anchor = "figure-today"
     exists = RunsFile(found.folder, "today").path.exists()
-    every_run = without_more_labels(today_runs(found.folder)) if exists else pd.DataFrame()
+    every_run = today.without_more_labels(today.today_runs(found.folder)) if exists else pd.DataFrame()
     if every_run.empty:
         return tag("div", missing(title, command), id=anchor)
-    runs = compared(every_run)
+    runs = today.compared(every_run)
     grid_of_labels = sorted(set(runs["n_labeled"]))
     sets = [runs[runs["dataset"] == name] for name in in_paper_order(runs["dataset"])]
-    panels = [today_panel(part, grid_of_labels) for part in (averaged_over_sets(runs), *sets)]
+    panels = [today_panel(part, grid_of_labels) for part in (today.averaged_over_sets(runs), *sets)]
     shown = [name for name in IN_FOCUS if name in set(runs["method"])]
     key = "".join(tag("span", swatch(name) + escape(METHODS[name].column)) for name in shown)
     key += tag("span", "thin grey: the other methods")
     text = (
         "AUC-PR with new splits and labels in every draw and default settings, but for the tolerance of "
         "Logistic, conv. and the start of XGBoost, 0.5. PReNet's band is its 95% interval over draws. Draws: "
-        f"{draws_in_words(every_run)}. {best_in_words(runs)}"
+        f"{today.draws_in_words(every_run)}. {best_in_words(runs)}"
     )
     files = ["today.csv", "today_runs.csv", "today.md", "figures/today.png"]
     source = follow(found.folder, anchor, files, command)
-    return figure(
-        anchor, title, tag("p", escape(text)), tag("div", key, class_="legend") + grid(panels), source
-    )
+    drawn = tag("div", key, class_="legend") + grid(panels)
+    return figure(anchor, title, tag("p", escape(text)), drawn, source)
 
 
 def best_in_words(runs):
     """The best average per budget, in words, among the methods that can be compared."""
-    table = budget_curves(averaged_over_sets(runs))
+    table = budget_curves(today.averaged_over_sets(runs))
     best = table.loc[table.groupby("n_labeled")["mean"].idxmax()]
     prenet = table[table["method"] == "prenet"].set_index("n_labeled")["mean"]
     texts = [
@@ -92,54 +78,19 @@ def today_panel(runs, grid_of_labels):
         else:
             panel.line(part["n_labeled"], part["mean"], "other", data_method=method)
     dataset = runs["dataset"].iloc[0]
-    title = "Average of the data sets" if dataset == AVERAGE_SET else dataset_name(dataset)
+    title = "Average of the data sets" if dataset == today.AVERAGE_SET else dataset_name(dataset)
     ends = table[table["method"] == "prenet"].sort_values("n_labeled")["mean"].iloc[[0, -1]]
     label = f"{title}: PReNet's AUC-PR from {ends.iloc[0]:.3f} to {ends.iloc[1]:.3f}" if len(ends) else title
     return named_panel(escape(title), panel.svg(label), data_set=title)
 
 
 def growth_figure(found):
-    """Time and memory of PReNet against rows, features and labelled anomalies."""
+    """Time and memory of PReNet with more rows, features and labelled anomalies."""
     title, command = "Beyond the paper: how PReNet's cost grows", "python -m tools.bench growth"
-    path, anchor = found.folder / "growth.csv", "figure-growth"
-    if not path.exists():
+    anchor = "figure-growth"
+    if not (found.folder / "growth.csv").exists():
         return tag("div", missing(title, command), id=anchor)
-    table, panels = pd.read_csv(path), []
-    for unit, smallest in SMALLEST.items():
-        costs = table[[f"{cost}_{unit}" for cost in COSTS]].clip(lower=smallest)
-        bounds = costs.min(axis=None) / 2, costs.max(axis=None) * 2
-        for growing, part in table.groupby("growing", sort=False):
-            panels.append(growth_panel(growing, part, costs.loc[part.index], unit, bounds))
-    chips = [f"{tag('i', '', class_=f'chip {class_}')} {words}" for words, class_ in COSTS.values()]
-    key = "".join(tag("span", text) for text in (*chips, "● dense rows", "○ sparse rows"))
-    first, last = table[table["growing"] == "rows"].iloc[[0, -1]].itertuples()
-    text = (
-        "Both axes are logarithmic. Memory excludes the data; values below 1 MB are drawn at 1 MB. "
-        f"A fit takes {first.fit_seconds:.2f} s with {first.rows:,} rows and {last.fit_seconds:.2f} s with "
-        f"{last.rows:,}."
-    )
+    table = frame_table("Time and memory of PReNet", growth_table(found.folder))
+    text = "One thread; the memory is the peak in addition to the data."
     source = follow(found.folder, anchor, ["growth.csv"], command)
-    panels = tag("div", key, class_="legend") + grid(panels, "panels by-three")
-    return figure(anchor, title, tag("p", escape(text)), panels, source)
-
-
-def growth_panel(growing, part, costs, unit, y):
-    """Costs against the size that grows, both logarithmic."""
-    unit, x = unit.replace("mb", "MB"), part[growing]
-    ticks = {10**n: "10" + str(n).translate(DIGITS) for n in range(1, 9) if x.min() <= 10**n <= x.max()}
-    powers = range(int(np.ceil(np.log10(y[0]))), int(np.floor(np.log10(y[1]))) + 1)
-    y_ticks = {10.0**power: f"{10.0**power:g}" for power in powers}
-    panel = Panel(
-        (x.min() / 1.6, x.max() * 1.6), y, ticks, y_ticks, GROWING[growing], unit, log_x=True, log_y=True
-    )
-    for (_, class_), (_, values) in zip(COSTS.values(), costs.items()):
-        panel.line(x, values, class_)
-        for at, value, is_sparse in zip(x, values, part["sparse"]):
-            dot = marker("prenet", panel.x(at), panel.y(value), hollow=bool(is_sparse))
-            panel.add(dot.replace("m-prenet", class_))
-    ends = part[costs.columns[0]].iloc[[0, -1]]
-    label = (
-        f"{unit} against {GROWING[growing]}: training from {ends.iloc[0]:.3g} to {ends.iloc[1]:.3g} {unit}"
-    )
-    title = f"{unit[0].upper()}{unit[1:]} against {GROWING[growing]}"
-    return named_panel(escape(title), panel.svg(label))
+    return figure(anchor, title, tag("p", text), table, source)

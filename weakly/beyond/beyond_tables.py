@@ -7,7 +7,7 @@ import pandas as pd
 from weakly.beyond import scaling
 from weakly.beyond.crosscheck import few_rows_table, method_table
 from weakly.beyond.today import average_auc_pr, budgets, display_name, in_method_order, today_runs
-from weakly.beyond.today_text import average_table, left_out_lines, pair_table, regret_table
+from weakly.beyond.today_text import budget_table, left_out_lines, pair_table, regret_table
 from weakly.judging.effects import contamination_kinds
 from weakly.judging.tables import in_paper_order
 from weakly.reporting.text_tables import kinds_table
@@ -32,7 +32,7 @@ def tables_beyond(folder):
         "today-draws": lambda: " ".join(left_out_lines(runs())),
         "today-fraud": lambda: fraud_table(folder),
         "today-times": lambda: times_table(runs()),
-        "today-average": lambda: average_table(runs()),
+        "today-average": lambda: budget_table(runs()),
         "today-scaled": lambda: scaled_table(folder),
         "today-regret": lambda: regret_table(runs()),
         "today-control": pair("prenet", "cross-entropy"),
@@ -92,17 +92,10 @@ def times_table(runs):
 def growth_table(folder):
     """PReNet's time and memory with more rows, features or labelled anomalies."""
     table = pd.read_csv(folder / "growth.csv")
-    formats = {"rows": "{:,}", "features": "{:,}", "labeled": "{:,}", "fit_seconds": "{:.2f}"}
-    formats |= {"score_seconds": "{:.3f}", "fit_mb": "{:.0f}", "score_mb": "{:.0f}"}
-    shown = pd.DataFrame({name: table[name].map(text.format) for name, text in formats.items()})
-    shown["features"] += table["sparse"].map({True: ", sparse", False: ""})
-    titles = [
-        "rows",
-        "features",
-        "labelled anomalies",
-        "fit, s",
-        "scoring all rows, s",
-        "fit, MB",
-        "scoring, MB",
-    ]
-    return shown.set_axis(titles, axis=1).set_index("rows")
+    sizes = ["rows", "features", "labeled"]
+    table[sizes] = table[sizes].map("{:,}".format)
+    table["sparse"] = table["sparse"].map({True: "sparse", False: "dense"})
+    titles = {"features": "features", "labeled": "labelled anomalies", "sparse": "kind"}
+    titles |= {"fit_seconds": "fit, s", "score_seconds": "scoring all rows, s"}
+    titles |= {"fit_mb": "fit, MB", "score_mb": "scoring, MB"}
+    return table.set_index("rows")[list(titles)].rename(columns=titles)

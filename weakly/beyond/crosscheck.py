@@ -127,9 +127,6 @@ def few_rows_table(results_dir, methods=("prenet", "xgbod", "xgboost-shallow", "
     return table[both].sort_index()
 
 
-# ---------------------------------------------------------------------------- text
-
-
 def write_crosscheck(results_dir, in_unit_range):
     """Write the results of the cross-check; returns the paths."""
     cells = crosscheck_cells(results_dir, in_unit_range)
@@ -143,13 +140,14 @@ def crosscheck_text(cells):
     if cells.empty:
         return f"{title}\n\nThere are no runs of methods and data sets for which ADGym has results.\n"
     unscaled = cells.loc[cells["features_0_1"].isin([True]), "dataset"].unique()
-    where = "On none of them do all features lie between 0 and 1 without scaling."
-    if len(unscaled):
-        where = f"On {len(unscaled)} of them all features lie between 0 and 1 without scaling: "
-        where += f"{', '.join(unscaled)}."
+    where = (
+        f"{len(unscaled)} of them all features lie between 0 and 1 without scaling: {', '.join(unscaled)}."
+    )
+    if not len(unscaled):
+        where = "none of them do all features lie between 0 and 1 without scaling."
     note = (
         f"ADGym's committed results and ours on its draws: {cells['dataset'].nunique()} data sets, 5, 10 and "
-        f"20 labels, three draws each. {where} "
+        f"20 labels, three draws each. On {where} "
         "'Scaled' is ours with a MinMaxScaler; theirs is never scaled. Logistic regression is the control: "
         "apart from the draws it has no random part. 'Within data sets' is the correlation of the deviations "
         "from each data set's mean. '-' means not run."

@@ -20,7 +20,6 @@ figures on six of the paper's sets (min-max, fences and cut, for PReNet, FSNet a
 """
 
 import pandas as pd
-from matplotlib.figure import Figure
 
 from weakly.beyond.result_files import write_results
 from weakly.beyond.today import display_name, in_method_order, t_interval
@@ -29,7 +28,7 @@ from weakly.judging.tables import in_paper_order
 from weakly.loading.registry import OUTSIDE_SETS, SEEN_SETS
 from weakly.methods import METHODS
 from weakly.numbers import number
-from weakly.reporting.figures import PAGE_WIDTH
+from weakly.reporting.figures import panel_grid
 from weakly.reporting.palette import look
 from weakly.reporting.text_tables import as_markdown
 from weakly.running.configuration import PREPARED
@@ -53,13 +52,11 @@ FEWEST_SETS = 2  # for averages
 def scaling_runs(results_dir, protocol="independent", n_labeled=60):
     """The runs of the experiment with one protocol and number of labels: the latest data and code."""
     runs = RunsFile(results_dir, "scaling").read()
-    asked = (
-        (runs["protocol"] == protocol) & (runs["n_labeled"] == n_labeled) & (runs["contamination"] == 0.02)
-    )
-    return latest_runs(runs[asked & (runs["data_status"] == "exact")])
+    runs = runs[(runs["protocol"] == protocol) & (runs["n_labeled"] == n_labeled)]
+    return latest_runs(runs[(runs["contamination"] == 0.02) & (runs["data_status"] == "exact")])
 
 
-def means(runs):
+def means_by_scaling(runs):
     """Mean AUC-PR: a row per data set of the paper, columns (method, scaling), those run on all sets only.
 
     Cells with fewer runs than the others are left out: they were made for the rule alone.
@@ -71,17 +68,12 @@ def means(runs):
     return table.loc[in_paper_order(table.index), [column for column in order if column in table]]
 
 
-def with_scaling(table, method, scaling):
-    """A method's column under a scaling; trees have only the one."""
-    return table[method, PREPARED if METHODS[method].is_tree else scaling]
-
-
-def averages(runs):
+def averages_by_scaling(runs):
     """Average AUC-PR per method and scaling, with and without the set that decides most.
 
     A row per method, columns such as `cut` and `cut, without thyroid`; trees have only `min-max`.
     """
-    table = means(runs)
+    table = means_by_scaling(runs)
     scalings = [name for name in SHOWN if name in table.columns.unique("scaling")]
     parts = {"": table, f", without {DECISIVE}": table.drop(DECISIVE, errors="ignore")}
     columns = [
@@ -91,18 +83,19 @@ def averages(runs):
     return pd.concat(columns, axis=1).loc[table.columns.unique("method")].rename_axis(columns=None)
 
 
-def leads(runs):
+def leads_by_scaling(runs):
     """PReNet's lead over every other method: method, scaling, sets (`all`, or without one), mean, low, high.
 
     The interval is a 95% one over data sets (Student's t), of differences that are means over draws. Both
     methods have the scaling; trees have their own.
     """
-    table, rows = means(runs), []
+    table, rows = means_by_scaling(runs), []
     for method in table.columns.unique("method").drop("prenet"):
         for scaling in table.columns.unique("scaling"):
-            if not METHODS[method].is_tree and (method, scaling) not in table:
+            other = method, PREPARED if METHODS[method].is_tree else scaling
+            if other not in table:
                 continue
-            gap = with_scaling(table, "prenet", scaling) - with_scaling(table, method, scaling)
+            gap = table["prenet", scaling] - table[other]
             kinds = {"all": gap, f"without {DECISIVE}": gap.drop(DECISIVE, errors="ignore")}
             for sets, values in kinds.items():
                 row = {"method": method, "scaling": scaling, "sets": sets, "n_sets": len(values)}
@@ -110,18 +103,10 @@ def leads(runs):
     return pd.DataFrame(rows, columns=["method", "scaling", "sets", "n_sets", *Lead._fields, "ahead"])
 
 
-# ---------------------------------------------------------------------------- the default of detect.py
-
-
 def candidates(results_dir):
     """Mean AUC-PR of the counted methods: a row per data set of the rule, a column per scaling."""
-    parts = [
-        (scaling_runs(results_dir), [name for name in SEEN_SETS if name not in BINARY_SETS]),
-        (
-            scaling_runs(results_dir, n_labeled=20),
-            [name for name in OUTSIDE_SETS if name not in PAPERS_TOO],
-        ),
-    ]
+    counted = {60: set(SEEN_SETS).difference(BINARY_SETS), 20: set(OUTSIDE_SETS).difference(PAPERS_TOO)}
+    parts = [(scaling_runs(results_dir, n_labeled=n), names) for n, names in counted.items()]
     runs = pd.concat([part[part["dataset"].isin(names)] for part, names in parts])
     runs = runs[runs["method"].isin(COUNTED) & (runs["run"] < COUNTED_RUNS) & runs["scaling"].isin(SCALINGS)]
     table = runs.groupby(["dataset", "method", "scaling"])["auc_pr"].mean().unstack(["method", "scaling"])
@@ -136,9 +121,6 @@ def choice(table):
     eligible = losses.drop(list(RUINED_BY_ONE_CELL), errors="ignore")
     fine = eligible[eligible <= TOO_MUCH]
     return (table[fine.index].mean().idxmax() if len(fine) else eligible.idxmin()), losses
-
-
-# ---------------------------------------------------------------------------- text
 
 
 def scaling_text(runs, of_candidates):
@@ -156,7 +138,7 @@ def scaling_text(runs, of_candidates):
 
 def sets_table(runs, methods=None):
     """Per data set and method, or some methods: min-max / cut / fences; trees have one number."""
-    table, shown = means(runs), {}
+    table, shown = means_by_scaling(runs), {}
     for method in methods or table.columns.unique("method"):
         columns = [table[method, scaling] for scaling in SHOWN if (method, scaling) in table]
         shown[display_name(method)] = [" / ".join(map(number, row)) for row in zip(*columns)]
@@ -165,13 +147,13 @@ def sets_table(runs, methods=None):
 
 def averages_table(runs):
     """Average AUC-PR per method and scaling, with and without thyroid."""
-    table = averages(runs).rename(index=display_name)
+    table = averages_by_scaling(runs).rename(index=display_name)
     return table.map(lambda value: "" if pd.isna(value) else number(value))
 
 
 def leads_table(runs):
     """PReNet's lead over each method and scaling, with and without thyroid."""
-    table = leads(runs)
+    table = leads_by_scaling(runs)
     cells = [str(Lead(*values)) for values in table[list(Lead._fields)].itertuples(index=False)]
     titles = table["scaling"].map(SHOWN) + table["sets"].map({"all": ""}).fillna(f", without {DECISIVE}")
     shown = table.assign(cell=cells, title=titles).pivot(index="method", columns="title", values="cell")
@@ -188,18 +170,13 @@ def candidates_table(table):
     return table.rename(columns={chosen: f"{chosen} (chosen)"}).rename_axis("data set")
 
 
-# ---------------------------------------------------------------------------- figure
-
-
 def scaling_figure(table):
     """A panel per data set: each method's AUC-PR with each scaling, XGBOD's as a line."""
     methods = [name for name in table.columns.unique("method") if not METHODS[name].is_tree]
     table = table.copy()
     table.loc["average"] = table.mean()
-    columns, rows = 3, -(-len(table) // 3)
-    height = 0.5 + rows * (0.35 + 0.13 * len(methods))
-    figure = Figure(figsize=(PAGE_WIDTH, height), layout="constrained")
-    panels = figure.subplots(rows, columns, sharey=True, squeeze=False).ravel()
+    title = "AUC-PR with min-max (ring), cut (dot) and fences (diamond); the line is XGBOD. Scales differ."
+    figure, panels = panel_grid(len(table), title, 3, 0.35 + 0.13 * len(methods), sharey=True)
     for axes, (dataset, values) in zip(panels, table.iterrows()):
         axes.grid(axis="y", visible=False)
         axes.tick_params(axis="y", length=0)
@@ -214,26 +191,24 @@ def scaling_figure(table):
         axes.set_title(dataset, loc="left", fontweight="bold" if dataset == "average" else "normal")
     panels[0].set_ylim(len(methods) - 0.4, -0.6)
     panels[0].set_yticks(range(len(methods)), [display_name(method) for method in methods])
-    for unused in panels[len(table) :]:
-        unused.remove()
-    title = "AUC-PR with min-max (ring), cut (dot) and fences (diamond); the line is XGBOD"
-    figure.supxlabel(f"{title}. Scales differ.")
     return figure
 
 
 def write_scaling(results_dir):
     """Write the tables, the text and the figure of the runs that there are; returns the paths."""
     runs = {protocol: scaling_runs(results_dir, protocol) for protocol in PROTOCOLS}
-    runs = {name: part for name, part in runs.items() if len(means(part)) >= FEWEST_SETS}
-    rule, tables, figures = candidates(results_dir), {}, {}
-    if runs:
-        parts = [averages(part).reset_index().assign(protocol=name) for name, part in runs.items()]
-        tables["scaling_averages"] = pd.concat(parts)
-        tables["scaling_leads"] = pd.concat(
-            [leads(part).assign(protocol=name) for name, part in runs.items()]
-        )
+    runs = {name: part for name, part in runs.items() if len(means_by_scaling(part)) >= FEWEST_SETS}
+    rule, figures = candidates(results_dir), {}
+    makers = {
+        "scaling_averages": lambda part: averages_by_scaling(part).reset_index(),
+        "scaling_leads": leads_by_scaling,
+    }
+    tables = {
+        name: pd.concat([make(part).assign(protocol=protocol) for protocol, part in runs.items()])
+        for name, make in (makers.items() if runs else ())
+    }
     if len(rule):
         tables["scaling_candidates"] = rule.reset_index()
     if PROTOCOLS[0] in runs:
-        figures["scaling"] = lambda: scaling_figure(means(runs[PROTOCOLS[0]]))
+        figures["scaling"] = lambda: scaling_figure(means_by_scaling(runs[PROTOCOLS[0]]))
     return write_results(results_dir, "scaling", scaling_text(runs, rule), tables, figures)

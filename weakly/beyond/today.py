@@ -103,9 +103,6 @@ def draws_in_words(runs):
     return "; ".join(texts)
 
 
-# ---------------------------------------------------------------------------- means
-
-
 def mean_auc_pr(runs, n_labeled):
     """Mean AUC-PR over runs at one budget: a row per data set, a column per method, NaN if not run."""
     at = runs[runs["n_labeled"] == n_labeled]
@@ -113,22 +110,20 @@ def mean_auc_pr(runs, n_labeled):
     return means.loc[in_paper_order(means.index), in_method_order(means.columns)]
 
 
-def complete_auc_pr(runs, n_labeled):
-    """The means of the methods that can be compared with all others, on all data sets."""
-    return mean_auc_pr(compared(runs), n_labeled).dropna(axis=1)
-
-
-def left_out(runs, n_labeled):
-    """The methods that were run at a budget, but not with enough draws on all of its data sets."""
-    complete = complete_auc_pr(runs, n_labeled)
-    return [name for name in mean_auc_pr(without_more_labels(runs), n_labeled) if name not in complete]
-
-
 def average_auc_pr(runs):
-    """The average over data sets: a row per method, a column per budget, NaN where a data set is missing."""
-    columns = {n_labeled: complete_auc_pr(runs, n_labeled).mean() for n_labeled in budgets(runs)}
+    """The average over data sets: a row per method, a column per budget, NaN where a data set is missing.
+
+    Only methods that can be compared with all others, on all data sets of a budget, have one.
+    """
+    columns = {number: mean_auc_pr(compared(runs), number).dropna(axis=1).mean() for number in budgets(runs)}
     table = pd.DataFrame(columns)
     return table.loc[in_method_order(table.index)].rename_axis("method")
+
+
+def not_averaged(runs, n_labeled):
+    """The methods that were run at a budget, but not with enough draws on all of its data sets."""
+    averaged = average_auc_pr(runs)[n_labeled].dropna()
+    return [name for name in mean_auc_pr(without_more_labels(runs), n_labeled) if name not in averaged]
 
 
 def cell_means(runs):
@@ -137,9 +132,6 @@ def cell_means(runs):
     sets, names = in_paper_order(cells["dataset"]), in_method_order(cells["method"])
     order = {"dataset": sets.index, "method": names.index, "n_labeled": int}
     return cells.sort_values(CELL, key=lambda column: column.map(order[column.name]), ignore_index=True)
-
-
-# ---------------------------------------------------------------------------- regret
 
 
 def regrets(runs):
@@ -173,9 +165,6 @@ def best_methods(runs):
             (best, auc_pr), (second, second_auc_pr) = [*ordered.items(), (None, np.nan)][:2]
             rows.append((n_labeled, dataset, best, auc_pr, second, second_auc_pr))
     return pd.DataFrame(rows, columns=["n_labeled", "dataset", "best", "auc_pr", "second", "second_auc_pr"])
-
-
-# ---------------------------------------------------------------------------- two methods, paired
 
 
 def t_interval(values):
@@ -220,9 +209,6 @@ def paired_leads(runs, pairs=PAIRS):
             rows.append(row | without)
     columns = ["n_labeled", "method", "other", *Lead._fields, "sets", "ahead", "above", "below", "draws"]
     return pd.DataFrame(rows, columns=[*columns, *(f"without_{name}" for name in DECISIVE_SETS)])
-
-
-# ---------------------------------------------------------------------------- curves over the label budgets
 
 
 def averaged_over_sets(runs):

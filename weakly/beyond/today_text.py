@@ -4,6 +4,7 @@
                         # and the figure today: a panel per data set and one of their average
 """
 
+from itertools import cycle
 from pathlib import Path
 
 import pandas as pd
@@ -35,14 +36,14 @@ def joined(names):
     return ", ".join(map(display_name, names))
 
 
-def average_table(runs):
+def budget_table(runs):
     """Average AUC-PR per method and budget."""
     return named(today.average_auc_pr(runs)).rename(columns=lambda number: f"{number} labels")
 
 
 def means_text(runs):
     """The averages, then a table per budget with all data sets."""
-    average = as_markdown(average_table(runs))
+    average = as_markdown(budget_table(runs))
     parts = ["## AUC-PR, average of the data sets", average, *left_out_lines(runs)]
     for n_labeled in budgets(runs):
         means = today.mean_auc_pr(today.without_more_labels(runs), n_labeled).rename(columns=display_name)
@@ -54,7 +55,7 @@ def left_out_lines(runs):
     """Which draws the comparisons rest on, and which methods are missing from averages."""
     at: dict[str, list] = {}
     for n_labeled in budgets(runs):
-        for method in today.left_out(runs, n_labeled):
+        for method in today.not_averaged(runs, n_labeled):
             at.setdefault(method, []).append(str(n_labeled))
     missing = "; ".join(f"{display_name(name)} ({', '.join(numbers)} labels)" for name, numbers in at.items())
     lines = [f"Draws: {today.draws_in_words(today.without_more_labels(runs))}."]
@@ -141,9 +142,6 @@ def today_text(runs):
     return "\n\n".join(["# What would one use today?", *parts]) + "\n"
 
 
-# ---------------------------------------------------------------------------- figure
-
-
 def line_looks(methods):
     """{method: how its line is drawn}, those in focus in colour and first, all others grey."""
     looks = {}
@@ -151,11 +149,9 @@ def line_looks(methods):
         width = 1.6 if name == "prenet" else 0.9
         looks[name] = {"color": look(name).light, "marker": look(name).marker, "linewidth": width}
         looks[name]["markersize"] = 3.6
-    others = [name for name in today.in_method_order(methods) if name not in IN_FOCUS]
     grey = {"color": GREY, "linewidth": 0.5, "markersize": 2.8, "markeredgewidth": 0.5}
-    return looks | {
-        name: grey | {"marker": GREY_MARKERS[place % len(GREY_MARKERS)]} for place, name in enumerate(others)
-    }
+    others = [name for name in today.in_method_order(methods) if name not in IN_FOCUS]
+    return looks | {name: grey | {"marker": marker} for name, marker in zip(others, cycle(GREY_MARKERS))}
 
 
 def draw_labels_panel(axes, runs, looks, grid):
@@ -178,14 +174,12 @@ def draw_labels_panel(axes, runs, looks, grid):
 def labels_figure(runs):
     """A panel per data set and one of their average, which has the methods that were run on all of them."""
     runs = today.compared(runs)
-    looks, sets = line_looks(runs["method"]), in_paper_order(runs["dataset"])
+    looks, names = line_looks(runs["method"]), [*in_paper_order(runs["dataset"]), AVERAGE_SET]
     title = "AUC-PR against the number of labelled anomalies (the panels have different scales)"
-    figure, panels = panel_grid(len(sets) + 1, title)
-    parts = {name: runs[runs["dataset"] == name] for name in sets} | {
-        AVERAGE_SET: today.averaged_over_sets(runs)
-    }
-    for axes, (name, part) in zip(panels, parts.items()):
-        draw_labels_panel(axes, part, looks, budgets(runs))
+    figure, panels = panel_grid(len(names), title)
+    shown = pd.concat([runs, today.averaged_over_sets(runs)])
+    for axes, name in zip(panels, names):
+        draw_labels_panel(axes, shown[shown["dataset"] == name], looks, budgets(runs))
         axes.set_title(name, fontweight="bold" if name == AVERAGE_SET else "normal")
         limit_auc([axes], 5)
     lines = [Line2D([], [], **drawn, label=display_name(method)) for method, drawn in looks.items()]
@@ -203,6 +197,5 @@ def write_today(results_dir):
         raise UserError(f"{path} has no runs on exact data: run ./run_today.sh first")
     tables = {"today_means": today.cell_means(runs), "today_regret": today.regrets(runs)}
     tables |= {"today_pairs": today.paired_leads(runs), "today_best": today.best_methods(runs)}
-    return write_results(
-        results_dir, "today", today_text(runs), tables, {"today": lambda: labels_figure(runs)}
-    )
+    figures = {"today": lambda: labels_figure(runs)}
+    return write_results(results_dir, "today", today_text(runs), tables, figures)
