@@ -49,15 +49,12 @@ def today_figure(found):
 
 def best_in_words(runs):
     """The best average per budget, in words, among the methods that can be compared."""
-    table = budget_curves(today.averaged_over_sets(runs))
-    best = table.loc[table.groupby("n_labeled")["mean"].idxmax()]
-    prenet = table[table["method"] == "prenet"].set_index("n_labeled")["mean"]
-    texts = [
-        f"{n_labeled}: {METHODS[method].column} {mean:.3f}"
-        + (f" (PReNet {prenet[n_labeled]:.3f})" if method != "prenet" else "")
-        for n_labeled, method, mean in zip(best["n_labeled"], best["method"], best["mean"])
-        if n_labeled in prenet
-    ]
+    texts = []
+    for n_labeled, averages in today.average_auc_pr(runs).items():
+        if "prenet" in averages.dropna():
+            best = averages.idxmax()
+            prenet = f" (PReNet {averages['prenet']:.3f})" if best != "prenet" else ""
+            texts.append(f"{n_labeled}: {today.display_name(best)} {averages[best]:.3f}{prenet}")
     return f"Best average by number of labels: {'; '.join(texts)}." if texts else ""
 
 

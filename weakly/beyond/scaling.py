@@ -198,15 +198,12 @@ def write_scaling(results_dir):
     """Write the tables, the text and the figure of the runs that there are; returns the paths."""
     runs = {protocol: scaling_runs(results_dir, protocol) for protocol in PROTOCOLS}
     runs = {name: part for name, part in runs.items() if len(means_by_scaling(part)) >= FEWEST_SETS}
-    rule, figures = candidates(results_dir), {}
-    makers = {
-        "scaling_averages": lambda part: averages_by_scaling(part).reset_index(),
-        "scaling_leads": leads_by_scaling,
-    }
-    tables = {
-        name: pd.concat([make(part).assign(protocol=protocol) for protocol, part in runs.items()])
-        for name, make in (makers.items() if runs else ())
-    }
+    rule, tables, figures = candidates(results_dir), {}, {}
+    if runs:
+        parts = [averages_by_scaling(part).assign(protocol=name) for name, part in runs.items()]
+        tables["scaling_averages"] = pd.concat(parts).reset_index()
+        parts = [leads_by_scaling(part).assign(protocol=name) for name, part in runs.items()]
+        tables["scaling_leads"] = pd.concat(parts)
     if len(rule):
         tables["scaling_candidates"] = rule.reset_index()
     if PROTOCOLS[0] in runs:
