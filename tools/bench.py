@@ -247,7 +247,7 @@ def main(argv=None):
         path = Path(args.results_dir) / ("growth.csv" if args.what == "growth" else "bench.csv")
         with written_whole(path) as file:
             table.to_csv(file, index=False)
-    print(table.T.to_string(float_format="{:.3f}".format))
+    print(table.T.to_string(float_format="{:.4g}".format))
     if args.what == "growth":
         print(exponents(table).to_string(float_format="{:.2f}".format))
     return 0

@@ -63,9 +63,8 @@ def crosscheck_cells(results_dir, in_unit_range):
         long = part.melt([*PLACE_OF_RUN, "method"], list(METRICS), var_name="metric", value_name=name)
         cells = cells.merge(long, "left", key)
     cells = cells[cells[list(OURS)].notna().any(axis=1)]
-    return cells.assign(features_0_1=cells["dataset"].map(in_unit_range))[
-        ["dataset", "features_0_1", "n_labeled", "run", "metric", "method", "theirs", *OURS]
-    ]
+    columns = ["dataset", "features_0_1", "n_labeled", "run", "metric", "method", "theirs", *OURS]
+    return cells.assign(features_0_1=cells["dataset"].map(in_unit_range))[columns]
 
 
 def crosscheck_methods(cells):
@@ -85,9 +84,9 @@ def crosscheck_methods(cells):
                 own = part[part["method"] == method]
                 row = {"metric": metric, "data": kind, "method": method, "sets": own["dataset"].nunique()}
                 row |= {"cells": len(own), "theirs": own["theirs"].mean()}
-                rows.append(
-                    row | {key: value for name in OURS for key, value in agreement(own, name).items()}
-                )
+                for name in OURS:
+                    row |= agreement(own, name)
+                rows.append(row)
     return pd.DataFrame(rows)
 
 
