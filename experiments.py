@@ -215,11 +215,11 @@ def write_beyond(args):
 
         written = write_today(args.results_dir)
     elif args.experiment == "scaling":
-        from weakly.beyond.scaling_text import write_scaling
+        from weakly.beyond.scaling import write_scaling
 
         written = write_scaling(args.results_dir)
     else:
-        from weakly.beyond.crosscheck_text import write_crosscheck
+        from weakly.beyond.crosscheck import write_crosscheck
 
         # includes data sets of earlier starts: all of them are shown
         prepared = set(manifest_table(args.data_dir)["name"]) & set(OUTSIDE_SETS)

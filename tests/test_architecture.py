@@ -22,11 +22,12 @@ MAY_IMPORT = {
     "reporting": {*BELOW_RUNNING, "methods", "running", "judging", "drawing"},
 }
 MAY_IMPORT |= dict.fromkeys(("commands", "tools"), {*MAY_IMPORT, "commands"})
+DRAWING = {"weakly.reporting.elements", "weakly.reporting.palette", "weakly.reporting.svg"}  # of all pages
 DETECTORS = {method.module for method in METHODS.values()}
 
 
 # the rooms whose work the other modules of weakly/beyond/ do
-BEYOND = {"rosas_layers": "training", "today": "judging", "crosscheck": "judging", "scaling": "judging"}
+BEYOND = {"rosas_layers": "training"}
 
 
 def layer(module):
@@ -34,6 +35,8 @@ def layer(module):
     package, _, name = module.rpartition(".")
     if module in DETECTORS or module == "weakly.methods":
         return "detectors" if module in DETECTORS else "methods"
+    if module in DRAWING:
+        return "drawing"
     if package == "weakly.beyond":
         return BEYOND.get(name, "reporting")
     if module.startswith("weakly"):

@@ -1,305 +1,255 @@
-"""How fast training and scoring are in one thread, compared with Keras' own loop and with a lower bound.
+"""How fast training and scoring are in one thread, how PReNet's cost grows, and what Table 2 takes.
 
     python -m tools.bench                              # PReNet, DevNet and Deep SAD on five data sets
     python -m tools.bench --datasets demo --runs 3     # needs no data
+    python -m tools.bench growth                       # up to 10 million rows, a million features: 10 minutes
+    python -m tools.bench table-2                      # all of Table 2, from prepared data
 
-Training, 50 epochs of 20 batches:
-fit       the detector's fit: drawing the batches, building the network and training it; the median of all
-          runs except the first
-compile   the additional time of the first run: the graph is compiled once for all runs. A small model is
-          fitted before all measurements, because TensorFlow is slow when it is first used
-plain     the same network, loss, optimiser and batches, gathered by a generator that feeds Keras' model.fit,
-          which compiles in every run; one run, extrapolated from its first epochs
+<results>/bench.csv has the medians of runs in which the methods alternate, in seconds:
+fit       the detector's fit, 50 epochs of 20 batches; `compile` is the additional time of the first run
+plain     the same network, loss, optimiser and batches in Keras' model.fit; one run, from its first epochs
 floor     no training: each distinct row of a batch X_b (b, D) is gathered once, and there are two matrix
-          products with the hidden layer, X_b W forward and X_b' G backward, with W (D, h) and G (b, h); in
-          numpy
-10 runs   for ours, the first run and 9 times fit; for plain, 10 times plain
+          products with the hidden layer, X_b W forward and X_b' G backward, with W (D, h) and G (b, h)
+ten       10 runs: the first and 9 times fit, or 10 times plain
+score     decision_function of the test set X (n, D); `product` is a single X W in numpy, `pairs` PReNet's
+          score as Eq. 6 defines it, in 2E passes over X; one run
 
-Scoring the test set X (n, D):
-score     decision_function
-pairs     PReNet's score as Eq. 6 defines it, in 2E passes over X; one run
-product   a single matrix product X W, in numpy; on thyroid and demo it takes about 0.03 ms, less than any
-          call of a detector
-
-All times are medians of runs that alternate, so that other work on the machine affects all of them equally;
---clock cpu measures only the processor time of this process. Everything is written to <results>/bench.csv.
+<results>/growth.csv is of PReNet on generated rows, each point in a process of its own: the seconds of a fit
+and of scoring all rows, and the peak memory that each needs beyond the rows. An exponent is the slope of a
+line through the logarithms: 0 does not grow, 1 is proportional.
 """
 
 import argparse
+import contextlib
+import mmap
+import multiprocessing
 import os
-import statistics
 import sys
+import tempfile
 import time
+from concurrent.futures import ProcessPoolExecutor
 from pathlib import Path
+from statistics import median
 
-for variable in (
-    "OMP_NUM_THREADS",
-    "OPENBLAS_NUM_THREADS",
-    "MKL_NUM_THREADS",
-    "TF_NUM_INTRAOP_THREADS",
-    "TF_NUM_INTEROP_THREADS",
-):
-    os.environ[variable] = "1"  # before numpy and TensorFlow are imported
+for threads in "OMP_NUM OPENBLAS_NUM MKL_NUM TF_NUM_INTRAOP TF_NUM_INTEROP".split():
+    os.environ[f"{threads}_THREADS"] = "1"  # before numpy and TensorFlow are imported
 
 import numpy as np
 import pandas as pd
+from scipy import sparse
 from tqdm import tqdm
 
-from weakly.command_line import parse_names, positive, user_errors_end
+import experiments
+from weakly.command_line import positive, user_errors_end
 from weakly.loading.options import add_data_arguments, data_set_names, make_finder
-from weakly.loading.registry import how_to_get
 from weakly.loading.store import load_data, prepare_all
-from weakly.methods import METHODS, make_detector
+from weakly.memory import peak_bytes
+from weakly.methods import make_detector
 from weakly.writing import written_whole
 
-MEASURED_SETS = ["thyroid", "bac", "w7a", "census", "demo"]
-MEASURED = ["prenet", "devnet", "dsad"]
-CLOCKS = {"wall": time.perf_counter, "cpu": time.process_time}
+MEASURED, LARGE = ["prenet", "devnet", "dsad"], ["bac", "w7a", "census"]
+MEASURED_SETS = ["thyroid", *LARGE, "demo"]
 TEN = 10  # runs in the paper's tables
-SCORINGS_A_RUN = 5  # repetitions in each run, because they are short
-# a target: its ratio, the bound, whether the ratio must be below or above it, and for which data sets
-BENCH_TARGETS = {
-    "training": ("fit_over_floor", 1.6, "at most", ("bac", "w7a", "census")),
-    "10 runs": ("ten_plain_over_ten", 10, "at least", ("thyroid",)),
-    "scoring": ("score_over_product", 2, "at most", ("bac", "w7a", "census")),
+SCORINGS = 5  # in a run, because they are short
+BENCH_TARGETS = {  # the data sets that each is for, and the condition
+    "target_training": (LARGE, lambda table: table["fit_over_floor"] <= 1.6),
+    "target_10_runs": (["thyroid"], lambda table: table["ten_plain_over_ten"] >= 10),
+    "target_scoring": (LARGE, lambda table: table["score_over_product"] <= 2),
 }
+SIZES = {"rows": 10_000, "features": 10, "labeled": 60}  # of those that do not grow
+GROWING = {
+    "rows": [10_000, 100_000, 1_000_000, 10_000_000],
+    "features": [10, 100, 1_000, 10_000, 100_000, 1_000_000],
+    "labeled": [15, 60, 240, 1_000],
+}
+MOST_DENSE, NONZEROS = 10_000, 100  # features; rows with more are sparse and have this many entries
 
 
-def seconds_of(clock, function, *arguments):
-    """How long a call takes by one of CLOCKS."""
-    start = CLOCKS[clock]()
+def seconds_of(function, *arguments):
+    """How long a call takes."""
+    start = time.perf_counter()
     function(*arguments)
-    return CLOCKS[clock]() - start
+    return time.perf_counter() - start
 
 
-def fit_plain(detector, rows, unlabeled, anomalies, n_epochs, clock="wall"):
-    """Train as detector.fit_rows does, with model.fit on a generator of batches, for n_epochs epochs.
+def draw_batches(detector, data, rng):
+    """The batches of a whole fit, and the positions (n, b) of their rows."""
+    drawn = detector.sample_batches(*data, detector.epochs * detector.batches_per_epoch, rng)
+    return drawn, np.hstack([drawn.unlabeled, data[-1][drawn.anomalies]])
 
-    Returns their mean losses, the seconds to the end of the first epoch, and those of each later one.
-    """
+
+def fit_plain(detector, data, n_epochs=10):
+    """Losses of the first n_epochs of model.fit on the batches of detector.fit_rows, and seconds of all."""
     from keras.callbacks import LambdaCallback  # imports TensorFlow
 
-    start = CLOCKS[clock]()
+    start, ends = time.perf_counter(), []
     rng = np.random.default_rng(detector.random_state)
-    model = detector.initial_model(rows, unlabeled, anomalies, seed=int(rng.integers(2**31)))
-    drawn = detector.sample_batches(
-        rows, unlabeled, anomalies, detector.epochs * detector.batches_per_epoch, rng
-    )
-    constants = [
-        np.float32(value) for value in detector.loss_constants(rows, unlabeled, anomalies, model, rng)
-    ]
-    model.compile(
-        optimizer=detector.optimizer(),
-        loss=lambda targets, outputs: detector.loss(targets, outputs, *constants),
-    )
+    model = detector.initial_model(*data, seed=int(rng.integers(2**31)))
+    drawn, positions = draw_batches(detector, data, rng)
+    constants = [np.float32(value) for value in detector.loss_constants(*data, model, rng)]
+    model.compile(detector.optimizer(), lambda targets, outputs: detector.loss(targets, outputs, *constants))
 
     def batches():
-        for positions in np.hstack([drawn.unlabeled, anomalies[drawn.anomalies]]):
-            inputs = tuple(rows[positions[places]] for places in drawn.layout)
+        for batch in positions:
+            inputs = tuple(data[0][batch[places]] for places in drawn.layout)
             yield inputs if len(inputs) > 1 else inputs[0], drawn.targets.astype(np.float32)
 
-    ends = []
-    stopwatch = LambdaCallback(on_epoch_end=lambda epoch, logs: ends.append(CLOCKS[clock]() - start))
-    history = model.fit(
-        batches(),
-        epochs=n_epochs,
-        steps_per_epoch=detector.batches_per_epoch,
-        verbose=0,
-        callbacks=[stopwatch],
-    )
-    return history.history["loss"], ends[0], np.diff(ends)
+    stopwatch = LambdaCallback(on_epoch_end=lambda epoch, logs: ends.append(time.perf_counter() - start))
+    how = {"epochs": n_epochs, "steps_per_epoch": detector.batches_per_epoch, "verbose": 0}
+    history = model.fit(batches(), **how, callbacks=[stopwatch])
+    return history.history["loss"], ends[-1] + (detector.epochs - n_epochs) * median(np.diff(ends))
 
 
-def seconds_of_plain(detector, rows, unlabeled, anomalies, n_epochs, clock):
-    """Seconds of a whole fit_plain, extrapolated from its first n_epochs epochs."""
-    n_epochs = min(n_epochs, detector.epochs)
-    _, first, later = fit_plain(detector, rows, unlabeled, anomalies, n_epochs, clock)
-    unmeasured = detector.epochs - n_epochs
-    return first + sum(later) + (unmeasured * statistics.median(later) if unmeasured else 0)
-
-
-def floor_inputs(detector, rows, unlabeled, anomalies):
+def floor_inputs(detector, data):
     """What floor needs besides X: the distinct rows of every batch of a fit, W (D, h) and G (b, h)."""
     rng = np.random.default_rng(detector.random_state)
-    drawn = detector.sample_batches(
-        rows, unlabeled, anomalies, detector.epochs * detector.batches_per_epoch, rng
-    )
-    batches = [np.unique(positions) for positions in np.hstack([drawn.unlabeled, anomalies[drawn.anomalies]])]
-    weights = rng.random((rows.shape[1], detector.hidden_units), dtype=np.float32)
+    batches = [np.unique(positions) for positions in draw_batches(detector, data, rng)[1]]
+    weights = rng.random((data[0].shape[1], detector.hidden_units), dtype=np.float32)
     return batches, weights, rng.random((max(map(len, batches)), detector.hidden_units), dtype=np.float32)
 
 
 def floor(rows, batches, weights, gradient):
     """X_b W (b, h) and X_b' G (D, h) of every batch; returns those of the last."""
-    # reused for all batches: a new array would cost more
-    space = np.empty((len(gradient), rows.shape[1]), rows.dtype)
+    space = np.empty((len(gradient), rows.shape[1]), rows.dtype)  # for all batches: a new one costs more
     for positions in batches:
-        # any other mode makes a copy
-        batch = np.take(rows, positions, axis=0, out=space[: len(positions)], mode="clip")
+        batch = np.take(rows, positions, 0, out=space[: len(positions)], mode="clip")  # other modes copy
         forward, backward = batch @ weights, batch.T @ gradient[: len(positions)]
     return forward, backward
 
 
-def measure_runs(method, data, runs, plain_epochs, clock):
-    """Time one method on one data set; after each run, yields all seconds so far as {what: list}."""
-    rows, split, X_test = data
-    seconds = {what: [] for what in ("fit", "plain", "floor", "score", "pairs", "product")}
-    positions = split.unlabeled, split.anomalies
-    for run in range(runs):
-        detector = make_detector(method, random_state=run)
-        inputs = floor_inputs(detector, rows, *positions)
-        seconds["fit"].append(seconds_of(clock, detector.fit_rows, rows, *positions))
-        seconds["floor"].append(seconds_of(clock, floor, rows, *inputs))
-        for _ in range(SCORINGS_A_RUN):
-            seconds["product"].append(seconds_of(clock, np.matmul, X_test, inputs[1]))
-            seconds["score"].append(seconds_of(clock, detector.decision_function, X_test))
-        if run == 0:  # these are slow
-            seconds["plain"].append(
-                seconds_of_plain(make_detector(method), rows, *positions, plain_epochs, clock)
-            )
-            if hasattr(detector, "score_by_pairs"):
-                seconds["pairs"].append(seconds_of(clock, detector.score_by_pairs, X_test))
-        yield seconds
-
-
-def medians_and_ratios(seconds):
-    """The numbers of the table, from the seconds of each run."""
-    first, *later = seconds["fit"]
-    medians = {what: statistics.median(values) for what, values in seconds.items() if values}
-    fit = statistics.median(later or [first])
-    ten = first + (TEN - 1) * fit
-    return {
-        "fit_seconds": fit,
-        "compile_seconds": first - fit,
-        "plain_seconds": medians["plain"],
-        "floor_seconds": medians["floor"],
-        "fit_over_floor": fit / medians["floor"],
-        "plain_over_fit": medians["plain"] / fit,
-        "ten_seconds": ten,
-        "ten_plain_seconds": TEN * medians["plain"],
-        "ten_plain_over_ten": TEN * medians["plain"] / ten,
-        "score_seconds": medians["score"],
-        "pairs_seconds": medians.get("pairs", np.nan),
-        "product_seconds": medians["product"],
-        "score_over_product": medians["score"] / medians["product"],
-        "pairs_over_score": medians.get("pairs", np.nan) / medians["score"],
+def measure_run(method, run, data, X_test):
+    """{what: seconds} of one run of a method."""
+    detector = make_detector(method, random_state=run)
+    inputs = floor_inputs(detector, data)
+    seconds = {
+        "fit": seconds_of(detector.fit_rows, *data),
+        "floor": seconds_of(floor, data[0], *inputs),
+        "score": median(seconds_of(detector.decision_function, X_test) for _ in range(SCORINGS)),
+        "product": median(seconds_of(np.matmul, X_test, inputs[1]) for _ in range(SCORINGS)),
     }
+    if run == 0:  # these are slow
+        seconds["plain"] = fit_plain(make_detector(method), data)[1]
+        by_pairs = getattr(detector, "score_by_pairs", None)
+        seconds["pairs"] = seconds_of(by_pairs, X_test) if by_pairs else np.nan
+    return seconds
 
 
-def target_column(target):
-    return f"target_{target.replace(' ', '_')}"
-
-
-def target_met(target, row):
-    """Whether a row meets a target: met, missed, or empty if there is none for its data set."""
-    ratio, bound, kind, names = BENCH_TARGETS[target]
-    if row["dataset"] not in names:
-        return ""
-    return "met" if (row[ratio] <= bound if kind == "at most" else row[ratio] >= bound) else "missed"
+def summary(runs):
+    """A row per data set and method: medians of their runs after the first, ratios and targets."""
+    first = runs[runs["run"] == 0].set_index(["dataset", "method"])
+    of = runs[runs["run"] > 0].groupby(["dataset", "method"], sort=False).median().fillna(first)
+    ten = first["fit"] + (TEN - 1) * of["fit"]
+    table = of.drop(columns="run").assign(compile=first["fit"] - of["fit"], ten=ten).add_suffix("_seconds")
+    table["fit_over_floor"] = of["fit"] / of["floor"]
+    table["plain_over_fit"] = of["plain"] / of["fit"]
+    table["ten_plain_over_ten"] = TEN * of["plain"] / ten
+    table["score_over_product"] = of["score"] / of["product"]
+    table["pairs_over_score"] = of["pairs"] / of["score"]
+    for target, (names, holds) in BENCH_TARGETS.items():
+        verdicts = np.where(holds(table), "met", "missed")
+        table[target] = np.where(table.index.isin(names, level="dataset"), verdicts, "")
+    return table.reset_index()
 
 
 def warm_up():
-    """Fit and score a small model, so that TensorFlow's start-up is not counted as compilation."""
-    rows = np.random.default_rng(0).random((100, 3), dtype=np.float32)
-    detector = make_detector("prenet", epochs=1).fit_rows(rows, np.arange(90), np.arange(90, 100))
-    detector.decision_function(rows)
+    """Fit and score a small model, so that TensorFlow's start-up is not counted."""
+    rows, places = np.random.default_rng(0).random((1_000, 10), dtype=np.float32), np.arange(1_000)
+    make_detector("prenet", epochs=1).fit_rows(rows, places[:900], places[900:]).decision_function(rows)
 
 
-def bench(args):
-    """The table: a row of numbers per data set and method."""
-    table = []
+def measure_methods(args):
+    """The table of training and scoring: a row per data set and method."""
+    prepare_all(args.datasets, make_finder(args), args.data_dir)
+    every_set = {name: load_data(name, args.data_dir) for name in args.datasets}  # or says which is missing
     warm_up()
-    interval = 0.5 if sys.stderr.isatty() else 30  # in a log file, a line every half minute is enough
-    total = len(args.datasets) * len(args.methods) * args.runs
-    with tqdm(total=total, unit="run", mininterval=interval, dynamic_ncols=True) as progress:
-        for name in args.datasets:
-            loaded = load_data(name, args.data_dir)
-            split = loaded.split("released", 0, 60, 0.02)
-            data = split.stack(loaded.X), split, loaded.X[split.test]
-            measuring = {
-                method: measure_runs(method, data, args.runs, args.plain_epochs, args.clock)
-                for method in args.methods
-            }
-            for rounds in zip(*measuring.values()):  # the methods alternate
-                progress.set_description(name, refresh=False)
-                progress.update(len(rounds))
-            for method, seconds in zip(args.methods, rounds):
-                row = {"dataset": name, "method": method, "rows": len(data[0]), "features": data[0].shape[1]}
-                row |= {"test_rows": len(data[2]), "runs": args.runs, "clock": args.clock}
-                row |= {"plain_epochs": args.plain_epochs, **medians_and_ratios(seconds)}
-                table.append(row | {target_column(name): target_met(name, row) for name in BENCH_TARGETS})
+    runs = []
+    for name, loaded in tqdm(every_set.items(), unit="data set"):
+        split = loaded.split("released", 0, 60, 0.02)
+        data, X_test = (split.stack(loaded.X), split.unlabeled, split.anomalies), loaded.X[split.test]
+        for run in range(1 + args.runs):  # the first one compiles
+            for method in MEASURED:
+                seconds = measure_run(method, run, data, X_test)
+                runs.append({"dataset": name, "method": method, "run": run, **seconds})
+    return summary(pd.DataFrame(runs))
+
+
+def generated_rows(n_rows, n_features, rng):
+    """Uniform numbers (n, D), dense, or a CSR matrix with NONZEROS per row."""
+    if n_features > MOST_DENSE:
+        columns = np.sort(rng.integers(n_features, size=(n_rows, NONZEROS), dtype=np.int32), axis=1).ravel()
+        parts = rng.random(len(columns), np.float32), columns, np.arange(0, len(columns) + 1, NONZEROS)
+        rows = sparse.csr_matrix(parts, (n_rows, n_features))
+        rows.sum_duplicates()
+        return rows
+    # in memory that starts on a page, so that TensorFlow need not copy it
+    rows = np.frombuffer(mmap.mmap(-1, 4 * n_rows * n_features), np.float32)
+    rng.random(out=rows, dtype=np.float32)
+    return rows.reshape(n_rows, n_features)
+
+
+def peak_mb(forget=False):
+    """The peak memory of this process since its start or since it was last forgotten."""
+    if forget:
+        with contextlib.suppress(OSError):  # on Linux only; elsewhere a lower peak after a higher is not seen
+            Path("/proc/self/clear_refs").write_text("5")
+    return peak_bytes() / 2**20
+
+
+def measure_point(n_rows, n_features, n_labeled):
+    """Time and memory of PReNet on generated rows, for a fresh process."""
+    warm_up()
+    rows, detector = generated_rows(n_rows, n_features, np.random.default_rng(0)), make_detector("prenet")
+    data = rows, *np.split(np.arange(n_rows), [n_rows - n_labeled])
+    before = peak_mb(forget=True)
+    _, fit = (seconds_of(detector.fit_rows, *data) for _ in range(2))  # the first one compiles
+    numbers = {"sparse": sparse.issparse(rows), "fit_seconds": fit, "fit_mb": peak_mb() - before}
+    before = peak_mb(forget=True)
+    score = median(seconds_of(detector.decision_function, rows) for _ in range(SCORINGS))
+    return numbers | {"score_seconds": score, "score_mb": peak_mb() - before}
+
+
+def measure_growth():
+    """A row per point: one size grows, the others stay at SIZES."""
+    table = []
+    for growing, values in GROWING.items():
+        for value in tqdm(values, growing):
+            sizes = SIZES | {growing: value}
+            with ProcessPoolExecutor(1, multiprocessing.get_context("spawn")) as process:
+                numbers = process.submit(measure_point, *sizes.values()).result()
+            table.append({"growing": growing, **sizes, **numbers})
     return pd.DataFrame(table)
 
 
-def print_times(table, plain_epochs):
-    """Print training and scoring separately, with the targets."""
-    names = table["dataset"] + " " + table["method"].map(lambda method: METHODS[method].column)
-    print(
-        f"\n{'training, seconds':<18}{'fit':>8}{'compile':>9}{'plain':>8}{'floor':>8}{'fit/floor':>15}",
-        end="",
-    )
-    print(f"{'plain/fit':>11}{'10 runs':>9}{'plain':>8}{'ratio':>14}")
-    for name, row in zip(names, table.itertuples()):
-        print(
-            f"{name:<18}{row.fit_seconds:>8.3f}{row.compile_seconds:>9.3f}{row.plain_seconds:>8.2f}", end=""
-        )
-        print(f"{row.floor_seconds:>8.3f}{row.target_training:>8}{row.fit_over_floor:>7.2f}", end="")
-        print(f"{row.plain_over_fit:>11.1f}{row.ten_seconds:>9.2f}{row.ten_plain_seconds:>8.1f}", end="")
-        print(f"{row.target_10_runs:>8}{row.ten_plain_over_ten:>6.1f}")
-    print(f"\n{'scoring, ms':<18}{'score':>9}{'pairs':>10}{'product':>9}", end="")
-    print(f"{'score/product':>17}{'pairs/score':>13}")
-    for name, row in zip(names, table.itertuples()):
-        print(f"{name:<18}{1e3 * row.score_seconds:>9.2f}{1e3 * row.pairs_seconds:>10.1f}", end="")
-        print(
-            f"{1e3 * row.product_seconds:>9.3f}{row.target_scoring:>9}{row.score_over_product:>8.1f}", end=""
-        )
-        print(f"{row.pairs_over_score:>13.1f}")
-    print("\nTargets")
-    for target, (ratio, bound, kind, _) in BENCH_TARGETS.items():
-        results = table[target_column(target)]
-        met, of = (results == "met").sum(), (results != "").sum()
-        print(f"  {target:<9} {ratio.replace('_', ' ')} {kind} {bound:g}: met in {met} of {of} cases")
-    print(f"plain is one run, extrapolated from {plain_epochs} epochs; pairs is one run.")
-
-
-def bench_parser():
-    parser = argparse.ArgumentParser(
-        prog="python -m tools.bench",
-        description="Time training and scoring, compared with Keras' own loop and a lower bound.",
-    )
-    add = parser.add_argument
-    default_sets = f"(default: {','.join(MEASURED_SETS)})"
-    add("--datasets", type=data_set_names, default=MEASURED_SETS, metavar="A,B", help=default_sets)
-    known = lambda text: parse_names(text, MEASURED, "method")  # noqa: E731
-    all_methods = f"of {', '.join(MEASURED)} (default: all)"
-    add("--methods", type=known, default=MEASURED, metavar="A,B", help=all_methods)
-    add("--runs", type=positive, default=TEN, help="runs of each (default: %(default)s)")
-    epochs = "epochs of model.fit to measure (default: %(default)s)"
-    add("--plain-epochs", type=positive, default=TEN, help=epochs)
-    clock = "wall-clock or processor time (default: %(default)s)"
-    add("--clock", choices=CLOCKS, default="wall", help=clock)
-    add("--results-dir", default="results", help="where to write bench.csv (default: %(default)s)")
-    add_data_arguments(parser)
-    return parser
+def exponents(table):
+    """The slopes of log(cost) against log(size) on dense rows: a row per size, a column per cost."""
+    costs, parts = ["fit_seconds", "score_seconds", "fit_mb"], table[~table["sparse"]].groupby("growing")
+    slopes = {size: np.polyfit(np.log(part[size]), np.log(part[costs]), 1)[0] for size, part in parts}
+    return pd.DataFrame.from_dict(slopes, orient="index", columns=costs)
 
 
 def main(argv=None):
-    parser = bench_parser()
+    parser = argparse.ArgumentParser(prog="python -m tools.bench", description=__doc__.splitlines()[0])
+    add, default = parser.add_argument, "(default: %(default)s)"
+    add("what", nargs="?", choices=("methods", "growth", "table-2"), default="methods")
+    sets = f"(default: {','.join(MEASURED_SETS)})"
+    add("--datasets", type=data_set_names, default=MEASURED_SETS, metavar="A,B", help=sets)
+    add("--runs", type=positive, default=TEN, help=f"runs of each method after its first {default}")
+    add("--results-dir", default="results", help=f"where to write the table {default}")
+    add_data_arguments(parser)
     args = parser.parse_args(argv)
-    if not 2 <= args.plain_epochs <= 50:
-        bounds = "must be from 2 (the first epoch compiles) to 50 (all epochs)"
-        parser.error(f"argument --plain-epochs: {bounds}")
     with user_errors_end(parser):
-        statuses, errors = prepare_all(args.datasets, make_finder(args), args.data_dir)
-        for name in args.datasets:
-            if statuses.get(name, "missing") == "missing":
-                sys.exit(how_to_get(name, args.data_dir) if name not in errors else 1)
-        table = bench(args)
-        path = Path(args.results_dir) / "bench.csv"
+        if args.what == "table-2":
+            with tempfile.TemporaryDirectory() as folder:
+                words = ["seen", "--results-dir", folder, "--data-dir", args.data_dir, "--offline"]
+                print(f"Table 2: {seconds_of(experiments.main, words):.0f} seconds")
+            return 0
+        table = measure_growth() if args.what == "growth" else measure_methods(args)
+        path = Path(args.results_dir) / ("growth.csv" if args.what == "growth" else "bench.csv")
         with written_whole(path) as file:
             table.to_csv(file, index=False)
-    print_times(table, args.plain_epochs)
-    print(path)
+    print(table.T.to_string(float_format="{:.4g}".format))
+    if args.what == "growth":
+        print(exponents(table).to_string(float_format="{:.2f}".format))
     return 0
 
 

@@ -10,8 +10,8 @@ from weakly.beyond.today import (
     compared,
     mean_auc_pr,
     pair_differences,
-    today_pairs,
-    today_regret,
+    paired_leads,
+    regrets,
     today_runs,
 )
 from weakly.loading.registry import DATA_SETS
@@ -26,7 +26,7 @@ def runs():
 
 def leads(runs, other):
     """PReNet's mean leads over another method, with their intervals: a row per budget."""
-    return today_pairs(runs, [("prenet", other)]).set_index("n_labeled")
+    return paired_leads(runs, [("prenet", other)]).set_index("n_labeled")
 
 
 def by_set(runs, other):
@@ -90,12 +90,12 @@ def test_what_xgbods_features_add(runs):
     assert sets.loc["w7a"].between(0.14, 0.24).all() and sets.loc["donors", 5] == -0.12
     sets.loc["donors", 5] = 0
     assert sets.drop("w7a").abs().max(axis=None) <= 0.04
-    deep = today_pairs(runs, [("xgbod", "xgboost-half")]).set_index("n_labeled")
+    deep = paired_leads(runs, [("xgbod", "xgboost-half")]).set_index("n_labeled")
     assert deep.loc[60, "mean"].round(2) == 0.09
 
 
 def test_advice_for_20_and_60_labels(runs):
-    regret = today_regret(runs)
+    regret = regrets(runs)
     for n_labeled in (20, 60):
         of_budget = regret[regret["n_labeled"] == n_labeled].set_index("method")
         assert of_budget["mean_loss"].idxmin() == "xgbod"
@@ -138,6 +138,6 @@ def test_fraud_is_a_special_case():
 def test_what_not_to_use_with_defaults():
     """The random forest has 3 draws, so it is compared with PReNet on these."""
     runs = today_runs(REFERENCE)
-    forest = today_pairs(runs, [("prenet", "random-forest")])
+    forest = paired_leads(runs, [("prenet", "random-forest")])
     assert (forest["mean"] > 0.15).all()
     assert (leads(runs, "logistic")["mean"] > 0.15).all()

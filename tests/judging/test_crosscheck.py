@@ -8,11 +8,11 @@ from test_tables import run_row
 from weakly.beyond.crosscheck import (
     crosscheck_cells,
     crosscheck_methods,
-    crosscheck_sets,
     outside_results,
+    set_table,
     with_interpretations,
+    write_crosscheck,
 )
-from weakly.beyond.crosscheck_text import write_crosscheck
 from weakly.methods import METHODS, method_group
 from weakly.paths import PUBLISHED
 from weakly.reporting.text_tables import NO_BREAK
@@ -149,11 +149,11 @@ def test_correlation_within_data_sets_does_not_count_that_sets_differ():
 
 
 def test_means_of_a_data_set(results):
-    means = crosscheck_sets(crosscheck_cells(results, IN_UNIT_RANGE)).set_index(["dataset", "method"])
-    values = np.array([theirs("40_vowels", run, "auc_pr_prenet") for run in (0, 2)])
-    row = means.loc[("40_vowels", "prenet")]
-    assert row["theirs"] == pytest.approx(values.mean())
-    assert row["ours"] == pytest.approx(values.mean() - 0.01)
+    table = set_table(crosscheck_cells(results, IN_UNIT_RANGE))
+    value = np.mean([theirs("40_vowels", run, "auc_pr_prenet") for run in (0, 2)])
+    scaled = theirs("40_vowels", 2, "auc_pr_prenet") - 0.2
+    assert table.loc["40_vowels", "PReNet"] == f"{value:.3f} / {value - 0.01:.3f} / {scaled:.3f}"
+    assert list(table.index) == ["38_thyroid", "40_vowels"] and table.loc["40_vowels", "Logistic"] == "-"
 
 
 def test_an_interpretation_is_compared_with_its_methods_column(results):

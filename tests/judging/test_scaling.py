@@ -4,8 +4,14 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from weakly.beyond.scaling import averages, candidates, choice, leads, scaling_runs
-from weakly.beyond.scaling_text import write_scaling
+from weakly.beyond.scaling import (
+    averages_by_scaling,
+    candidates,
+    choice,
+    leads_by_scaling,
+    scaling_runs,
+    write_scaling,
+)
 from weakly.own_data.features import SCALING
 from weakly.own_data.number_features import NumberFeatures
 from weakly.reporting.write_up import REFERENCE
@@ -31,7 +37,7 @@ def runs():
 
 
 def test_averages_by_hand(runs):
-    table = averages(runs)
+    table = averages_by_scaling(runs)
     assert table.loc["prenet", ["min-max", "cut"]].round(9).tolist() == [0.6, 0.8]
     assert table.loc["prenet", "cut, without thyroid"] == pytest.approx(0.8)
     assert pd.isna(table.loc["xgbod", "cut"])  # trees have one scaling
@@ -39,7 +45,7 @@ def test_averages_by_hand(runs):
 
 def test_leads_by_hand(runs):
     """Both methods have the scaling, trees their own."""
-    table = leads(runs).set_index(["method", "scaling", "sets"])
+    table = leads_by_scaling(runs).set_index(["method", "scaling", "sets"])
     assert table.loc[("xgbod", "prepared", "all"), "mean"] == pytest.approx(-0.3)
     assert table.loc[("xgbod", "cut", "all"), "mean"] == pytest.approx(-0.1)
     assert table.loc[("devnet", "cut", "all"), "mean"] == pytest.approx(-0.05)
@@ -66,22 +72,22 @@ def committed():
 
 def test_most_of_xgbods_lead_is_the_scaling(committed):
     """The leads that README and REPRODUCTION.md quote, and that all of their intervals include 0."""
-    table = leads(committed["independent"])
+    table = leads_by_scaling(committed["independent"])
     xgbod = table[table["method"] == "xgbod"].set_index(["sets", "scaling"])
     assert xgbod.loc["all", "mean"].round(3).tolist() == [-0.106, -0.04, -0.02]
     assert xgbod.loc["without thyroid", "mean"].round(3).tolist() == [-0.045, -0.026, -0.018]
     assert (xgbod["high"] > 0).all() and (xgbod["low"] < 0).all()
-    average = averages(committed["independent"])
+    average = averages_by_scaling(committed["independent"])
     assert average.loc["xgbod", "min-max"] - average.loc["logistic-converged", "fences"] < 0.006
     assert average.loc["xgbod", "min-max"] - average.loc["fsnet", "fences"] < 0.0085
-    released = averages(committed["released"]).loc[["prenet", "xgbod"]].round(3)
+    released = averages_by_scaling(committed["released"]).loc[["prenet", "xgbod"]].round(3)
     assert released.loc["prenet", ["min-max", "cut"]].tolist() == [0.557, 0.641]
     assert released.loc["xgbod", "min-max"] == 0.672
 
 
 def test_the_networks_gain_alike(committed):
     """`PReNet leads ... by at most .018 on average under any of the three scalings`."""
-    table = leads(committed["independent"])
+    table = leads_by_scaling(committed["independent"])
     alike = ["devnet", "dsad", "fsnet", "cfsnet", "pumad", "cross-entropy"]
     table = table[table["method"].isin(alike) & (table["sets"] == "all")]
     assert len(table) == 18 and table["mean"].max() < 0.0185

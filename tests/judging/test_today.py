@@ -1,4 +1,4 @@
-"""What one would use today: ranks, critical differences, regret, paired differences, by hand."""
+"""What one would use today: means, regret, paired differences, by hand; critical differences of ranks."""
 
 import numpy as np
 import pandas as pd
@@ -6,23 +6,21 @@ import pytest
 
 from weakly.beyond.today import (
     average_auc_pr,
+    best_methods,
+    cell_means,
     compared,
     display_name,
     draws_in_words,
     in_method_order,
-    left_out,
     mean_auc_pr,
+    not_averaged,
     pair_differences,
-    significantly_behind,
+    paired_leads,
+    regrets,
     t_interval,
-    today_best,
-    today_means,
-    today_pairs,
-    today_ranks,
-    today_regret,
     today_runs,
 )
-from weakly.judging.ranks import clique_letters, cliques, nemenyi_critical_difference
+from weakly.judging.ranks import cliques, nemenyi_critical_difference
 from weakly.running.runs_file import RUN_COLUMNS
 
 # AUC-PR of (method, data set) with 5 labels; with 10 it is 0.1 more for all but PReNet
@@ -31,7 +29,6 @@ MEANS = {
     "catboost": {"census": 0.6, "campaign": 0.6, "thyroid": 0.2},
     "newcomer": {"census": 0.7, "campaign": 0.1, "thyroid": 0.8},
     "partly": {"census": 0.9},
-    "rosas-validated": {"census": 0.95, "campaign": 0.95, "thyroid": 0.95},
 }
 
 
@@ -64,11 +61,11 @@ def test_average_is_over_all_data_sets_or_there_is_none():
     assert average.loc["prenet", 5] == pytest.approx(0.7)
     assert average.loc["newcomer", 10] == pytest.approx((0.8 + 0.2 + 0.9) / 3)
     assert set(average.index) == {"prenet", "catboost", "newcomer"}
-    assert left_out(made_runs(), 5) == ["partly"]
+    assert not_averaged(made_runs(), 5) == ["partly"]
 
 
 def test_written_means_count_their_runs():
-    table = today_means(made_runs()).set_index(["n_labeled", "dataset", "method"])
+    table = cell_means(made_runs()).set_index(["n_labeled", "dataset", "method"])
     assert table.loc[(10, "census", "catboost"), "auc_pr"] == pytest.approx(0.7)
     assert (table["runs"] == 2).all()
 
@@ -83,10 +80,10 @@ def test_methods_are_compared_on_the_draws_that_all_of_them_have(monkeypatch):
     assert set(kept["run"]) == {0, 1, 2} and set(kept["method"]) == {"prenet", "catboost", "partly"}
     average = average_auc_pr(runs)[5]
     assert average.to_dict() == pytest.approx({"prenet": 0.75, "catboost": 0.4 + 0.2 / 3 + 0.05})
-    assert left_out(runs, 5) == ["newcomer", "partly"]
-    assert set(today_regret(runs)["method"]) == {"prenet", "catboost", "partly"}
-    assert "newcomer" not in set(today_best(runs)["best"])
-    assert draws_in_words(runs[runs["method"] != "rosas-validated"]) == (
+    assert not_averaged(runs, 5) == ["newcomer", "partly"]
+    assert set(regrets(runs)["method"]) == {"prenet", "catboost", "partly"}
+    assert "newcomer" not in set(best_methods(runs)["best"])
+    assert draws_in_words(runs) == (
         "comparisons of all methods rest on the 3 draws that they have in common; "
         "5 of PReNet, partly; 3 of CatBoost; 2 of newcomer"
     )
@@ -111,34 +108,6 @@ def test_cliques_are_maximal_and_may_overlap():
     assert cliques(ranks, 9.0) == [["a", "b", "c", "d"]]
     # a difference of exactly the critical one is significant
     assert cliques(ranks, 1.0) == []
-    assert clique_letters(ranks, 1.5) == {"a": "a", "b": "ab", "c": "b", "d": ""}
-
-
-def test_ranks_by_hand_with_a_tie():
-    """Census: PReNet, newcomer, CatBoost; campaign: PReNet = CatBoost, newcomer; thyroid: newcomer first."""
-    ranks = today_ranks(made_runs(budgets=(5,))).set_index("method")
-    assert list(ranks.index) == ["prenet", "newcomer", "catboost"]
-    expected = {"prenet": (1 + 1.5 + 2) / 3, "catboost": (3 + 1.5 + 3) / 3, "newcomer": (2 + 3 + 1) / 3}
-    assert ranks["rank"].to_dict() == pytest.approx(expected)
-    assert (ranks["critical_difference"] == nemenyi_critical_difference(3, 3)).all()
-    assert (ranks["cliques"] == "a").all()
-    assert ranks["friedman_p"].isna().all()  # three data sets are too few
-
-
-def test_friedman_statistic_of_one_order_on_all_sets():
-    """Six sets, three methods in the same order: chi^2 = 12 / (N k (k + 1)) sum R^2 - 3 N (k + 1) = 12."""
-    sets = ["census", "campaign", "thyroid", "donors", "fraud", "w7a"]
-    means = {
-        name: dict.fromkeys(sets, value)
-        for name, value in {"prenet": 0.9, "catboost": 0.5, "logistic": 0.1}.items()
-    }
-    ranks = today_ranks(made_runs(means, budgets=(5,)))
-    assert ranks["rank"].tolist() == [1, 2, 3]
-    assert ranks["friedman"].tolist() == pytest.approx([12] * 3)
-    assert ranks["friedman_p"].iloc[0] == pytest.approx(np.exp(-6))  # chi^2 with two degrees of freedom
-    # CD = 2.343 sqrt(12 / 36) = 1.353: neighbours do not differ, the first and the last do
-    assert ranks["cliques"].tolist() == ["a", "ab", "b"]
-    assert significantly_behind(made_runs(means, budgets=(5,))) == {"logistic": [5]}
 
 
 # ---------------------------------------------------------------------------- regret, best
@@ -146,7 +115,7 @@ def test_friedman_statistic_of_one_order_on_all_sets():
 
 def test_regret_by_hand():
     """Losses with 5 labels: PReNet 0.1 (census, to `partly`), 0, 0.1; newcomer 0.2, 0.5, 0."""
-    regret = today_regret(made_runs()).set_index(["n_labeled", "method"])
+    regret = regrets(made_runs()).set_index(["n_labeled", "method"])
     prenet = regret.loc[(5, "prenet")]
     assert prenet["mean_loss"] == pytest.approx(0.2 / 3)
     assert prenet["largest_loss"] == pytest.approx(0.1)
@@ -161,16 +130,8 @@ def test_regret_by_hand():
     assert regret.loc[("all", "partly"), "cells"] == 2
 
 
-def test_what_has_more_labels_is_neither_ranked_nor_best():
-    runs = made_runs()
-    assert "rosas-validated" in set(runs["method"])
-    for table in (today_ranks(runs), today_regret(runs), today_best(runs).rename(columns={"best": "method"})):
-        assert "rosas-validated" not in set(table["method"])
-    assert "rosas-validated" not in average_auc_pr(runs).index
-
-
 def test_best_and_second():
-    best = today_best(made_runs()).set_index(["n_labeled", "dataset"])
+    best = best_methods(made_runs()).set_index(["n_labeled", "dataset"])
     assert best.loc[(5, "thyroid"), ["best", "second"]].tolist() == ["newcomer", "prenet"]
     assert best.loc[(5, "census"), "auc_pr"] == pytest.approx(0.9)
     assert best.loc[(5, "census"), "second_auc_pr"] == pytest.approx(0.8)
@@ -212,7 +173,7 @@ def test_pairs_are_of_the_same_draw():
 
 
 def test_pairs_over_data_sets():
-    (row,) = today_pairs(paired_runs()).itertuples(index=False)
+    (row,) = paired_leads(paired_runs()).itertuples(index=False)
     assert (row.sets, row.above, row.below) == (3, 1, 1)
     assert row.mean == pytest.approx(0)
     assert row.high == pytest.approx(4.3027 * 0.1 / 3**0.5, abs=1e-4)
@@ -223,7 +184,7 @@ def test_pairs_over_data_sets():
 
 
 def test_one_draw_has_no_intervals_to_count():
-    (row,) = today_pairs(paired_runs().query("run == 0")).itertuples(index=False)
+    (row,) = paired_leads(paired_runs().query("run == 0")).itertuples(index=False)
     assert row.draws == 1 and row.above is pd.NA and row.below is pd.NA
     assert row.ahead == 2 and row.without_thyroid == pytest.approx(0)
 
@@ -234,7 +195,7 @@ def test_a_draw_that_one_method_lacks_is_left_out():
     differences = pair_differences(runs[~lacking], "prenet", "cross-entropy").set_index("dataset")
     assert differences.loc["census", "draws"] == 2
     assert differences.loc["census", "mean"] == pytest.approx(0.095)
-    assert today_pairs(runs, [("prenet", "catboost")]).empty
+    assert paired_leads(runs, [("prenet", "catboost")]).empty
 
 
 def test_a_run_made_twice_is_an_error():

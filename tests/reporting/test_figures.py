@@ -5,12 +5,12 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from weakly.drawing.palette import LOOKS, look
 from weakly.judging import cells
 from weakly.judging.tables import from_paper_layout
 from weakly.methods import METHODS, method_group
 from weakly.reporting import figures
 from weakly.reporting.figures import draw_figures, figures_of, main
+from weakly.reporting.palette import LOOKS, look
 from weakly.reporting.sweeps import read_drawable
 
 

@@ -175,7 +175,7 @@ def test_every_part_below_the_filters_says_which_of_them_apply(reference):
     )
     script += " s.querySelector('.scope')?.textContent ?? null])"
     scopes = dict(reference.execute_script(script))
-    assert len(scopes) == 7 and all(
+    assert len(scopes) == 6 and all(
         text and text.startswith("Filters that apply here: ") for text in scopes.values()
     ), scopes
 
@@ -219,7 +219,7 @@ def test_the_filters_stay_in_sight_over_all_that_they_filter(driver, width):
     return places;
     """
     places = driver.execute_script(script)
-    assert len(places) == 7
+    assert len(places) == 6
     for name, top, bottom, height in places:
         assert top >= 0 and 10 < bottom < height / 2, name  # there, and not over half of the screen
 
@@ -357,7 +357,7 @@ def test_the_first_paint_takes_less_than_a_second(driver):
 def test_print_repeats_heads_opens_what_is_folded_and_hides_controls(reference):
     pypdf = pytest.importorskip("pypdf")
     # without the sections and rows that have most of the pages, because reading a PDF is slow
-    for name in ("figures", "curves", "runs", "provenance"):
+    for name in ("figures", "runs", "provenance"):
         reference.execute_script(f"document.querySelector('section[aria-labelledby={name}]').remove()")
     rest = "table:not(.heat table) tbody tr:nth-child(n+8)"
     reference.execute_script(f"document.querySelectorAll('{rest}').forEach(row => row.remove())")

@@ -1,25 +1,19 @@
-"""Figures and text of the experiment `today`, from made-up runs."""
+"""Figure and text of the experiment `today`, from made-up runs."""
 
 import matplotlib.style
 import numpy as np
 import pandas as pd
 import pytest
 
-from weakly.beyond.today import AVERAGE_SET, averaged_over_sets, budget_curves, today_ranks
-from weakly.beyond.today_figures import (
-    GREY,
-    HIGHLIGHTED,
-    draw_today,
-    labels_figure,
-    ranks_figure,
-    styles,
-)
-from weakly.beyond.today_text import main, today_text
+from weakly.beyond.today import AVERAGE_SET, averaged_over_sets, budget_curves
+from weakly.beyond.today_text import GREY, labels_figure, line_looks, today_text, write_today
+from weakly.errors import UserError
 from weakly.reporting.figures import RC
+from weakly.reporting.palette import look
 from weakly.reporting.text_tables import NO_BREAK
 from weakly.running.runs_file import RUN_COLUMNS
 
-METHODS_RUN = ("prenet", "cross-entropy", "catboost", "dsad", "newcomer", "rosas", "rosas-validated")
+METHODS_RUN = ("prenet", "cross-entropy", "catboost", "dsad", "newcomer", "rosas")
 SETS, BUDGETS = ("census", "campaign", "thyroid"), (5, 20, 120)
 
 
@@ -44,13 +38,9 @@ def our_style():
         yield
 
 
-def texts(axes):
-    return [text.get_text() for text in axes.texts]
-
-
 def line_of(axes, method):
     """The data of a highlighted method's line."""
-    (line,) = [line for line in axes.lines if line.get_color() == HIGHLIGHTED[method][0]]
+    (line,) = [line for line in axes.lines if line.get_color() == look(method).light]
     return line.get_xdata(), line.get_ydata()
 
 
@@ -89,46 +79,11 @@ def test_band_is_half_of_the_interval_over_draws(runs):
 
 
 def test_others_are_grey_and_differ_in_their_markers():
-    looks = styles(["prenet", "dsad", "fsnet", "newcomer"])
-    assert next(iter(looks)) == "prenet"
+    looks = line_looks(["prenet", "dsad", "fsnet", "newcomer"])
+    assert next(iter(looks)) == "prenet" and looks["prenet"]["color"] == look("prenet").light
     others = [looks[name] for name in ("dsad", "fsnet", "newcomer")]
-    assert {color for color, _ in others} == {GREY}
-    assert len({marker for _, marker in others}) == 3
-
-
-def test_one_diagram_per_budget_names_every_ranked_method(runs):
-    figure = ranks_figure(runs)
-    assert len(figure.axes) == len(BUDGETS)
-    for axes, n_labeled in zip(figure.axes, BUDGETS):
-        assert axes.get_title(loc="left") == f"{n_labeled} labelled anomalies, 3 data sets"
-        assert {"PReNet  1.0", "Cross-entropy  2.0", "4.0  DSAD", "5.0  RoSAS"} <= set(texts(axes))
-        assert not any("newcomer" in text or "validated" in text for text in texts(axes))
-    difference = today_ranks(runs)["critical_difference"].iloc[0]
-    assert f"critical difference {difference:.2f}" in texts(figure.axes[0])
-
-
-@pytest.mark.parametrize("name", ["short", "a method with a long name"])
-def test_names_do_not_overlap(runs, name):
-    many = [f"{name} {number}" for number in range(12)]
-    copies = [runs[runs["method"] == "dsad"].assign(method=each) for each in many]
-    figure = ranks_figure(pd.concat([runs, *copies], ignore_index=True))
-    figure.draw_without_rendering()
-    boxes = [text.get_window_extent() for axes in figure.axes for text in axes.texts]
-    overlapping = [(a, b) for i, a in enumerate(boxes) for b in boxes[:i] if a.overlaps(b)]
-    assert not overlapping
-    assert all(box.x0 >= 0 and box.x1 <= figure.bbox.x1 for box in boxes)
-
-
-def test_no_diagram_of_a_single_method(runs):
-    assert ranks_figure(runs[runs["method"] == "prenet"]) is None
-
-
-def test_files_are_written_and_the_same_each_time(runs, tmp_path):
-    written = draw_today(runs, tmp_path)
-    expected = ["today.png", "today.svg", "today_ranks.png", "today_ranks.svg"]
-    assert [path.relative_to(tmp_path / "figures").as_posix() for path in written] == expected
-    again = draw_today(runs, tmp_path / "again")
-    assert [path.read_bytes() for path in written] == [path.read_bytes() for path in again]
+    assert {one["color"] for one in others} == {GREY}
+    assert len({one["marker"] for one in others}) == 3
 
 
 # ---------------------------------------------------------------------------- text
@@ -138,9 +93,6 @@ def test_text_names_who_is_left_out_and_why(runs):
     text = today_text(runs)
     why = "because not run on all data sets with at least 10 draws"
     assert f"{why}: newcomer (5, 20, 120 labels)." in text
-    assert "RoSAS, validated: not ranked" in text
-    assert "| RoSAS, validated |" not in text
-    assert "### RoSAS, validated - RoSAS" in text
 
 
 def test_text_has_the_numbers(runs):
@@ -161,22 +113,21 @@ def test_text_names_the_draws(runs):
     assert "| 3 of 3 | - | - | +0.100 | +0.100 | 1 |" in pair  # one draw has no interval of its own
 
 
-def test_command_writes_all_files(runs, tmp_path, capsys):
+def test_files_are_written_and_the_same_each_time(runs, tmp_path):
     rest = {"experiment": "today", "protocol": "independent", "contamination": 0.02, "data_status": "exact"}
     rest |= {"scaling": "prepared"}
     columns = dict.fromkeys(RUN_COLUMNS, 1) | rest
     runs.assign(**{name: value for name, value in columns.items() if name not in runs})[RUN_COLUMNS].to_csv(
         tmp_path / "today_runs.csv", index=False
     )
-    assert main(["--results-dir", str(tmp_path)]) == 0
-    names = {"today_means.csv", "today_ranks.csv", "today_regret.csv", "today_pairs.csv", "today_best.csv"}
-    assert names | {"today.md"} <= {path.name for path in tmp_path.iterdir()}
-    assert pd.read_csv(tmp_path / "today_ranks.csv")["method"].iloc[0] == "prenet"
-    assert str(tmp_path / "figures" / "today_ranks.svg") in capsys.readouterr().out
+    written = write_today(tmp_path)
+    names = {"today_means.csv", "today_regret.csv", "today_pairs.csv", "today_best.csv", "today.md"}
+    assert {path.name for path in written} == names | {"today.png", "today.svg"}
+    contents = [path.read_bytes() for path in written]
+    assert [path.read_bytes() for path in write_today(tmp_path)] == contents
+    assert pd.read_csv(tmp_path / "today_best.csv")["best"].iloc[0] == "prenet"
 
 
-def test_command_without_runs_says_what_to_do(tmp_path, capsys):
-    with pytest.raises(SystemExit) as stopped:
-        main(["--results-dir", str(tmp_path)])
-    assert stopped.value.code == 2
-    assert "run_today.sh" in capsys.readouterr().err
+def test_without_runs_it_says_what_to_do(tmp_path):
+    with pytest.raises(UserError, match="run_today.sh"):
+        write_today(tmp_path)

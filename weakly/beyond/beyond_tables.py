@@ -1,33 +1,15 @@
-"""The tables of REPRODUCTION.md beyond the paper: the cross-check, today's methods, where time goes."""
+"""The tables of REPRODUCTION.md and docs/ beyond the paper: cross-check, today's methods, scaling, growth."""
 
 import functools
 
 import pandas as pd
 
-from weakly.beyond import scaling_text
-from weakly.beyond.crosscheck import few_rows
-from weakly.beyond.crosscheck_text import method_table
-from weakly.beyond.scaling import SHOWN, candidates, scaling_runs
-from weakly.beyond.today import (
-    average_auc_pr,
-    budgets,
-    display_name,
-    in_method_order,
-    today_pairs,
-    today_ranks,
-    today_runs,
-)
-from weakly.beyond.today_text import (
-    average_table,
-    behind_in_words,
-    left_out_lines,
-    pair_table,
-    ranks_table,
-    regret_table,
-)
+from weakly.beyond import scaling
+from weakly.beyond.crosscheck import few_rows_table, method_table
+from weakly.beyond.today import average_auc_pr, budgets, display_name, in_method_order, today_runs
+from weakly.beyond.today_text import budget_table, left_out_lines, pair_table, regret_table
 from weakly.judging.effects import contamination_kinds
-from weakly.judging.tables import in_paper_order, read_frame
-from weakly.methods import METHODS
+from weakly.judging.tables import in_paper_order
 from weakly.reporting.text_tables import kinds_table
 from weakly.running.configuration import PREPARED
 from weakly.running.runs_file import RunsFile, latest_runs
@@ -38,37 +20,32 @@ SHORT = ("prenet", "fsnet", "logistic-converged", "xgbod")  # the methods of a s
 def tables_beyond(folder):
     """{name: function that makes the table} from the results in a folder."""
     runs = functools.cache(lambda: today_runs(folder))
+    scaled = functools.cache(lambda: scaling.scaling_runs(folder))
 
     def pair(method, other):
-        return pair_table(today_pairs(runs(), [(method, other)]), method, other)
+        return lambda: pair_table(runs(), method, other)
 
     return {
         "crosscheck-0-1": lambda: crosscheck_table(folder, "features 0-1"),
         "crosscheck-other": lambda: crosscheck_table(folder, "other features"),
-        "bench-parts": lambda: bench_parts_table(folder),
+        "few-rows": lambda: few_rows_table(folder),
         "today-draws": lambda: " ".join(left_out_lines(runs())),
-        "today-behind": lambda: behind_in_words(runs()),
         "today-fraud": lambda: fraud_table(folder),
         "today-times": lambda: times_table(runs()),
-        "today-average": lambda: average_table(runs()),
-        "today-ranks": lambda: ranks_table(today_ranks(runs())),
-        "today-regret": lambda: regret_table(runs()),
-        "today-control": lambda: pair("prenet", "cross-entropy"),
-        "today-logistic": lambda: pair("prenet", "logistic-converged"),
-        "today-xgboost": lambda: pair("prenet", "xgboost"),
-        "today-xgbod": lambda: pair("prenet", "xgbod"),
-        "today-xgboost-half": lambda: pair("xgboost-half", "xgboost"),
-        "today-xgbod-catboost": lambda: pair("xgbod", "catboost"),
-        "today-catboost": lambda: pair("prenet", "catboost"),
-        "today-shallow": lambda: pair("xgbod", "xgboost-shallow"),
+        "today-average": lambda: budget_table(runs()),
         "today-scaled": lambda: scaled_table(folder),
-        "few-rows": lambda: few_rows_table(folder),
+        "today-regret": lambda: regret_table(runs()),
+        "today-control": pair("prenet", "cross-entropy"),
+        "today-logistic": pair("prenet", "logistic-converged"),
+        "today-xgbod": pair("prenet", "xgbod"),
+        "today-xgbod-catboost": pair("xgbod", "catboost"),
+        "today-shallow": pair("xgbod", "xgboost-shallow"),
         "contamination-kinds": lambda: kinds_table(contamination_kinds(folder)),
-        "scaling-sets": lambda: scaling_text.sets_table(scaling_runs(folder), SHORT),
-        "scaling-averages": lambda: scaling_text.averages_table(scaling_runs(folder)),
-        "scaling-released": lambda: scaling_text.averages_table(scaling_runs(folder, "released")),
-        "scaling-leads": lambda: scaling_text.leads_table(scaling_runs(folder)),
-        "scaling-candidates": lambda: scaling_text.candidates_table(candidates(folder)),
+        "scaling-sets": lambda: scaling.sets_table(scaled(), SHORT),
+        "scaling-averages": lambda: scaling.averages_table(scaled()),
+        "scaling-leads": lambda: scaling.leads_table(scaled()),
+        "scaling-candidates": lambda: scaling.candidates_table(scaling.candidates(folder)),
+        "growth": lambda: growth_table(folder),
     }
 
 
@@ -80,42 +57,28 @@ def crosscheck_table(folder, data):
 
 def scaled_table(folder):
     """Average AUC-PR per method and budget: min-max / cut / fences."""
-    tables = [average_auc_pr(today_runs(folder, scaling)) for scaling in SHOWN]
+    tables = [average_auc_pr(today_runs(folder, name)) for name in scaling.SHOWN]
     methods = [name for name in tables[0].index if all(name in table.index for table in tables)]
     texts = [table.loc[methods].map("{:.3f}".format) for table in tables]
     shown = texts[0] + " / " + texts[1] + " / " + texts[2]
     shown = shown.rename(index=display_name, columns=lambda number: f"{number} labels")
-    return shown.rename_axis(" / ".join(SHOWN.values()))
-
-
-def few_rows_table(folder):
-    """The paper's sets cut to 3,000 rows, and whole: AUC-PR of some methods."""
-    table = few_rows(folder).rename(columns={"n_labeled": "labels"}).set_index("labels")
-    names = {
-        name: display_name(name.removesuffix(", cut")) + name[-5:] * name.endswith(", cut") for name in table
-    }
-    return table[["rows", "sets", *(name for name in table if name not in ("rows", "sets"))]].rename(
-        columns=names
-    )
+    return shown.rename_axis(" / ".join(scaling.SHOWN.values()))
 
 
 def fraud_table(folder):
-    """AUC-PR on fraud with each contamination rate that was run, of the methods that have them all.
+    """AUC-PR on fraud with each contamination rate that was run, of the methods and draws that have both.
 
     At the paper's 2% every unlabelled anomaly is in U twelve to fourteen times; at 0.1% none is there twice.
     """
     runs = latest_runs(RunsFile(folder, "today").read())
     runs = runs[(runs["dataset"] == "fraud") & (runs["scaling"] == PREPARED)]
     runs = runs[runs["n_labeled"].isin(budgets(today_runs(folder)))]
-    n_rates = runs.groupby(["method", "n_labeled"])["contamination"].transform("nunique")
+    n_rates = runs.groupby(["method", "n_labeled", "run"])["contamination"].transform("nunique")
     runs = runs[n_rates == runs["contamination"].nunique()]
-    # the draws that both have
-    kinds = runs.groupby(["method", "n_labeled", "run"])["contamination"].transform("nunique")
-    runs = runs[kinds == runs["contamination"].nunique()]
     means = runs.groupby(["method", "contamination", "n_labeled"])["auc_pr"].mean().unstack("n_labeled")
     order = [(name, rate) for name in in_method_order(runs["method"]) for rate in (0.02, 0.001)]
-    shown = means.reindex([key for key in order if key in means.index])
-    shown.index = [f"{display_name(name)}, {100 * rate:g}%" for name, rate in shown.index]
+    shown = means.reindex(order)
+    shown.index = [f"{display_name(name)}, {100 * rate:g}%" for name, rate in order]
     return shown.rename(columns=lambda number: f"{number} labels").rename_axis("method, contamination")
 
 
@@ -126,11 +89,13 @@ def times_table(runs):
     return shown.map("{:.1f}".format).rename(index=display_name).rename_axis("seconds per fit")
 
 
-def bench_parts_table(folder):
-    """Where XGBOD's and FEAWAD's time goes: the plain way / ours, in seconds, and their ratio."""
-    table = read_frame(folder / "bench_parts.csv", ("dataset", "method", "part"))
-    times = zip(table["plain_seconds"], table["our_seconds"], table["plain_over_ours"])
-    cells = [f"{plain:.1f} / {ours:.1f} = {ratio:.1f}" for plain, ours, ratio in times]
-    names = table["method"].map(lambda name: METHODS[name].column) + ", " + table["part"]
-    shown = table.assign(cell=cells, name=names).pivot(index="name", columns="dataset", values="cell")
-    return shown.loc[names.drop_duplicates(), table["dataset"].unique()].rename_axis("seconds")
+def growth_table(folder):
+    """PReNet's time and memory with more rows, features or labelled anomalies."""
+    table = pd.read_csv(folder / "growth.csv")
+    sizes = ["rows", "features", "labeled"]
+    table[sizes] = table[sizes].map("{:,}".format)
+    table["sparse"] = table["sparse"].map({True: "sparse", False: "dense"})
+    titles = {"features": "features", "labeled": "labelled anomalies", "sparse": "kind"}
+    titles |= {"fit_seconds": "fit, s", "score_seconds": "scoring all rows, s"}
+    titles |= {"fit_mb": "fit, MB", "score_mb": "scoring, MB"}
+    return table.set_index("rows")[list(titles)].rename(columns=titles)

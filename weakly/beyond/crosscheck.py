@@ -1,5 +1,7 @@
 """Our results compared with those of another implementation, on the same draws.
 
+./run_crosscheck.sh          # writes crosscheck_cells.csv, crosscheck_methods.csv and crosscheck.md
+
 ADGym (Jiang et al., NeurIPS 2023; repository Minqi824/ADGym) commits the raw results of its baselines on
 ADBench's data sets. published/adgym.csv has the results of those methods that we also have. Protocol
 `outside` rebuilds its draws; `outside-scaled` adds a MinMaxScaler in front of our detectors.
@@ -8,33 +10,37 @@ ADBench's data sets. published/adgym.csv has the results of those methods that w
 import numpy as np
 import pandas as pd
 
-from weakly.beyond.today import today_runs
+from weakly.beyond.result_files import write_results
+from weakly.beyond.today import display_name, today_runs
 from weakly.judging.tables import METRICS, column_of
 from weakly.loading.splits import OUTSIDE, OUTSIDE_SCALED
 from weakly.methods import METHODS
 from weakly.paths import PUBLISHED
+from weakly.reporting.text_tables import as_markdown
 from weakly.running.configuration import PREPARED
 from weakly.running.runs_file import RunsFile, latest_runs
 
-CELL = ["dataset", "n_labeled", "run"]
+PLACE_OF_RUN = ["dataset", "n_labeled", "run"]
 OURS = {"ours": OUTSIDE, "ours_scaled": OUTSIDE_SCALED}
-CONTROL = "logistic"  # deterministic except for the draws: if it agrees, the draws are the same
+COLUMNS = {  # of crosscheck_methods that are shown, and their titles
+    "theirs": "theirs",
+    "ours": "ours",
+    "ours_difference": "mean |difference|",
+    "ours_correlation": "correlation",
+    "ours_within": "within data sets",
+    "ours_scaled": "ours, scaled",
+    "ours_scaled_difference": "mean |difference|, scaled",
+}
 
 
 def outside_results():
     """ADGym's results, a row per cell, metric and method; its seed s is run s - 1."""
     frame = pd.read_csv(PUBLISHED / "adgym.csv")
-    frame = frame.assign(run=frame["seed"] - 1).set_index(CELL)
-    parts = [
-        frame[[column_of(metric, method)]]
-        .set_axis(["theirs"], axis=1)
-        .assign(metric=metric, method=method)
-        .reset_index()
-        for metric in METRICS
-        for method in METHODS
-        if column_of(metric, method) in frame
-    ]
-    return pd.concat(parts, ignore_index=True)
+    columns = {column_of(metric, method): (metric, method) for metric in METRICS for method in METHODS}
+    known = [name for name in columns if name in frame]
+    results = frame.assign(run=frame["seed"] - 1).melt(PLACE_OF_RUN, known, "column", "theirs")
+    names = results.pop("column").map(columns)
+    return results.assign(metric=names.str[0], method=names.str[1])
 
 
 def with_interpretations(results):
@@ -50,16 +56,15 @@ def crosscheck_cells(results_dir, in_unit_range):
     in_unit_range: {data set: whether its unscaled features lie between 0 and 1}.
     """
     runs = latest_runs(RunsFile(results_dir, "crosscheck").read())
-    runs = runs[runs["scaling"] == PREPARED]
-    cells, key = with_interpretations(outside_results()), [*CELL, "metric", "method"]
+    runs = runs[(runs["scaling"] == PREPARED) & (runs["data_status"] != "synthetic")]
+    cells, key = with_interpretations(outside_results()), [*PLACE_OF_RUN, "metric", "method"]
     for name, protocol in OURS.items():
-        part = runs[(runs["protocol"] == protocol) & (runs["data_status"] != "synthetic")]
-        long = part.melt([*CELL, "method"], list(METRICS), var_name="metric", value_name=name)
+        part = runs[runs["protocol"] == protocol]
+        long = part.melt([*PLACE_OF_RUN, "method"], list(METRICS), var_name="metric", value_name=name)
         cells = cells.merge(long, "left", key)
     cells = cells[cells[list(OURS)].notna().any(axis=1)]
-    return cells.assign(features_0_1=cells["dataset"].map(in_unit_range))[
-        ["dataset", "features_0_1", "n_labeled", "run", "metric", "method", "theirs", *OURS]
-    ]
+    columns = ["dataset", "features_0_1", "n_labeled", "run", "metric", "method", "theirs", *OURS]
+    return cells.assign(features_0_1=cells["dataset"].map(in_unit_range))[columns]
 
 
 def crosscheck_methods(cells):
@@ -69,59 +74,106 @@ def crosscheck_methods(cells):
     each data set's mean. Cells are those run in at least one of the two ways; a way that was not run in all
     of them is missing.
     """
+    in_range = cells["features_0_1"]  # missing for a data set that is no longer prepared
+    kinds = {"all": True, "features 0-1": in_range.isin([True]), "other features": in_range.isin([False])}
     rows = []
-    kinds = {
-        "all": cells,
-        "features 0-1": cells[cells["features_0_1"] == True],  # noqa: E712 (may be missing)
-        "other features": cells[cells["features_0_1"] == False],  # noqa: E712
-    }
-    for (metric, kind), part in {
-        (m, k): p[p["metric"] == m] for m in METRICS for k, p in kinds.items()
-    }.items():
-        for method in [name for name in METHODS if name in set(part["method"])]:
-            own = part[part["method"] == method]
-            row = {"metric": metric, "data": kind, "method": method, "sets": own["dataset"].nunique()}
-            row |= {"cells": len(own), "theirs": own["theirs"].mean()}
-            for name in OURS:
-                # a mean over some of the cells would not be comparable with the others
-                ours = own[name] if own[name].notna().all() else pd.Series(np.nan, own.index)
-                row[name] = ours.mean()
-                row[f"{name}_difference"] = (ours - own["theirs"]).abs().mean()
-                row[f"{name}_correlation"] = ours.corr(own["theirs"], min_periods=2)
-                both = pd.DataFrame({"ours": ours, "theirs": own["theirs"]})
-                within = both - both.groupby(own["dataset"]).transform("mean")
-                row[f"{name}_within"] = within["ours"].corr(within["theirs"], min_periods=2)
-            rows.append(row)
+    for metric in METRICS:
+        for kind, is_of_kind in kinds.items():
+            part = cells[(cells["metric"] == metric) & is_of_kind]
+            for method in [name for name in METHODS if name in set(part["method"])]:
+                own = part[part["method"] == method]
+                row = {"metric": metric, "data": kind, "method": method, "sets": own["dataset"].nunique()}
+                row |= {"cells": len(own), "theirs": own["theirs"].mean()}
+                for name in OURS:
+                    row |= agreement(own, name)
+                rows.append(row)
     return pd.DataFrame(rows)
 
 
-def few_rows(results_dir, methods=("prenet", "xgbod", "xgboost-shallow", "catboost")):
+def agreement(cells, name):
+    """How a column of our results agrees with theirs."""
+    # a mean over some of the cells would not be comparable with the others
+    ours = cells[name] if cells[name].notna().all() else pd.Series(np.nan, cells.index)
+    both = pd.DataFrame({"ours": ours, "theirs": cells["theirs"]})
+    within = both - both.groupby(cells["dataset"]).transform("mean")
+    return {
+        name: ours.mean(),
+        f"{name}_difference": (ours - cells["theirs"]).abs().mean(),
+        f"{name}_correlation": ours.corr(cells["theirs"], min_periods=2),
+        f"{name}_within": within["ours"].corr(within["theirs"], min_periods=2),
+    }
+
+
+def few_rows_table(results_dir, methods=("prenet", "xgbod", "xgboost-shallow", "catboost")):
     """AUC-PR on the paper's sets cut to ADGym's 3,000 rows and with all rows, over the sets that have both.
 
-    n_labeled, rows (`3,000` or `all`), sets, and a column per method; PReNet also with the cut scaling.
+    A row per number of labels and of rows, a column per method; PReNet also with the cut scaling.
     """
     few = latest_runs(RunsFile(results_dir, "crosscheck").read())
     few = few[few["protocol"] == OUTSIDE]
     every = pd.concat([today_runs(results_dir, scaling) for scaling in (PREPARED, "cut")])
-    parts = {"3,000": few, "all": every}
     names = set(few["dataset"]) & set(every["dataset"])
     tables = []
-    for rows, part in parts.items():
+    for rows, part in {"3,000": few, "all": every}.items():
         part = part[part["dataset"].isin(names) & part["method"].isin(methods)]
-        column = part["method"].where(part["scaling"] == PREPARED, part["method"] + ", cut")
+        column = part["method"].map(display_name) + part["scaling"].map({PREPARED: ""}).fillna(", cut")
         part = part[part["run"] < part.groupby(column)["run"].nunique().min()]  # the draws that all have
-        means = part.groupby(["n_labeled", "dataset", column])["auc_pr"].mean().unstack()
-        table = means.dropna().groupby("n_labeled").mean()
-        tables.append(table.assign(rows=rows, sets=means.dropna().groupby("n_labeled").size()))
-    table = pd.concat(tables).reset_index()
-    both = table.groupby("n_labeled")["rows"].transform("nunique") == 2
-    return table[both].sort_values(["n_labeled", "rows"], ignore_index=True)
+        means = part.groupby(["n_labeled", "dataset", column])["auc_pr"].mean().unstack().dropna()
+        sets = means.groupby("n_labeled").size()
+        tables.append(means.groupby("n_labeled").mean().assign(rows=rows, sets=sets))
+    table = pd.concat(tables).rename_axis("labels").set_index(["rows", "sets"], append=True)
+    both = table.groupby("labels").transform("size") == 2
+    return table[both].sort_index()
 
 
-def crosscheck_sets(cells, metric="auc_pr"):
-    """Per data set and method: theirs, ours and ours scaled, means over labels and runs."""
-    part = cells[cells["metric"] == metric]
-    # features_0_1 is missing for a data set that is no longer prepared
-    by_set = part.groupby(["dataset", "features_0_1", "method"], sort=False, dropna=False)
-    means = by_set[["theirs", *OURS]].mean()
-    return means.reset_index()
+def write_crosscheck(results_dir, in_unit_range):
+    """Write the results of the cross-check; returns the paths."""
+    cells = crosscheck_cells(results_dir, in_unit_range)
+    tables = {"crosscheck_cells": cells, "crosscheck_methods": crosscheck_methods(cells)}
+    return write_results(results_dir, "crosscheck", crosscheck_text(cells), tables)
+
+
+def crosscheck_text(cells):
+    """The cross-check as Markdown: per method, and per data set and method."""
+    title = "# An outside implementation"
+    if cells.empty:
+        return f"{title}\n\nThere are no runs of methods and data sets for which ADGym has results.\n"
+    unscaled = cells.loc[cells["features_0_1"].isin([True]), "dataset"].unique()
+    where = (
+        f"{len(unscaled)} of them all features lie between 0 and 1 without scaling: {', '.join(unscaled)}."
+    )
+    if not len(unscaled):
+        where = "none of them do all features lie between 0 and 1 without scaling."
+    note = (
+        f"ADGym's committed results and ours on its draws: {cells['dataset'].nunique()} data sets, 5, 10 and "
+        f"20 labels, three draws each. On {where} "
+        "'Scaled' is ours with a MinMaxScaler; theirs is never scaled. Logistic regression is the control: "
+        "apart from the draws it has no random part. 'Within data sets' is the correlation of the deviations "
+        "from each data set's mean. '-' means not run."
+    )
+    parts = [title, note]
+    for (metric, data), part in crosscheck_methods(cells).groupby(["metric", "data"], sort=False):
+        if part["theirs"].notna().any():
+            parts += [f"## {METRICS[metric]}, {data}", as_markdown(method_table(part))]
+    parts += ["## AUC-PR by data set: theirs / ours / ours scaled", as_markdown(set_table(cells))]
+    return "\n\n".join(parts) + "\n"
+
+
+def digits(value):
+    return "-" if pd.isna(value) else f"{value:.3f}"
+
+
+def method_table(part):
+    """A row per method, from crosscheck_methods."""
+    table = part.set_index("method").rename(index=lambda name: METHODS[name].column)
+    shown = table[list(COLUMNS)].rename(columns=COLUMNS).map(digits)
+    return table[["cells"]].astype(str).join(shown).rename_axis("method")
+
+
+def set_table(cells):
+    """A row per data set, a column per method: mean AUC-PR of theirs, ours and ours scaled."""
+    part = cells[cells["metric"] == "auc_pr"]
+    means = part.groupby(["dataset", "method"], sort=False)[["theirs", *OURS]].mean()
+    table = means.map(digits).agg(" / ".join, axis=1).unstack("method").fillna("-")
+    table = table.reindex(index=part["dataset"].unique(), columns=[name for name in METHODS if name in table])
+    return table.rename(columns=lambda name: METHODS[name].column).rename_axis("data set")

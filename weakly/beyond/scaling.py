@@ -1,7 +1,9 @@
 """What the scaling of the features decides: the experiment `scaling`, and the rule for detect.py's default.
 
-    runs = scaling_runs("results")                       # 60 labels, `independent`
-    averages(runs); leads(runs); choice("results")       # weakly/beyond/scaling_text.py writes them
+    python experiments.py scaling                        # 60 labels, 10 draws: about 40 minutes on 2 cores
+    python experiments.py scaling --protocol released    # the authors' draws
+
+Both write scaling_averages.csv, scaling_leads.csv, scaling_candidates.csv, scaling.md and the figure scaling.
 
 All runs of a method and a data set have the same draws under both scalings. Trees have one scaling only:
 theirs is `prepared`, the paper's.
@@ -19,11 +21,16 @@ figures on six of the paper's sets (min-max, fences and cut, for PReNet, FSNet a
 
 import pandas as pd
 
-from weakly.beyond.today import in_method_order, t_interval
+from weakly.beyond.result_files import write_results
+from weakly.beyond.today import display_name, in_method_order, t_interval
 from weakly.judging.effects import Lead
 from weakly.judging.tables import in_paper_order
 from weakly.loading.registry import OUTSIDE_SETS, SEEN_SETS
 from weakly.methods import METHODS
+from weakly.numbers import number
+from weakly.reporting.figures import panel_grid
+from weakly.reporting.palette import look
+from weakly.reporting.text_tables import as_markdown
 from weakly.running.configuration import PREPARED
 from weakly.running.runs_file import RunsFile, latest_runs
 from weakly.training.number_scaler import SCALINGS
@@ -36,18 +43,20 @@ BINARY_SETS = ("celeba", "w7a")  # no scaling changes them
 PAPERS_TOO = ("5_campaign", "8_celeba", "11_donors")  # ADBench's copies of the paper's sets
 DECISIVE = "thyroid"
 SHOWN = {PREPARED: "min-max", "cut": "cut", "fences": "fences"}  # the scalings of the tables, and their names
+MARKERS = {PREPARED: "o", "cut": "o", "fences": "D"}  # of the figure
+RIVAL = "xgbod"
+PROTOCOLS = ("independent", "released")
+FEWEST_SETS = 2  # for averages
 
 
 def scaling_runs(results_dir, protocol="independent", n_labeled=60):
     """The runs of the experiment with one protocol and number of labels: the latest data and code."""
     runs = RunsFile(results_dir, "scaling").read()
-    asked = (
-        (runs["protocol"] == protocol) & (runs["n_labeled"] == n_labeled) & (runs["contamination"] == 0.02)
-    )
-    return latest_runs(runs[asked & (runs["data_status"] == "exact")])
+    runs = runs[(runs["protocol"] == protocol) & (runs["n_labeled"] == n_labeled)]
+    return latest_runs(runs[(runs["contamination"] == 0.02) & (runs["data_status"] == "exact")])
 
 
-def means(runs):
+def means_by_scaling(runs):
     """Mean AUC-PR: a row per data set of the paper, columns (method, scaling), those run on all sets only.
 
     Cells with fewer runs than the others are left out: they were made for the rule alone.
@@ -59,42 +68,34 @@ def means(runs):
     return table.loc[in_paper_order(table.index), [column for column in order if column in table]]
 
 
-def with_scaling(table, method, scaling):
-    """A method's column under a scaling; trees have only the one."""
-    return table[method, PREPARED if METHODS[method].is_tree else scaling]
-
-
-def averages(runs):
+def averages_by_scaling(runs):
     """Average AUC-PR per method and scaling, with and without the set that decides most.
 
     A row per method, columns such as `cut` and `cut, without thyroid`; trees have only `min-max`.
     """
-    table = means(runs)
+    table = means_by_scaling(runs)
+    scalings = [name for name in SHOWN if name in table.columns.unique("scaling")]
     parts = {"": table, f", without {DECISIVE}": table.drop(DECISIVE, errors="ignore")}
-    rows = {
-        method: {
-            name + suffix: part[method, scaling].mean()
-            for suffix, part in parts.items()
-            for scaling, name in SHOWN.items()
-            if (method, scaling) in table
-        }
-        for method in table.columns.unique("method")
-    }
-    return pd.DataFrame.from_dict(rows, orient="index").rename_axis("method")
+    columns = [
+        part.mean().unstack("scaling")[scalings].rename(columns=SHOWN).add_suffix(suffix)
+        for suffix, part in parts.items()
+    ]
+    return pd.concat(columns, axis=1).loc[table.columns.unique("method")].rename_axis(columns=None)
 
 
-def leads(runs):
+def leads_by_scaling(runs):
     """PReNet's lead over every other method: method, scaling, sets (`all`, or without one), mean, low, high.
 
     The interval is a 95% one over data sets (Student's t), of differences that are means over draws. Both
     methods have the scaling; trees have their own.
     """
-    table, rows = means(runs), []
+    table, rows = means_by_scaling(runs), []
     for method in table.columns.unique("method").drop("prenet"):
         for scaling in table.columns.unique("scaling"):
-            if not METHODS[method].is_tree and (method, scaling) not in table:
+            other = method, PREPARED if METHODS[method].is_tree else scaling
+            if other not in table:
                 continue
-            gap = with_scaling(table, "prenet", scaling) - with_scaling(table, method, scaling)
+            gap = table["prenet", scaling] - table[other]
             kinds = {"all": gap, f"without {DECISIVE}": gap.drop(DECISIVE, errors="ignore")}
             for sets, values in kinds.items():
                 row = {"method": method, "scaling": scaling, "sets": sets, "n_sets": len(values)}
@@ -102,18 +103,10 @@ def leads(runs):
     return pd.DataFrame(rows, columns=["method", "scaling", "sets", "n_sets", *Lead._fields, "ahead"])
 
 
-# ---------------------------------------------------------------------------- the default of detect.py
-
-
 def candidates(results_dir):
     """Mean AUC-PR of the counted methods: a row per data set of the rule, a column per scaling."""
-    parts = [
-        (scaling_runs(results_dir), [name for name in SEEN_SETS if name not in BINARY_SETS]),
-        (
-            scaling_runs(results_dir, n_labeled=20),
-            [name for name in OUTSIDE_SETS if name not in PAPERS_TOO],
-        ),
-    ]
+    counted = {60: set(SEEN_SETS).difference(BINARY_SETS), 20: set(OUTSIDE_SETS).difference(PAPERS_TOO)}
+    parts = [(scaling_runs(results_dir, n_labeled=n), names) for n, names in counted.items()]
     runs = pd.concat([part[part["dataset"].isin(names)] for part, names in parts])
     runs = runs[runs["method"].isin(COUNTED) & (runs["run"] < COUNTED_RUNS) & runs["scaling"].isin(SCALINGS)]
     table = runs.groupby(["dataset", "method", "scaling"])["auc_pr"].mean().unstack(["method", "scaling"])
@@ -128,3 +121,91 @@ def choice(table):
     eligible = losses.drop(list(RUINED_BY_ONE_CELL), errors="ignore")
     fine = eligible[eligible <= TOO_MUCH]
     return (table[fine.index].mean().idxmax() if len(fine) else eligible.idxmin()), losses
+
+
+def scaling_text(runs, of_candidates):
+    """All of it as one Markdown text."""
+    parts = ["# What the scaling decides"]
+    for protocol, part in runs.items():
+        title = f"## `{protocol}`, 60 labels, AUC-PR, mean of {part['run'].nunique()} runs"
+        parts += [title, as_markdown(sets_table(part))]
+        parts += ["### Average", as_markdown(averages_table(part))]
+        parts += ["### PReNet's lead", as_markdown(leads_table(part))]
+    if len(of_candidates):
+        parts += ["## Candidates for the default of detect.py", as_markdown(candidates_table(of_candidates))]
+    return "\n\n".join(parts) + "\n"
+
+
+def sets_table(runs, methods=None):
+    """Per data set and method, or some methods: min-max / cut / fences; trees have one number."""
+    table, shown = means_by_scaling(runs), {}
+    for method in methods or table.columns.unique("method"):
+        columns = [table[method, scaling] for scaling in SHOWN if (method, scaling) in table]
+        shown[display_name(method)] = [" / ".join(map(number, row)) for row in zip(*columns)]
+    return pd.DataFrame(shown, index=table.index).rename_axis(" / ".join(SHOWN.values()))
+
+
+def averages_table(runs):
+    """Average AUC-PR per method and scaling, with and without thyroid."""
+    table = averages_by_scaling(runs).rename(index=display_name)
+    return table.map(lambda value: "" if pd.isna(value) else number(value))
+
+
+def leads_table(runs):
+    """PReNet's lead over each method and scaling, with and without thyroid."""
+    table = leads_by_scaling(runs)
+    cells = [str(Lead(*values)) for values in table[list(Lead._fields)].itertuples(index=False)]
+    titles = table["scaling"].map(SHOWN) + table["sets"].map({"all": ""}).fillna(f", without {DECISIVE}")
+    shown = table.assign(cell=cells, title=titles).pivot(index="method", columns="title", values="cell")
+    shown = shown.loc[table["method"].unique(), titles.unique()]
+    return shown.rename(index=display_name).rename_axis(columns=None)
+
+
+def candidates_table(table):
+    """Mean AUC-PR per data set and scaling, the averages, the largest losses and the choice."""
+    chosen, losses = choice(table)
+    table = table.assign()
+    table.loc["average"] = table.mean()
+    table.loc["largest loss to min-max"] = losses
+    return table.rename(columns={chosen: f"{chosen} (chosen)"}).rename_axis("data set")
+
+
+def scaling_figure(table):
+    """A panel per data set: each method's AUC-PR with each scaling, XGBOD's as a line."""
+    methods = [name for name in table.columns.unique("method") if not METHODS[name].is_tree]
+    table = table.copy()
+    table.loc["average"] = table.mean()
+    title = "AUC-PR with min-max (ring), cut (dot) and fences (diamond); the line is XGBOD. Scales differ."
+    figure, panels = panel_grid(len(table), title, 3, 0.35 + 0.13 * len(methods), sharey=True)
+    for axes, (dataset, values) in zip(panels, table.iterrows()):
+        axes.grid(axis="y", visible=False)
+        axes.tick_params(axis="y", length=0)
+        if (RIVAL, PREPARED) in table:
+            axes.axvline(values[RIVAL, PREPARED], color=look(RIVAL).light, linewidth=1.4, zorder=1)
+        for place, method in enumerate(methods):
+            ink, at = look(method).light, {name: values[method, name] for name in table[method]}
+            axes.plot(list(at.values()), [place] * len(at), color=ink, linewidth=1.0, zorder=2)
+            for scaling, value in at.items():
+                hollow = {"markerfacecolor": "white"} if scaling == PREPARED else {}
+                axes.plot(value, place, MARKERS[scaling], color=ink, markersize=3.4, zorder=4, **hollow)
+        axes.set_title(dataset, loc="left", fontweight="bold" if dataset == "average" else "normal")
+    panels[0].set_ylim(len(methods) - 0.4, -0.6)
+    panels[0].set_yticks(range(len(methods)), [display_name(method) for method in methods])
+    return figure
+
+
+def write_scaling(results_dir):
+    """Write the tables, the text and the figure of the runs that there are; returns the paths."""
+    runs = {protocol: scaling_runs(results_dir, protocol) for protocol in PROTOCOLS}
+    runs = {name: part for name, part in runs.items() if len(means_by_scaling(part)) >= FEWEST_SETS}
+    rule, tables, figures = candidates(results_dir), {}, {}
+    if runs:
+        parts = [averages_by_scaling(part).assign(protocol=name) for name, part in runs.items()]
+        tables["scaling_averages"] = pd.concat(parts).reset_index()
+        parts = [leads_by_scaling(part).assign(protocol=name) for name, part in runs.items()]
+        tables["scaling_leads"] = pd.concat(parts)
+    if len(rule):
+        tables["scaling_candidates"] = rule.reset_index()
+    if PROTOCOLS[0] in runs:
+        figures["scaling"] = lambda: scaling_figure(means_by_scaling(runs[PROTOCOLS[0]]))
+    return write_results(results_dir, "scaling", scaling_text(runs, rule), tables, figures)

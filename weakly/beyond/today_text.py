@@ -1,56 +1,30 @@
-"""The experiment `today` as text: its tables as CSV and Markdown; also draws its figures.
+"""The experiment `today` as text and figure: see weakly/beyond/today.py.
 
-    python -m weakly.beyond.today_text                                  # results/today_runs.csv -> results/
-    python -m weakly.beyond.today_text --results-dir results/reference  # what we obtained
-
-Writes today_means.csv, today_ranks.csv, today_regret.csv, today_pairs.csv, today_best.csv, today.md and the
-figures today and today_ranks.
+./run_today.sh          # writes today_means.csv, today_regret.csv, today_pairs.csv, today_best.csv, today.md
+                        # and the figure today: a panel per data set and one of their average
 """
 
-import argparse
-import sys
+from itertools import cycle
 from pathlib import Path
 
 import pandas as pd
+from matplotlib.lines import Line2D
+from matplotlib.patches import Patch
+from matplotlib.ticker import NullLocator
 
-from weakly.beyond.today import (
-    ALL_BUDGETS,
-    DECISIVE_SETS,
-    FEWEST_DRAWS,
-    MORE_LABELS,
-    PAIRS,
-    average_auc_pr,
-    budgets,
-    display_name,
-    draws_in_words,
-    in_method_order,
-    left_out,
-    mean_auc_pr,
-    significantly_behind,
-    today_best,
-    today_means,
-    today_pairs,
-    today_ranks,
-    today_regret,
-    today_runs,
-    without_more_labels,
-)
-from weakly.beyond.today_figures import draw_today
-from weakly.command_line import user_errors_end
+from weakly.beyond import today
+from weakly.beyond.result_files import write_results
+from weakly.beyond.today import ALL_BUDGETS, AVERAGE_SET, IN_FOCUS, budgets, display_name
 from weakly.errors import UserError
 from weakly.judging.effects import Lead
-from weakly.judging.tables import write_table
+from weakly.judging.tables import in_paper_order
 from weakly.numbers import signed
+from weakly.reporting.figures import add_labels, draw_curve, limit_auc, panel_grid
+from weakly.reporting.palette import look
 from weakly.reporting.text_tables import as_markdown
-from weakly.writing import written_whole
 
-TABLES = {
-    "today_means": today_means,
-    "today_ranks": today_ranks,
-    "today_regret": today_regret,
-    "today_pairs": today_pairs,
-    "today_best": today_best,
-}
+GREY = "#A6A6A6"  # the methods that are not IN_FOCUS
+GREY_MARKERS = "oxs+^*dvp|<>"  # which distinguish them
 
 
 def named(table):
@@ -62,89 +36,38 @@ def joined(names):
     return ", ".join(map(display_name, names))
 
 
-def average_table(runs):
+def budget_table(runs):
     """Average AUC-PR per method and budget."""
-    return named(average_auc_pr(runs)).rename(columns=lambda number: f"{number} labels")
+    return named(today.average_auc_pr(runs)).rename(columns=lambda number: f"{number} labels")
 
 
 def means_text(runs):
     """The averages, then a table per budget with all data sets."""
-    average = as_markdown(average_table(runs))
+    average = as_markdown(budget_table(runs))
     parts = ["## AUC-PR, average of the data sets", average, *left_out_lines(runs)]
     for n_labeled in budgets(runs):
-        means = mean_auc_pr(without_more_labels(runs), n_labeled).rename(columns=display_name)
+        means = today.mean_auc_pr(runs, n_labeled).rename(columns=display_name)
         parts += [f"### {n_labeled} labelled anomalies", as_markdown(means.rename_axis("data set"))]
     return "\n\n".join(parts)
 
 
 def left_out_lines(runs):
-    """Which draws the comparisons rest on, and which methods are missing from averages and ranks."""
+    """Which draws the comparisons rest on, and which methods are missing from averages."""
     at: dict[str, list] = {}
     for n_labeled in budgets(runs):
-        for method in left_out(runs, n_labeled):
+        for method in today.not_averaged(runs, n_labeled):
             at.setdefault(method, []).append(str(n_labeled))
     missing = "; ".join(f"{display_name(name)} ({', '.join(numbers)} labels)" for name, numbers in at.items())
-    lines = [f"Draws: {draws_in_words(without_more_labels(runs))}."]
+    lines = [f"Draws: {today.draws_in_words(runs)}."]
     if missing:
-        why = f"not run on all data sets with at least {FEWEST_DRAWS} draws"
-        lines.append(f"Not in averages, ranks and losses, because {why}: {missing}.")
-    more_labels = [name for name in MORE_LABELS if name in set(runs["method"])]
-    if more_labels:
-        lines.append(
-            f"{joined(more_labels)}: not ranked, because it uses labels that the other methods lack."
-        )
+        why = f"not run on all data sets with at least {today.FEWEST_DRAWS} draws"
+        lines.append(f"Not in averages and losses, because {why}: {missing}.")
     return lines
-
-
-def behind_in_words(runs):
-    """Which methods are significantly behind the one with the best rank, as a sentence."""
-    behind, every = significantly_behind(runs), budgets(runs)
-    if not behind:
-        return "No method is significantly behind the one with the best rank."
-    where = {
-        method: "every number of" if numbers == every else ", ".join(map(str, numbers))
-        for method, numbers in behind.items()
-    }
-    texts = [f"{display_name(method)} (with {numbers} labels)" for method, numbers in where.items()]
-    return f"Significantly behind the method with the best rank: {', '.join(texts)}; no other."
-
-
-def ranks_table(ranks):
-    """Average ranks with the letters of the cliques, the tests below; methods by their mean rank."""
-    cells = ranks["rank"].map("{:.2f} ".format) + ranks["cliques"]
-    order = ranks.groupby("method")["rank"].mean().sort_values(kind="stable").index
-    shown = ranks.assign(cell=cells.str.strip()).pivot(index="method", columns="n_labeled", values="cell")
-    tests = ranks.groupby("n_labeled").first()
-    shown = pd.concat([named(shown.loc[order]), tests_in_words(tests)]).rename_axis("method")
-    return shown.rename(columns={number: f"{number} labels" for number in shown.columns})
-
-
-def ranks_text(runs):
-    ranks = today_ranks(runs)
-    if ranks.empty:
-        return "## Average ranks\n\nFewer than two methods were run on all data sets."
-    note = (
-        "Ranks of the mean AUC-PR on a data set, 1 is best, ties averaged. Methods that share a letter do "
-        "not differ significantly (Nemenyi, 5%): their ranks differ by less than the critical difference. "
-        "With so few data sets it is large, and no significant difference does not mean no difference."
-    )
-    return "\n\n".join(["## Average ranks", note, as_markdown(ranks_table(ranks)), behind_in_words(runs)])
-
-
-def tests_in_words(tests):
-    """The rows below the ranks: critical difference, p-value of the Friedman test, data sets; by budget."""
-    p_values = ["" if pd.isna(p) else "<0.001" if p < 0.001 else f"{p:.3f}" for p in tests["friedman_p"]]
-    rows = {
-        "critical difference": tests["critical_difference"].map("{:.2f}".format).tolist(),
-        "Friedman p-value": p_values,
-        "data sets": tests["sets"].astype(str).tolist(),
-    }
-    return pd.DataFrame.from_dict(rows, orient="index", columns=tests.index)
 
 
 def regret_table(runs):
     """Mean and largest loss per method and budget; the method that loses least over all budgets first."""
-    regret = today_regret(runs)
+    regret = today.regrets(runs)
     cells = regret["mean_loss"].map("{:.3f}".format) + " (" + regret["largest_loss"].map("{:.3f})".format)
     shown = regret.assign(cell=cells).pivot(index="method", columns="n_labeled", values="cell")
     overall = regret[regret["n_labeled"] == ALL_BUDGETS].set_index("method")
@@ -165,28 +88,22 @@ def regret_text(runs):
     return "\n\n".join(["## Regret", note, as_markdown(regret_table(runs))])
 
 
-def pair_table(pairs_of_runs, method, other):
+def pair_table(runs, method, other):
     """The paired differences of two methods, a row per budget."""
-    part = pairs_of_runs[(pairs_of_runs["method"] == method) & (pairs_of_runs["other"] == other)]
+    part = today.paired_leads(runs, [(method, other)]).set_index("n_labeled").rename_axis("labels")
     leads = [str(Lead(*lead)) for lead in part[list(Lead._fields)].itertuples(index=False)]
-    counts = {
-        "ahead on": [f"{ahead} of {sets}" for ahead, sets in zip(part["ahead"], part["sets"])],
-        "above 0": part["above"].map(count_or_dash).tolist(),
-        "below 0": part["below"].map(count_or_dash).tolist(),
-    }
-    others = {f"without {name}": part[f"without_{name}"].map(signed).tolist() for name in DECISIVE_SETS}
-    shown = pd.DataFrame({"difference": leads, **counts, **others, "draws": part["draws"].tolist()})
-    shown.index = pd.Index(part["n_labeled"], name="labels")
-    return shown
+    shown = pd.DataFrame({"difference": leads}, part.index)
+    shown["ahead on"] = part["ahead"].astype(str) + " of " + part["sets"].astype(str)
+    for name in ("above", "below"):
+        shown[f"{name} 0"] = part[name].map(lambda count: "-" if pd.isna(count) else str(count))
+    for name in today.DECISIVE_SETS:
+        shown[f"without {name}"] = part[f"without_{name}"].map(signed)
+    return shown.assign(draws=part["draws"])
 
 
-def count_or_dash(count):
-    return "-" if pd.isna(count) else str(int(count))
-
-
-def pairs_text(runs, pairs=PAIRS):
+def pairs_text(runs):
     """The paired differences, a table per pair."""
-    table, parts = today_pairs(runs, pairs), []
+    parts = []
     note = (
         "Difference of AUC-PR, paired by draw: mean over data sets with its 95% t interval over data sets. "
         "`ahead on` counts the data sets with a mean above 0, `above 0` and `below 0` those whose own 95% "
@@ -194,8 +111,8 @@ def pairs_text(runs, pairs=PAIRS):
         "one in twenty. `without` leaves out a data set that may decide the mean alone. Budgets are not "
         "independent: they share the test rows, and the labels of a smaller one are among those of a larger."
     )
-    for method, other in pairs:
-        shown = pair_table(table, method, other)
+    for method, other in today.PAIRS:
+        shown = pair_table(runs, method, other)
         if len(shown):
             parts += [f"### {display_name(method)} - {display_name(other)}", as_markdown(shown)]
     return "\n\n".join(["## Two methods, draw by draw", note, *parts])
@@ -203,12 +120,12 @@ def pairs_text(runs, pairs=PAIRS):
 
 def best_text(runs):
     """The best method per data set and budget, and how often each one is the best."""
-    best = today_best(runs)
+    best = today.best_methods(runs)
     cells = best["best"].map(display_name) + best["auc_pr"].map(" {:.3f}".format)
     shown = best.assign(cell=cells).pivot(index="dataset", columns="n_labeled", values="cell")
     shown = shown.loc[best["dataset"].unique()].rename(columns=lambda number: f"{number} labels")
     counts = best["best"].value_counts()
-    order = sorted(in_method_order(counts.index), key=lambda name: -counts[name])
+    order = sorted(today.in_method_order(counts.index), key=lambda name: -counts[name])
     how_often = ", ".join(f"{display_name(name)} {counts[name]}" for name in order)
     note = f"Of {len(best)} cells: {how_often}."
     return "\n\n".join(["## The best method", as_markdown(shown.rename_axis("data set")), note])
@@ -216,35 +133,64 @@ def best_text(runs):
 
 def today_text(runs):
     """All of it as one Markdown text."""
-    parts = [ranks_text(runs), regret_text(runs), pairs_text(runs), best_text(runs), means_text(runs)]
+    parts = [regret_text(runs), pairs_text(runs), best_text(runs), means_text(runs)]
     return "\n\n".join(["# What would one use today?", *parts]) + "\n"
 
 
+def line_looks(methods):
+    """{method: how its line is drawn}, those in focus in colour and first, all others grey."""
+    looks = {}
+    for name in [name for name in IN_FOCUS if name in set(methods)]:
+        width = 1.6 if name == "prenet" else 0.9
+        looks[name] = {"color": look(name).light, "marker": look(name).marker, "linewidth": width}
+        looks[name]["markersize"] = 3.6
+    grey = {"color": GREY, "linewidth": 0.5, "markersize": 2.8, "markeredgewidth": 0.5}
+    others = [name for name in today.in_method_order(methods) if name not in IN_FOCUS]
+    return looks | {name: grey | {"marker": marker} for name, marker in zip(others, cycle(GREY_MARKERS))}
+
+
+def draw_labels_panel(axes, runs, looks, grid):
+    """One panel: a line per method over the label budgets, and PReNet's band: more would hide each other."""
+    axes.set_xscale("log")
+    axes.set_xticks(grid, [str(number) for number in grid])
+    axes.xaxis.set_minor_locator(NullLocator())
+    table = today.budget_curves(runs)
+    for method, drawn in reversed(looks.items()):  # the first ones on top
+        part = table[table["method"] == method]
+        if method in IN_FOCUS:
+            is_prenet = method == "prenet"
+            half = part["half"] if is_prenet else 0 * part["mean"]
+            ink = drawn["color"], drawn["marker"]
+            draw_curve(axes, part["n_labeled"], part["mean"], half, *ink, is_prenet, (0, 1))
+        else:
+            axes.plot(part["n_labeled"], part["mean"], **drawn, zorder=1.5)
+
+
+def labels_figure(runs):
+    """A panel per data set and one of their average, which has the methods that were run on all of them."""
+    runs = today.compared(runs)
+    looks, names = line_looks(runs["method"]), [*in_paper_order(runs["dataset"]), AVERAGE_SET]
+    title = "AUC-PR against the number of labelled anomalies (the panels have different scales)"
+    figure, panels = panel_grid(len(names), title)
+    shown = pd.concat([runs, today.averaged_over_sets(runs)])
+    for axes, name in zip(panels, names):
+        draw_labels_panel(axes, shown[shown["dataset"] == name], looks, budgets(runs))
+        axes.set_title(name, fontweight="bold" if name == AVERAGE_SET else "normal")
+        limit_auc([axes], 5)
+    lines = [Line2D([], [], **drawn, label=display_name(method)) for method, drawn in looks.items()]
+    band = {"color": look("prenet").light, "alpha": 0.3, "linewidth": 0}
+    notes = [Patch(**band, label="PReNet's 95% interval over draws")]
+    add_labels(figure, panels, ["labelled anomalies"], "AUC-PR", lines, notes)
+    return figure
+
+
 def write_today(results_dir):
-    """Write tables, text and figures of <results>/today_runs.csv; returns the paths that were written."""
-    runs, folder = today_runs(results_dir), Path(results_dir)
+    """Write tables, text and figure of <results>/today_runs.csv; returns the paths that were written."""
+    runs = today.today_runs(results_dir)
     if runs.empty:
-        raise UserError(f"{folder / 'today_runs.csv'} has no runs on exact data: run ./run_today.sh first")
-    written = [folder / f"{name}.csv" for name in TABLES] + [folder / "today.md"]
-    for path, make in zip(written, TABLES.values()):
-        write_table(make(runs), path)
-    with written_whole(written[-1]) as file:
-        file.write(today_text(runs).encode())
-    return written + draw_today(runs, results_dir)
-
-
-def main(argv=None):
-    parser = argparse.ArgumentParser(
-        prog="python -m weakly.beyond.today_text",
-        description="Write the tables, the text and the figures of the experiment `today`.",
-    )
-    where = "where today_runs.csv is (default: %(default)s)"
-    parser.add_argument("--results-dir", default="results", help=where)
-    args = parser.parse_args(argv)
-    with user_errors_end(parser):
-        print(*write_today(args.results_dir), sep="\n")
-    return 0
-
-
-if __name__ == "__main__":
-    sys.exit(main())
+        path = Path(results_dir) / "today_runs.csv"
+        raise UserError(f"{path} has no runs on exact data: run ./run_today.sh first")
+    tables = {"today_means": today.cell_means(runs), "today_regret": today.regrets(runs)}
+    tables |= {"today_pairs": today.paired_leads(runs), "today_best": today.best_methods(runs)}
+    figures = {"today": lambda: labels_figure(runs)}
+    return write_results(results_dir, "today", today_text(runs), tables, figures)

@@ -30,15 +30,6 @@ def cliques(ranks, critical_difference):
     return groups
 
 
-def clique_letters(ranks, critical_difference):
-    """{method: letters}: methods that share a letter do not differ significantly; '' differs from all."""
-    groups = cliques(ranks, critical_difference)
-    return {
-        method: "".join(chr(ord("a") + number) for number, group in enumerate(groups) if method in group)
-        for method in ranks.index
-    }
-
-
 def signed_rank_p(differences):
     """The p-value of scipy's wilcoxon(zero_method="wilcox", method="auto") for differences (n,), two-sided.
 

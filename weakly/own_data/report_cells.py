@@ -2,9 +2,9 @@
 
 from html import escape
 
-from weakly.drawing.elements import tag
 from weakly.errors import printable
 from weakly.numbers import number
+from weakly.reporting.elements import tag
 
 CELL_LETTERS = 60
 

@@ -5,11 +5,11 @@ from html import escape
 import numpy as np
 from sklearn.metrics import average_precision_score, precision_recall_curve, roc_auc_score, roc_curve
 
-from weakly.drawing.elements import tag
-from weakly.drawing.svg import Panel, Scale, drawing, path, rounded, text, tick_text
 from weakly.errors import printable
 from weakly.numbers import number
 from weakly.own_data.drift import OTHER_LEVELS
+from weakly.reporting.elements import tag
+from weakly.reporting.svg import Panel, Scale, drawing, path, rounded, text, tick_text
 
 BINS = 60
 MOST_POINTS = 300  # of a curve

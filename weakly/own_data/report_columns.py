@@ -2,15 +2,15 @@
 
 from html import escape
 
-from weakly.drawing.elements import table as html_table
-from weakly.drawing.elements import tag
-from weakly.drawing.svg import grid
 from weakly.errors import printable
 from weakly.numbers import number
 from weakly.own_data.features import described_encoder
 from weakly.own_data.model_info import column_in_words
 from weakly.own_data.report_cells import CELL_LETTERS, cell, numeric, percent, shown
 from weakly.own_data.report_charts import change_plot, figure, level_name
+from weakly.reporting.elements import table as html_table
+from weakly.reporting.elements import tag
+from weakly.reporting.svg import grid
 
 MOST_COLUMNS, MOST_CHANGES = 200, 8  # in the table, and as plots
 SHARES = ("beyond", "missing before", "missing")  # of Comparison.changes

@@ -2,17 +2,13 @@
 
 page = report_page(model, overview_of(model, table, top=20), table, contamination=0.01)
 
-It looks like the report on the paper and is drawn with the same code (drawing/). Cells and names are not
+It looks like the report on the paper and is drawn with the same code (reporting/). Cells and names are not
 trusted: they are shortened, made printable and escaped. The size of the page does not grow with the table.
 """
 
 from html import escape
 from pathlib import Path
 
-from weakly.drawing.elements import table as html_table
-from weakly.drawing.elements import tag
-from weakly.drawing.pages import filled_page, page_script
-from weakly.drawing.svg import grid
 from weakly.errors import printable
 from weakly.numbers import count, number
 from weakly.own_data.drift import FEWEST_ROWS
@@ -21,9 +17,12 @@ from weakly.own_data.overview import KEPT
 from weakly.own_data.report_cells import CELL_LETTERS, cell, numeric, percent, shown
 from weakly.own_data.report_charts import classes_plot, figure, precision_recall_plot, roc_plot, scores_plot
 from weakly.own_data.report_columns import columns_section
+from weakly.reporting.elements import filled_page, page_script, tag
+from weakly.reporting.elements import table as html_table
+from weakly.reporting.svg import grid
 
 SKELETON = Path(__file__).with_name("report_page.html")
-START = "cueScrolling();\nopenTarget();\n"  # runs after the code of drawing/
+START = "cueScrolling();\nopenTarget();\n"  # runs after the code of all pages
 STYLE = ".long { overflow-wrap: anywhere; } .together { white-space: nowrap; }\n"
 RATES = (0.001, 0.005, 0.01, 0.02, 0.05, 0.1)  # shares of the training rows, one threshold for each
 MOST_TOP, MOST_KEPT, MOST_NAMED = 500, 30, 4

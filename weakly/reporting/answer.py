@@ -4,8 +4,6 @@ from html import escape
 
 import pandas as pd
 
-from weakly.drawing.elements import tag
-from weakly.drawing.svg import grid
 from weakly.judging.cells import TITLES, published_table
 from weakly.judging.effects import Lead
 from weakly.judging.leads import closest_rival, interval_is_above_zero
@@ -15,7 +13,9 @@ from weakly.judging.verdicts import CLAIM_VERDICTS, UNTESTABLE, capital
 from weakly.methods import METHODS, method_group
 from weakly.numbers import number, signed
 from weakly.reporting.charts import dumbbells, interval_range, intervals, verdict_bar
+from weakly.reporting.elements import tag
 from weakly.reporting.markup import follow, missing
+from weakly.reporting.svg import grid
 
 TESTED = [verdict for verdict in CLAIM_VERDICTS if verdict != UNTESTABLE]
 MUCH_HIGHER = 0.05  # average AUC-PR above the published values from which a method is mentioned

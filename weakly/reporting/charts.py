@@ -5,12 +5,12 @@ from html import escape
 import numpy as np
 import pandas as pd
 
-from weakly.drawing.elements import tag
-from weakly.drawing.svg import Scale, drawing, marker, nice_ticks, path, rounded, text, tick_text
 from weakly.judging.ranks import cliques
 from weakly.methods import METHODS
 from weakly.numbers import number, signed
+from weakly.reporting.elements import tag
 from weakly.reporting.markup import MARKS, dataset_name
+from weakly.reporting.svg import Scale, drawing, marker, nice_ticks, path, rounded, text, tick_text
 
 ROW = 17  # pixels from one row of a plot to the next
 LOOKS_OF_SOURCES = ("published", "released", "redrawn")  # classes of page.css, in the order of the sources

@@ -2,12 +2,12 @@
 
 from html import escape
 
-from weakly.drawing.elements import foldable, tag
 from weakly.judging.claims import verdict_counts_of_claims
 from weakly.judging.main_claims import Size
 from weakly.judging.sources import PUBLISHED, REDRAWN, RELEASED, OurTables, PublishedTables
 from weakly.judging.verdicts import CLAIM_VERDICTS, UNTESTABLE, capital
 from weakly.reporting.charts import interval_range, intervals
+from weakly.reporting.elements import foldable, tag
 from weakly.reporting.markup import badge, follow, frame_table
 
 SOURCES = {  # the titles in claims.py, and their names here

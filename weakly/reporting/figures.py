@@ -24,10 +24,10 @@ from matplotlib.patches import Patch
 from matplotlib.ticker import MaxNLocator
 
 from weakly.command_line import user_errors_end
-from weakly.drawing.palette import KIND_LOOKS, look
 from weakly.errors import UserError
 from weakly.judging.tables import by_method, comparable
 from weakly.methods import METHODS
+from weakly.reporting.palette import KIND_LOOKS, look
 from weakly.reporting.sweeps import (
     DRAWN,
     PARAMETERS,

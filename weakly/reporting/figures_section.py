@@ -5,12 +5,12 @@ from pathlib import Path
 
 import pandas as pd
 
-from weakly.drawing.elements import foldable, tag
-from weakly.drawing.svg import Panel, grid, marker, named_panel, swatch
 from weakly.judging.tables import by_method, comparable
 from weakly.loading.registry import SEEN_SETS
 from weakly.methods import METHODS, method_group
+from weakly.reporting.elements import foldable, tag
 from weakly.reporting.markup import badge, dataset_name, follow, missing, scope
+from weakly.reporting.svg import Panel, grid, marker, named_panel, swatch
 from weakly.reporting.sweeps import (
     CLAIMS_OF_FIGURES,
     KINDS,

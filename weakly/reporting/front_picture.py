@@ -3,10 +3,10 @@
 import matplotlib.style
 from matplotlib.figure import Figure
 
-from weakly.drawing.palette import look
 from weakly.methods import METHODS
 from weakly.numbers import signed
 from weakly.reporting import figures
+from weakly.reporting.palette import look
 
 COLUMNS = 5
 NEAR = "#525961"  # of cells that do not differ

@@ -5,8 +5,8 @@ from pathlib import Path
 
 import pandas as pd
 
-from weakly.drawing.elements import tag
 from weakly.judging.tables import in_paper_order
+from weakly.reporting.elements import tag
 from weakly.reporting.markup import frame_table, missing
 from weakly.running.provenance import read_sessions
 from weakly.running.runs_file import RunsFile

@@ -8,10 +8,10 @@ from urllib.parse import quote
 
 import pandas as pd
 
-from weakly.drawing.elements import command_line, table, tag
 from weakly.judging.tables import comparable
 from weakly.methods import METHODS
 from weakly.numbers import count, number, p_value, signed
+from weakly.reporting.elements import command_line, table, tag
 
 MARKS = {  # every verdict has its own sign, so that none depends on colour alone
     "reproduced": "✓", "close": "≈", "differs": "✕",

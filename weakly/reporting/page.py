@@ -3,8 +3,8 @@
     python -m weakly.reporting.page                                      # results/ -> results/report.html
     python -m weakly.reporting.page --results-dir results/reference      # what we obtained
 
-The page needs no network and no other file. page.html is its skeleton, drawing/page.css its look, and its
-few lines of script are drawing/*.js and the *.js here; answer.py and the *_section.py fill it. The same
+The page needs no network and no other file. page.html is its skeleton, page.css its look, and its
+few lines of script are the *.js here; answer.py and the *_section.py fill it. The same
 results give the same bytes.
 """
 
@@ -16,9 +16,6 @@ from pathlib import Path
 
 from weakly.beyond.beyond_section import beyond_section
 from weakly.command_line import user_errors_end
-from weakly.drawing.elements import tag
-from weakly.drawing.pages import filled_page, page_script
-from weakly.drawing.svg import swatch
 from weakly.errors import UserError
 from weakly.judging.assessment import Assessment
 from weakly.judging.cells import VERDICTS
@@ -27,10 +24,11 @@ from weakly.methods import METHODS
 from weakly.paths import ROOT
 from weakly.reporting.answer import answer
 from weakly.reporting.claims_section import claims_section
-from weakly.reporting.curves_section import curves_section
+from weakly.reporting.elements import filled_page, page_script, tag
 from weakly.reporting.figures_section import figures_section
 from weakly.reporting.made_with import provenance_section
 from weakly.reporting.markup import frame_table, with_spread
+from weakly.reporting.svg import swatch
 from weakly.reporting.tables_section import (
     leads_section,
     ranks_section,
@@ -102,7 +100,6 @@ def build_report(found):
         "leads": leads_section(found),
         "statistics": statistics_section(found),
         "figures": figures_section(found) + beyond_section(found),
-        "curves": curves_section(found),
         "runs": runs_section(found),
         "provenance": provenance_section(folder),
         "synthetic": made_up,

@@ -2,8 +2,6 @@
 
 from html import escape
 
-from weakly.drawing.elements import foldable, tag
-from weakly.drawing.svg import grid
 from weakly.judging.cells import PRINTED, TITLES, VERDICTS, published_table, verdict_counts
 from weakly.judging.effects import Lead
 from weakly.judging.leads import EXPERIMENTS
@@ -13,6 +11,7 @@ from weakly.judging.tables import METRICS, PAPER_METRICS, by_method, find_table,
 from weakly.methods import METHODS
 from weakly.numbers import count
 from weakly.reporting.charts import interval_range, intervals, rank_plot, strip, verdict_bar
+from weakly.reporting.elements import foldable, tag
 from weakly.reporting.markup import (
     badge,
     difference_matrix,
@@ -22,6 +21,7 @@ from weakly.reporting.markup import (
     protocol_table,
     scope,
 )
+from weakly.reporting.svg import grid
 
 INDEPENDENT = "--protocol independent"
 

@@ -1,21 +1,20 @@
 """Make the ready models and their example tables in examples/.
 
-    python -m tools.ready_models                     # both, from dataset/raw/, --source or the network
+    python -m tools.examples                         # both, from dataset/raw/, --source or the network
     python detect.py score examples/thyroid.csv --model examples/thyroid.model --keep class --output -
 
 A model learns as in `detect.py evaluate --seed 0`: 80% of the rows are for training, with 60 labelled
 anomalies; hidden anomalies make up 2% of the unlabelled rows, and the other anomalies are left out. The
 example comes from the rest, which the model has not seen: 42 normal rows and 7 anomalies, spread evenly over
-the file. The scores of its rows are in a file next to it, and examples/made_with.json says how each model was
-made. A test compares all of this with the committed files.
+the file. Its scores are in a file next to it, and examples/made_with.json says how each model was made.
 """
 
 import argparse
-import functools
 import hashlib
 import json
 import sys
 import tempfile
+from functools import partial
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -24,6 +23,7 @@ import numpy as np
 import detect
 from weakly.command_line import user_errors_end
 from weakly.errors import DataError
+from weakly.judging.tables import write_table
 from weakly.loading import readers
 from weakly.loading.csv_tables import read_text_table
 from weakly.loading.finding import fetch_files
@@ -36,7 +36,10 @@ from weakly.versions import package_versions
 from weakly.writing import written_whole
 
 METHOD, SEED, N_LABELED, HIDDEN_SHARE = "prenet", 0, 60, 0.02
-EXAMPLE_NORMALS, EXAMPLE_ANOMALIES = 42, 7
+EXAMPLE = {"normal rows": 42, "anomalies": 7}
+# How every model is made; one with another description is out of date.
+DESCRIPTION = {"method": METHOD, "seed": SEED, "labelled anomalies": N_LABELED}
+DESCRIPTION |= {"hidden anomalies, share": HIDDEN_SHARE, "example": EXAMPLE}
 
 
 class Source(NamedTuple):
@@ -49,21 +52,9 @@ class Source(NamedTuple):
 
 
 SOURCES = {
-    "thyroid": Source(
-        readers.read_class_csv,
-        functools.partial(read_text_table, keep_default_na=False),
-        "class",
-        "1",
-    ),
+    "thyroid": Source(readers.read_class_csv, partial(read_text_table, keep_default_na=False), "class", "1"),
     "campaign": Source(readers.read_bank, readers.bank_table, "y", "yes"),
 }
-
-
-def description():
-    """How every model is made; a model with another description is out of date."""
-    counts = {"normal rows": EXAMPLE_NORMALS, "anomalies": EXAMPLE_ANOMALIES}
-    settings = {"method": METHOD, "seed": SEED, "labelled anomalies": N_LABELED}
-    return settings | {"hidden anomalies, share": HIDDEN_SHARE, "example": counts}
 
 
 def source_table(name, finder):
@@ -80,19 +71,13 @@ def divided(table, source):
     """The training table, with label 1 or none, and the example, both in the order of the file."""
     y = (table[source.label] == source.anomaly).to_numpy().astype(int)
     split = split_independent(y, SEED, N_LABELED, HIDDEN_SHARE)
-    training = np.sort(np.concatenate([split.unlabeled, split.anomalies]))
+    training, unseen = np.sort(np.concatenate([split.unlabeled, split.anomalies])), np.sort(split.test)
     labels = np.where(np.isin(training, split.anomalies), "1", "")
-    unseen = np.sort(split.test)
-    shown = [
-        spread(unseen[y[unseen] == 0], EXAMPLE_NORMALS),
-        spread(unseen[y[unseen] == 1], EXAMPLE_ANOMALIES),
+    parts = [unseen[y[unseen] == kind] for kind in (0, 1)]
+    shown = [  # spread evenly from the first to the last
+        rows[np.linspace(0, len(rows) - 1, count).astype(int)] for rows, count in zip(parts, EXAMPLE.values())
     ]
     return table.iloc[training].assign(**{source.label: labels}), table.iloc[np.sort(np.concatenate(shown))]
-
-
-def spread(rows, count):
-    """`count` of these rows, spread evenly from the first to the last."""
-    return rows[np.linspace(0, len(rows) - 1, count).astype(int)]
 
 
 def make_model(name, finder, examples):
@@ -100,44 +85,28 @@ def make_model(name, finder, examples):
     table, file = source_table(name, finder)
     training, example = divided(table, SOURCES[name])
     model, shown, scores = (examples / f"{name}{end}" for end in (".model", ".csv", "_scores.csv"))
-    write_table(shown, example)
+    write_table(example, shown)
     with tempfile.TemporaryDirectory() as folder:
         events = Path(folder, f"{name}_training.csv")
-        write_table(events, training)
-        fit = ["fit", events, "--label", SOURCES[name].label, "--method", METHOD, "--seed", SEED]
-        detect.main([*map(str, fit), "--model", str(model), "--top", "1"])
+        write_table(training, events)
+        fit = ["fit", events, "--label", SOURCES[name].label, "--model", model, "--top", 1]
+        detect.main([*map(str, fit), "--method", METHOD, "--seed", str(SEED)])
     detect.main(["score", str(shown), "--model", str(model), "--output", str(scores)])
-    return {
-        "source": file.path.name,
-        "source_sha256": file.sha256,
-        "model_sha256": hashlib.sha256(model.read_bytes()).hexdigest(),
-        "training rows": len(training),
-    }
-
-
-def write_table(path, table):
-    with written_whole(path) as file:
-        table.to_csv(file, index=False, lineterminator="\n")
+    made_from = {"source": file.path.name, "source_sha256": file.sha256, "training rows": len(training)}
+    return made_from | {"model_sha256": hashlib.sha256(model.read_bytes()).hexdigest()}
 
 
 def main(argv=None):
-    parser = argparse.ArgumentParser(
-        prog="python -m tools.ready_models",
-        description=__doc__,
-        formatter_class=argparse.RawDescriptionHelpFormatter,
-    )
-    parser.add_argument(
-        "--folder", type=Path, default=ROOT, help="folder of examples/ (default: this repository)"
-    )
+    parser = argparse.ArgumentParser("python -m tools.examples", description=__doc__.splitlines()[0])
+    parser.add_argument("--folder", type=Path, default=ROOT, help="of examples/ (default: this repository)")
     add_data_arguments(parser)
     args = parser.parse_args(argv)
     with user_errors_end(parser):
         examples, finder = args.folder / "examples", make_finder(args)
         made = {name: make_model(name, finder, examples) for name in SOURCES}
-        about = {"description": description(), "models": made}
-        about |= {"packages": package_versions(), "machine": machine()}
+        about = {"description": DESCRIPTION, "models": made, "packages": package_versions()}
         with written_whole(examples / "made_with.json") as file:
-            file.write((json.dumps(about, indent=1) + "\n").encode())
+            file.write((json.dumps(about | {"machine": machine()}, indent=1) + "\n").encode())
     return 0
 
 

@@ -11,8 +11,8 @@ import math
 
 import numpy as np
 
-from weakly.drawing.elements import tag
-from weakly.drawing.palette import outline
+from weakly.reporting.elements import tag
+from weakly.reporting.palette import outline
 
 WIDTH, HEIGHT = 250, 170  # of a panel, in CSS pixels
 LEFT, RIGHT, TOP, BOTTOM = 36, 10, 8, 32  # its margins

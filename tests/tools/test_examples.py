@@ -8,8 +8,9 @@ import pandas as pd
 import pytest
 
 import detect
-from tools import ready_models
-from tools.ready_models import SOURCES
+from tools import examples
+from tools.examples import SOURCES
+from weakly.judging.tables import write_table
 from weakly.loading.fetching import SourceFinder
 from weakly.paths import ROOT
 from weakly.running.provenance import machine
@@ -17,7 +18,7 @@ from weakly.versions import package_versions
 
 MODELS = EXAMPLES = ROOT / "examples"
 MADE_WITH = json.loads((MODELS / "made_with.json").read_text())
-OUTDATED = "run `python -m tools.ready_models`"
+OUTDATED = "run `python -m tools.examples`"
 
 
 @pytest.mark.parametrize("name", SOURCES)
@@ -36,7 +37,7 @@ def test_model_is_the_one_that_the_command_made(name):
     content = (MODELS / f"{name}.model").read_bytes()
     made = MADE_WITH["models"][name]["model_sha256"]
     assert hashlib.sha256(content).hexdigest() == made, OUTDATED
-    assert MADE_WITH["description"] == ready_models.description(), OUTDATED
+    assert MADE_WITH["description"] == examples.DESCRIPTION, OUTDATED
 
 
 @pytest.mark.parametrize("name", SOURCES)
@@ -44,19 +45,19 @@ def test_anomalies_of_the_example_score_higher(name):
     source = SOURCES[name]
     is_anomaly = pd.read_csv(EXAMPLES / f"{name}.csv", dtype=str)[source.label] == source.anomaly
     scores = pd.read_csv(EXAMPLES / f"{name}_scores.csv")["score"]
-    assert is_anomaly.sum() == ready_models.EXAMPLE_ANOMALIES
+    assert is_anomaly.sum() == examples.EXAMPLE["anomalies"]
     assert scores[is_anomaly].median() > scores[~is_anomaly].median()
 
 
 @pytest.mark.parametrize("name", SOURCES)
 def test_model_has_not_seen_its_example(name, real_data, tmp_path):
-    table, file = ready_models.source_table(name, SourceFinder(tmp_path, [real_data], offline=True))
+    table, file = examples.source_table(name, SourceFinder(tmp_path, [real_data], offline=True))
     assert file.sha256 == MADE_WITH["models"][name]["source_sha256"]
-    training, example = ready_models.divided(table, SOURCES[name])
+    training, example = examples.divided(table, SOURCES[name])
     assert not set(training.index) & set(example.index)
-    assert (training[SOURCES[name].label] == "1").sum() == ready_models.N_LABELED
+    assert (training[SOURCES[name].label] == "1").sum() == examples.N_LABELED
     written = tmp_path / "example.csv"
-    ready_models.write_table(written, example)
+    write_table(example, written)
     assert written.read_text() == (EXAMPLES / f"{name}.csv").read_text(), OUTDATED
 
 
@@ -65,7 +66,7 @@ def test_command_makes_the_committed_models(real_data, tmp_path):
     here = package_versions(), machine()["vector_instructions"]
     if here != (MADE_WITH["packages"], MADE_WITH["machine"]["vector_instructions"]):
         pytest.skip("the models were made with other versions or on another kind of processor")
-    assert ready_models.main(["--folder", str(tmp_path), "--offline", "--source", str(real_data)]) == 0
+    assert examples.main(["--folder", str(tmp_path), "--offline", "--source", str(real_data)]) == 0
     for name in SOURCES:
         found, recorded = (
             pd.read_csv(folder / f"{name}_scores.csv") for folder in (tmp_path / "examples", EXAMPLES)
@@ -76,6 +77,6 @@ def test_command_makes_the_committed_models(real_data, tmp_path):
 def test_without_data_there_is_one_sentence(tmp_path, capsys):
     folders = ["--folder", str(tmp_path), "--data-dir", str(tmp_path), "--offline", "--source", str(tmp_path)]
     with pytest.raises(SystemExit) as ended:
-        ready_models.main(folders)
+        examples.main(folders)
     assert ended.value.code == 2 and "annthyroid_21feat_normalised" in capsys.readouterr().err
     assert not (tmp_path / "examples").exists()

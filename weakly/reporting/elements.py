@@ -1,11 +1,21 @@
-"""Pieces of HTML for all pages: elements, commands to copy, folds, sortable tables.
+"""Pieces of HTML for all pages: elements, commands to copy, folds, sortable tables, and the page in one file.
+
+script = page_script(own_code, start_code)
+page = filled_page(skeleton, script, {"title": "..."})      # replaces <!--slot title-->
 
 Texts from files are escaped here. We tried Jinja2 with autoescape for the tables and did not keep it: the
-code was about as long, with two languages in one line.
+code was about as long, with two languages in one line. A page loads nothing.
 """
 
+import base64
+import hashlib
+import re
 from html import escape
+from pathlib import Path
 
+from weakly.reporting.palette import method_colours
+
+FILES = Path(__file__).parent
 EMPTY_ELEMENTS = ("img", "input", "meta", "link")  # which have no end tag
 
 
@@ -55,3 +65,29 @@ def table(caption, head, rows, foot=(), groups=None, **attributes):
     content += tag("tbody", "".join(rows)) + (tag("tfoot", "".join(foot)) if foot else "")
     attributes = {"class_": "scroll"} | attributes
     return tag("div", tag("table", content), **attributes, tabindex=0, role="group", aria_label=caption)
+
+
+def page_script(own, start):
+    """The script of a page: the theme button, `own` code, tables and folds, and `start`, which comes last."""
+    theme, tables = ((FILES / name).read_text("utf-8") for name in ("theme.js", "tables.js"))
+    return theme + own + tables + start
+
+
+def filled_page(skeleton, script, slots, own_style=""):
+    """A skeleton with `<!--slot name-->` replaced; policy, style and script are among the slots."""
+    style = (FILES / "page.css").read_text("utf-8") + own_style + method_colours()
+    slots = slots | {
+        "policy": tag("meta", http_equiv="Content-Security-Policy", content=policy(style, script)),
+        "style": style,
+        "script": script,
+    }
+    return re.sub(r"<!--slot (\S+)-->", lambda match: slots[match.group(1)], skeleton)
+
+
+def policy(style, script):
+    """A Content-Security-Policy that allows only the page's own script and style."""
+    own = "; ".join(
+        f"{name}-src 'sha256-{base64.b64encode(hashlib.sha256(content.encode()).digest()).decode()}'"
+        for name, content in {"script": script, "style": style}.items()
+    )
+    return f"default-src 'none'; {own}; base-uri 'none'; form-action 'none'"

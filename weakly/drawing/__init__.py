@@ -1,1 +1,0 @@
-"""What all pages share: elements, plots, colours, style and script."""
