@@ -6,9 +6,9 @@ import pytest
 
 from weakly.errors import DataError
 from weakly.loading import unsw
-from weakly.loading.encoders import scale_to_unit
 from weakly.loading.fetching import SourceFinder
 from weakly.loading.options import data_set_names
+from weakly.loading.readers import scale_to_unit
 from weakly.loading.registry import (
     CLASSES,
     DATA_SETS,
