@@ -75,16 +75,8 @@ def preparation(real_data, prepared_dir):
 from weakly.memory import peak_bytes
 data_prep.main(sys.argv[1:])
 print(peak_bytes())"""
-    command = [
-        sys.executable,
-        "-c",
-        code,
-        "--offline",
-        "--source",
-        str(real_data),
-        "--data-dir",
-        str(prepared_dir),
-    ]
+    arguments = f"--offline --source {real_data} --data-dir {prepared_dir}".split()
+    command = [sys.executable, "-c", code, *arguments]
     output = subprocess.run(command, cwd=PROJECT, check=True, capture_output=True, text=True).stdout
     return int(output.split()[-1])
 
@@ -101,20 +93,13 @@ def test_preparation_takes_less_than_3_gb(preparation):
 def test_sizes(all_prepared):
     assert (all_prepared / "manifest.csv").read_text().splitlines()[0] == COLUMNS
     table = manifest(all_prepared)
-    assert {
-        name: (*row[["rows", "features", "anomalies"]], row["status"]) for name, row in table.iterrows()
-    } == SIZES
+    sizes = table[["rows", "features", "anomalies", "status"]]
+    assert {name: tuple(row) for name, row in sizes.iterrows()} == SIZES
     for name, entry in DATA_SETS.items():
-        row = table.loc[name]
-        assert (row["paper_rows"], row["paper_features"], row["paper_anomaly_rate"]) == (
-            entry.rows,
-            entry.features,
-            entry.anomaly_rate,
-        )
-    assert (
-        table.loc["rec", "source"]
-        == "UNSW_NB15_traintest_backdoor.tar.xz;partial/Reconnaissance_anomalies_only.csv.xz"
-    )
+        paper = table.loc[name, ["paper_rows", "paper_features", "paper_anomaly_rate"]].tolist()
+        assert paper == [entry.rows, entry.features, entry.anomaly_rate]
+    backdoor = "UNSW_NB15_traintest_backdoor.tar.xz"
+    assert table.loc["rec", "source"] == f"{backdoor};partial/Reconnaissance_anomalies_only.csv.xz"
     assert table.loc["demo", "source"] == "generated"
     assert table.loc["demo", ["paper_rows", "paper_features", "paper_anomaly_rate"]].isna().all()
 
@@ -230,18 +215,13 @@ def test_statuses(data_dir, source):
     (source / "partial" / "UNSW_NB15_traintest_backdoor.csv").write_text(csv())
     assert run(data_dir, "--source", source) == 0
     status = manifest(data_dir)["status"]
-    assert status[["thyroid", "bac", "demo"]].tolist() == [
-        "exact",
-        "partial",
-        "synthetic",
-    ]  # bac has the full size all the same
+    # bac has the full size all the same
+    assert status[["thyroid", "bac", "demo"]].tolist() == ["exact", "partial", "synthetic"]
     assert (status.drop(["thyroid", "bac", "demo"]) == "missing").all()
     assert len(status) == 14 + len(ADDED_SETS)
     missing = manifest(data_dir).loc["w7a"]
-    assert (
-        missing[["rows", "features", "anomalies", "order", "source", "sha256"]].isna().all()
-        and missing["paper_rows"] == 49_749
-    )
+    assert missing[["rows", "features", "anomalies", "order", "source", "sha256"]].isna().all()
+    assert missing["paper_rows"] == 49_749
 
 
 def test_only_work_is_announced(data_dir, capsys):
@@ -308,11 +288,8 @@ def test_data_of_an_older_encoder_is_made_anew(data_dir, monkeypatch):
     ):
         store.load_data("thyroid", data_dir)
     run(data_dir)
-    assert (
-        json.loads((data_dir / "prepared" / "thyroid" / "meta.json").read_text())["encoding"]
-        == store.ENCODING
-    )
-    assert store.load_data("demo", data_dir).status == "synthetic"
+    meta = json.loads((data_dir / "prepared" / "thyroid" / "meta.json").read_text())
+    assert meta["encoding"] == store.ENCODING and store.load_data("demo", data_dir).status == "synthetic"
 
 
 def test_order_of_folders(data_dir, source, tmp_path, monkeypatch):
@@ -352,33 +329,29 @@ def test_order_of_unsw_recipes(data_dir, source, monkeypatch):
         table["attack_cat"] = np.where(np.arange(rows) % 2, "DoS", "Normal")
         table.to_csv(source / name, index=False)
 
-    def wide(path, rows, label=None):
+    def wide(name, rows, label=None):
         table = pd.DataFrame(np.random.default_rng(0).random((rows, 196)))
         if label is not None:
             table["class"] = label
-        table.to_csv(path, index=False, header=label is not None)
+        table.to_csv(source / name, index=False, header=label is not None)
 
-    half("UNSW_NB15_training-set.csv", 6)
-    run(data_dir, "--source", source)
-    assert (
-        source_of(data_dir, "dos") == "UNSW_NB15_training-set.csv"
-        and manifest(data_dir).loc["dos", "status"] == "partial"
-    )
-    wide(source / "UNSW_NB15_traintest_backdoor.csv", 8, [0] * 6 + [1] * 2)
-    wide(source / "partial" / "DoS_anomalies_only.csv", 4)
-    run(data_dir, "--source", source, "--datasets", "dos")
-    assert source_of(data_dir, "dos") == "UNSW_NB15_traintest_backdoor.csv;partial/DoS_anomalies_only.csv"
-    assert manifest(data_dir).loc["dos", ["rows", "anomalies", "status"]].tolist() == [10, 4, "partial"]
-    half("UNSW_NB15_testing-set.csv", 4)
-    run(data_dir, "--source", source, "--datasets", "dos")
-    assert source_of(data_dir, "dos") == "UNSW_NB15_training-set.csv;UNSW_NB15_testing-set.csv"
-    assert manifest(data_dir).loc["dos", ["rows", "anomalies", "status"]].tolist() == [10, 5, "exact"]
-    wide(source / "DoS_anomalies_only.csv", 4)
-    run(data_dir, "--source", source, "--datasets", "dos")
-    assert source_of(data_dir, "dos") == "UNSW_NB15_traintest_backdoor.csv;DoS_anomalies_only.csv"
-    wide(source / "UNSW_NB15_traintest_DoS.csv", 10, [0] * 5 + [1] * 5)
-    run(data_dir, "--source", source, "--datasets", "dos")
-    assert source_of(data_dir, "dos") == "UNSW_NB15_traintest_DoS.csv"
+    def prepared():
+        run(data_dir, "--source", source, "--datasets", "dos")
+        return tuple(manifest(data_dir).loc["dos", ["source", "anomalies", "status"]])
+
+    training, testing = "UNSW_NB15_training-set.csv", "UNSW_NB15_testing-set.csv"
+    backdoor, dos = "UNSW_NB15_traintest_backdoor.csv", "UNSW_NB15_traintest_DoS.csv"
+    half(training, 6)
+    assert prepared() == (training, 3, "partial")
+    wide(backdoor, 8, [0] * 6 + [1] * 2)
+    wide("partial/DoS_anomalies_only.csv", 4)
+    assert prepared() == (f"{backdoor};partial/DoS_anomalies_only.csv", 4, "partial")
+    half(testing, 4)
+    assert prepared() == (f"{training};{testing}", 5, "exact")
+    wide("DoS_anomalies_only.csv", 4)
+    assert prepared() == (f"{backdoor};DoS_anomalies_only.csv", 4, "exact")
+    wide(dos, 10, [0] * 5 + [1] * 5)
+    assert prepared() == (dos, 5, "exact")
 
 
 # --- network
@@ -386,14 +359,13 @@ def test_order_of_unsw_recipes(data_dir, source, monkeypatch):
 
 def test_every_download_is_found_again():
     for entry in DATA_SETS.values():
-        for file in (file for recipe in entry.recipes for file in recipe.files):
-            for address in file.addresses:
-                assert address.startswith("https://")
-                assert unquote(urlsplit(address).path).rsplit("/")[-1] in file.names
-        if entry.pypi:
-            assert set(entry.pypi[1].values()) <= {
-                name for recipe in entry.recipes for file in recipe.files for name in file.names
+        files = [file for recipe in entry.recipes for file in recipe.files]
+        for file in files:
+            assert {unquote(urlsplit(address).path).rsplit("/")[-1] for address in file.addresses} <= {
+                *file.names
             }
+        if entry.pypi:
+            assert {*entry.pypi[1].values()} <= {name for file in files for name in file.names}
 
 
 def test_offline_opens_no_socket(data_dir, monkeypatch):
@@ -451,12 +423,11 @@ def test_missing_set(data_dir, capsys):
     out, err = capsys.readouterr()
     assert [line.split()[0] for line in out.splitlines()] == ["name", "celeba", "thyroid", "demo"]
     thyroid, celeba = err.splitlines()
-    assert f"put {THYROID}, packed or plain, into {data_dir}/raw/; get it from https://" in thyroid
-    assert "https://github.com/mala-lab/PReNet" in thyroid
     assert (
-        "put celeba_baldvsnonbald_normalised.csv or 8_celeba.npz or celeba.csv, packed or plain, into"
-        in celeba
+        f"put {THYROID}, packed or plain, into {data_dir}/raw/; get it from https://github.com/mala-"
+        in thyroid
     )
+    assert "put celeba_baldvsnonbald_normalised.csv or 8_celeba.npz or celeba.csv, packed or plain" in celeba
 
 
 def test_missing_sets_are_no_error_when_none_was_asked_for(data_dir, capsys):
@@ -504,11 +475,8 @@ def test_registry_is_table_2():
     published = pd.read_csv(PROJECT / "published" / "seen.csv", index_col="dataset")
     for name in SEEN_SETS:
         entry = DATA_SETS[name]
-        assert (entry.name, entry.rows, entry.features) == (
-            name,
-            int(published.loc[name, "size"]),
-            int(published.loc[name, "D"]),
-        )
+        size = int(published.loc[name, "size"]), int(published.loc[name, "D"])
+        assert (entry.name, entry.rows, entry.features) == (name, *size)
         if name not in ("census", "celeba"):  # 6.2% and 2.2%, printed as 6.0% and 3.0%
             assert 100 * entry.anomalies / entry.rows == pytest.approx(entry.anomaly_rate, abs=0.08)
     assert len(SEEN_SETS) == 12
@@ -546,11 +514,8 @@ def bank(cell="1", label="no", header="age"):
 
 def creditcard(rows):
     names = ["Time", *(f"V{number}" for number in range(1, 29)), "Amount", "Class"]
-    return (
-        ",".join(names)
-        + "\n"
-        + "".join(",".join(["1.5"] * 30 + [str(row % 2)]) + "\n" for row in range(rows))
-    )
+    lines = [names, *(["1.5"] * 30 + [str(row % 2)] for row in range(rows))]
+    return "".join(",".join(line) + "\n" for line in lines)
 
 
 ZIPPED = zip_bytes((THYROID, csv(rows=5000)))

@@ -20,6 +20,14 @@ def write(path, text):
     return path
 
 
+def test_columns_of_a_table_of_numbers(tmp_path):
+    """All but the label, also two of one name; quotes and a byte order mark are no part of a cell."""
+    path = write(tmp_path / "a.csv", '\ufeff"a",class,a\r\n1,"0",2.5\r\n\r\n3,1,-4e-1')
+    X, y = readers.read_class_csv(path)
+    assert X.dtype == np.float32 and y.tolist() == [0, 1]
+    np.testing.assert_array_equal(X, np.array([[1, 2.5], [3, -0.4]], np.float32))
+
+
 def test_bank_columns_in_file_order(tmp_path):
     same = '999;0;"none";1.1;93;-36;4;5000'
     text = ";".join(BANK_COLUMNS) + "\n" + "\n".join([

@@ -1,4 +1,4 @@
-"""The authors' row order, proved by the git blob ids of their files: row_order.py and authors_files.py."""
+"""The authors' row order, proved by the git blob ids of their files: row_order.py."""
 
 import hashlib
 import subprocess

@@ -399,44 +399,29 @@ def with_x(data):
 def many_levels(n_rows):
     """A bank table whose job is another one in every row: one-hot, it has n_rows columns."""
     first, row = bank_csv().decode().splitlines()[:2]
-    cells = row.split(";")
-    return "\n".join(
-        [
-            first,
-            *(";".join([cells[0], f"job{i}", *cells[2:-1], "yes" if i % 2 else "no"]) for i in range(n_rows)),
-            "",
-        ]
-    ).encode()
+    age, _, *others, _ = row.split(";")
+    rows = [";".join([age, f"job{i}", *others, "yes" if i % 2 else "no"]) for i in range(n_rows)]
+    return "\n".join([first, *rows, ""]).encode()
 
 
 def detect_bombs():
     """{what: the table, the model, what is said about them}; None where the other one is good."""
     header, row = EVENTS.splitlines(keepends=True)[:2]
-    bomb = zipped("format.json", b" ", SIZE)
+    bomb, long_line = zipped("format.json", b" ", SIZE), "a line of more than 16,777,216 bytes"
+    large_cells = gzipped((header, 1), (row.replace(b"v1", b"x" * 2**19), 2**10))
+    quote = gzipped((header, 1), (b'"', 1), (row, SIZE // len(row)))
     return {
-        "an endless line": (gzipped((header, 1), (b"1", SIZE)), None, "a line of more than 16,777,216 bytes"),
-        "an endless first line": (gzipped((b"a", SIZE)), None, "a line of more than 16,777,216 bytes"),
-        "a large cell": (
-            header + b"1," * 7 + b"x" * 10**8 + b"\n",
-            None,
-            "a line of more than 16,777,216 bytes",
-        ),
-        "large cells": (
-            gzipped((header, 1), (row.replace(b"v1", b"x" * 2**19), 2**10)),
-            None,
-            "GiB of memory",
-        ),
-        "an endless quote": (gzipped((header, 1), (b'"', 1), (row, SIZE // len(row))), None, "GiB of memory"),
+        "an endless line": (gzipped((header, 1), (b"1", SIZE)), None, long_line),
+        "an endless first line": (gzipped((b"a", SIZE)), None, long_line),
+        "a large cell": (header + b"1," * 7 + b"x" * 10**8 + b"\n", None, long_line),
+        "large cells": (large_cells, None, "GiB of memory"),
+        "an endless quote": (quote, None, "GiB of memory"),
         "too wide": (b",".join(b"%d" % i for i in range(100_000)) + b"\n", None, "more than 10,000 cells"),
         "row names": (b"fraud\n" + b"1," * 9_998 + b"1\n", None, "more cells"),
         "many rows": (gzipped((header, 1), (row, 2**22)), None, "GiB of memory"),
         "a large description": (None, bomb, "expands to more than"),
         "a large description with a lying size": (None, with_declared_size(bomb, 100), "is damaged"),
-        "many members": (
-            None,
-            zip_bytes(*((str(number), b"") for number in range(20_000))),
-            "bad is .*",
-        ),
+        "many members": (None, zip_bytes(*((str(i), b"") for i in range(20_000))), "bad is .*"),
     }
 
 

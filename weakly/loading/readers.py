@@ -46,10 +46,10 @@ def read_matrix(path, dtype=np.float64, header=True):
 def read_labelled(path, label, columns=None, dtype=np.float64):
     """X (n, D) of these columns, or of all others than the label, and y (n,) of a CSV file of numbers."""
     names, table = read_matrix(path, dtype)
-    wanted = columns or [name for name in names if name != label]
-    require_columns(names, [*wanted, label], path)
-    y = binary_labels(pd.Series(table[:, names.index(label)]), path)
-    return table[:, [names.index(name) for name in wanted]], y
+    require_columns(names, [*(columns or ()), label], path)
+    place = names.index(label)
+    others = [names.index(name) for name in columns] if columns else np.arange(len(names)) != place
+    return table[:, others], binary_labels(pd.Series(table[:, place]), path)
 
 
 def read_class_csv(path, dtype=np.float32):

@@ -283,10 +283,9 @@ def manifest_table(data_dir):
             continue
         entry = DATA_SETS.get(name)
         paper = (entry.rows, entry.features, entry.anomaly_rate) if entry else (None, None, None)
-        found = (*meta.get("shape", (None, None)), meta.get("anomalies"))
-        rows.append(
-            (name, *found, *paper, *(meta.get(key) for key in ("status", "order", "source", "sha256")))
-        )
+        size = (*meta.get("shape", (None, None)), meta.get("anomalies"))
+        origin = (meta.get(key) for key in ("status", "order", "source", "sha256"))
+        rows.append((name, *size, *paper, *origin))
     return pd.DataFrame(rows, columns=MANIFEST_COLUMNS).astype(dict.fromkeys(COUNTS, "Int64"))
 
 
