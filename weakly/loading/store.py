@@ -6,6 +6,7 @@ contaminate U under `released`. dataset/manifest.csv records the sources of each
 
 import hashlib
 import json
+import re
 import shutil
 import sys
 import tempfile
@@ -237,7 +238,9 @@ def _read_arrays(entry, recipe, files, status):
     except DataError:
         raise
     except Exception as error:  # on an untrusted table, pandas, numpy and scikit-learn raise a dozen kinds
-        why = str(error).partition("; use ")[0].strip().rstrip(".")  # without numpy's advice for programmers
+        # numpy counts rows from 0, and has advice for programmers behind a semicolon
+        why = re.sub(r"at row (\d+), column", lambda row: f"in row {int(row[1]) + 1}, column", str(error))
+        why = why.partition("; use ")[0].strip().rstrip(".")
         raise DataError(f"{source} is not a table of {entry.name}: {why}.") from error
     if status == "exact" and entry.rows and X.shape != (entry.rows, entry.features):
         raise DataError(
