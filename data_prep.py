@@ -22,7 +22,7 @@ import pandas as pd
 
 from weakly.command_line import refuse_unknown, user_errors_end
 from weakly.loading.options import add_data_arguments, make_finder, prepared_names
-from weakly.loading.registry import ADDED_SETS, DATA_SETS, DEMO, how_to_get, over_the_network
+from weakly.loading.registry import ADDED_SETS, DATA_SETS, DEMO, how_to_get
 from weakly.loading.store import COUNTS, manifest_table, prepare_all, print_error, where_from
 
 
@@ -41,8 +41,11 @@ def print_sources(finder, data_dir):
         size = f"{entry.rows:,} x {entry.features:,}, {entry.anomaly_rate:g}% anomalies"
         print(f"{name}: {size}; {entry.note}\n  published at {entry.published}")
         for recipe in entry.recipes:
-            print(f"  from {recipe}" + ("" if recipe.complete else " (partial)"))
-        print(f"  with a network: {over_the_network(entry)}")
+            is_public = all(file.addresses for file in recipe.files)
+            kind = " (partial)" if not recipe.complete else " (downloaded if missing)" if is_public else ""
+            print(f"  from {recipe}{kind}")
+        if entry.pypi:
+            print(f"  from {entry.pypi[0]} on pip's index (downloaded if all else fails)")
         print(f"  on this machine: {where_from(name, finder, data_dir)}")
     for problem in finder.problems():
         print(problem)

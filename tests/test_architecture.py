@@ -83,4 +83,4 @@ def test_judging_drawing_and_reporting_come_without_tensorflow(module):
 
 def test_only_the_network_code_imports_requests():
     with_requests = [name for name in SOURCES if "requests" in imports_of(name, in_functions=True)]
-    assert with_requests == ["weakly.loading.downloads"]
+    assert with_requests == ["weakly.loading.fetching"]

@@ -25,8 +25,7 @@ from weakly.command_line import user_errors_end
 from weakly.errors import DataError
 from weakly.judging.tables import write_table
 from weakly.loading import readers
-from weakly.loading.csv_tables import read_text_table
-from weakly.loading.finding import fetch_files
+from weakly.loading.fetching import fetch_files
 from weakly.loading.options import add_data_arguments, make_finder
 from weakly.loading.registry import DATA_SETS, how_to_get
 from weakly.loading.splits import split_independent
@@ -52,7 +51,9 @@ class Source(NamedTuple):
 
 
 SOURCES = {
-    "thyroid": Source(readers.read_class_csv, partial(read_text_table, keep_default_na=False), "class", "1"),
+    "thyroid": Source(
+        readers.read_class_csv, partial(readers.read_text_table, keep_default_na=False), "class", "1"
+    ),
     "campaign": Source(readers.read_bank, readers.bank_table, "y", "yes"),
 }
 

@@ -8,7 +8,7 @@ from urllib.parse import unquote
 
 import pytest
 
-from weakly.loading import downloads
+from weakly.loading import fetching
 
 
 class Handler(BaseHTTPRequestHandler):
@@ -57,7 +57,7 @@ class Handler(BaseHTTPRequestHandler):
 def plain_environment(monkeypatch):
     """No proxy between the tests and 127.0.0.1, and no long waits."""
     monkeypatch.setenv("NO_PROXY", "*")
-    monkeypatch.setattr(downloads, "BACK_OFF", 0.01)
+    monkeypatch.setattr(fetching, "BACK_OFF", 0.01)
 
 
 @pytest.fixture

@@ -15,9 +15,9 @@ import requests
 from archives import tar_bytes, zip_bytes
 
 import data_prep
-from weakly.loading import downloads, finding, row_order, store
-from weakly.loading.authors_files import AUTHORS_FILES, git_blob_id, write_as_authors
+from weakly.loading import fetching, row_order, store
 from weakly.loading.registry import DATA_SETS, SEEN_SETS
+from weakly.loading.row_order import AUTHORS_FILES, git_blob_id, write_as_authors
 
 THYROID = "annthyroid_21feat_normalised.csv"
 GITHUB = "https://raw.githubusercontent.com"
@@ -64,21 +64,24 @@ def trees(server, monkeypatch):
     lines = [replace(line, git_blob=git_blob_id(contents[line.file]), sha256="") for line in AUTHORS_FILES]
     server.files = {unquote(line.address.removeprefix(GITHUB)): contents[line.file] for line in lines}
     monkeypatch.setattr(row_order, "AUTHORS_FILES", lines)
-    monkeypatch.setattr(finding, "KNOWN_DIGESTS", {line.file: line.digests for line in lines})
-    for name in DATA_SETS:
+    digests = {line.file: line.digests for line in lines}
+    for name, entry in DATA_SETS.items():
         anomalies = {"bac": 3, "dos": 5, "fuz": 2, "rec": 4, "unsw": 14}.get(name, 4)
-        monkeypatch.setitem(
-            DATA_SETS, name, replace(DATA_SETS[name], rows=NORMALS + anomalies, features=3, pypi=None)
+        recipes = tuple(
+            replace(recipe, files=tuple(replace(file, digests=digests) for file in recipe.files))
+            for recipe in entry.recipes
         )
-    get = requests.get
+        small = replace(entry, rows=NORMALS + anomalies, features=3, recipes=recipes, pypi=None)
+        monkeypatch.setitem(DATA_SETS, name, small)
+    get = requests.Session.get
 
-    def get_from_server(url, **options):
+    def get_from_server(self, url, **options):
         if not url.startswith(GITHUB):
             raise requests.ConnectionError(f"{url} is not served")
-        return get(url.replace(GITHUB, server.url), **options)
+        return get(self, url.replace(GITHUB, server.url), **options)
 
-    monkeypatch.setattr(requests, "get", get_from_server)
-    monkeypatch.setattr(downloads, "connection_problem", lambda *_: "")
+    monkeypatch.setattr(requests.Session, "get", get_from_server)
+    monkeypatch.setattr(fetching, "connection_problem", lambda *_: "")
     return server
 
 

@@ -15,11 +15,9 @@ from sklearn.model_selection import train_test_split
 from xgboost import XGBClassifier
 
 import data_prep
-from weakly.loading import downloads, store
-from weakly.loading.fetching import SourceFinder
-from weakly.loading.finding import find_local
-from weakly.loading.recipes import ADBENCH
-from weakly.loading.registry import DATA_SETS, KNOWN_SETS, OUTSIDE_SETS, SEEN_SETS
+from weakly.loading import fetching, store
+from weakly.loading.fetching import SourceFinder, find_local
+from weakly.loading.registry import ADBENCH, DATA_SETS, KNOWN_SETS, OUTSIDE_SETS, SEEN_SETS
 from weakly.loading.splits import (
     OUTSIDE_PROTOCOLS,
     PROTOCOLS,
@@ -202,17 +200,17 @@ def test_a_part_of_a_set_has_no_share_of_anomalies_in_the_paper(tmp_path):
 def adbench_server(server, monkeypatch):
     """A server in place of ADBench's public address; there is no other network."""
     monkeypatch.delenv("PRENET_DATA", raising=False)
-    get = requests.get
+    get = requests.Session.get
 
-    def get_from_server(url, **options):
+    def get_from_server(self, url, **options):
         server.wanted.append(url)
         if not url.startswith(ADBENCH):
             raise requests.ConnectionError(f"{url} is not served")
-        return get(url.replace(ADBENCH, server.url + "/"), **options)
+        return get(self, url.replace(ADBENCH, server.url + "/"), **options)
 
     server.wanted = []
-    monkeypatch.setattr(requests, "get", get_from_server)
-    monkeypatch.setattr(downloads, "connection_problem", lambda *_: "")
+    monkeypatch.setattr(requests.Session, "get", get_from_server)
+    monkeypatch.setattr(fetching, "connection_problem", lambda *_: "")
     return server
 
 

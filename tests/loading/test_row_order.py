@@ -1,4 +1,4 @@
-"""The authors' row order, proved by the git blob ids of their files: row_order.py and authors_files.py."""
+"""The authors' row order, proved by the git blob ids of their files: row_order.py."""
 
 import hashlib
 import subprocess
@@ -10,11 +10,9 @@ from archives import tar_bytes
 
 import data_prep
 from weakly.loading import readers, store
-from weakly.loading.authors_files import AUTHORS_FILES, git_blob_id, write_as_authors
 from weakly.loading.fetching import SourceFinder
-from weakly.loading.recipes import KNOWN_DIGESTS, OTHER_SOURCES
-from weakly.loading.registry import DATA_SETS
-from weakly.loading.row_order import java_random, weka_order
+from weakly.loading.registry import ADBENCH, DATA_SETS, UCI, UCI_BANK
+from weakly.loading.row_order import AUTHORS_FILES, git_blob_id, java_random, weka_order, write_as_authors
 
 BLOBS = {line.file: line.git_blob for line in AUTHORS_FILES}
 CAMPAIGN, CELEBA = "bank-additional-full_normalised.csv", "celeba_baldvsnonbald_normalised.csv"
@@ -34,7 +32,9 @@ def written(data, names, file):
     """Prepared data written as the authors write it: their file, as its id shows."""
     content = write_as_authors(names, data.X, data.y)
     assert git_blob_id(content) == BLOBS[file] == IDS[file]
-    assert hashlib.sha256(content).hexdigest() == KNOWN_DIGESTS[file]["SHA-256"]
+    assert {hashlib.sha256(content).hexdigest()} == {
+        line.sha256 for line in AUTHORS_FILES if line.file == file
+    }
     assert (data.status, data.order) == ("exact", f"proved: git blob {IDS[file][:12]}")
     return content
 
@@ -70,20 +70,8 @@ def test_random_numbers_are_those_of_java():
         0,
     ]
     assert list(java_random(0, [100] * 3)) == [60, 48, 29]
-    assert weka_order(12).tolist() == [
-        0,
-        1,
-        6,
-        7,
-        3,
-        5,
-        10,
-        11,
-        9,
-        8,
-        4,
-        2,
-    ]  # the loop of Weka's Instances.randomize, run by Java
+    # the loop of Weka's Instances.randomize, run by Java
+    assert weka_order(12).tolist() == [0, 1, 6, 7, 3, 5, 10, 11, 9, 8, 4, 2]
     assert weka_order(1).tolist() == [0] and weka_order(0).tolist() == []
 
 
@@ -115,7 +103,7 @@ def test_celeba_of_adbench_is_the_authors_file_byte_for_byte(real_data, prepared
 
 def from_index(name, tmp_path):
     """The raw folder with the files of a data set from the real package index."""
-    finder = SourceFinder(tmp_path / "raw", show_progress=False)
+    finder = SourceFinder(tmp_path / "raw")
     if not finder.pypi(*DATA_SETS[name].pypi):
         pytest.skip("pip's index cannot be reached, or does not have the source distribution")
     return tmp_path / "raw"
@@ -139,10 +127,9 @@ def test_celeba_of_the_index_is_the_authors_file_byte_for_byte(tmp_path):
 def test_campaign_of_a_source_distribution(real_data, server, tmp_path, monkeypatch):
     """The same with UCI's file in a source distribution of ours, on a server here."""
     requirement, members, _ = DATA_SETS["campaign"].pypi
+    (path,) = (f"aif360-0.2.0/{member}" for member in members)
     with zipfile.ZipFile(real_data / "bank-additional.zip") as archive:
-        sdist = tar_bytes(
-            [("aif360-0.2.0/setup.py", b"raise SystemExit"), (*members, archive.read(BANK_CSV))]
-        )
+        sdist = tar_bytes([("aif360-0.2.0/setup.py", b"raise SystemExit"), (path, archive.read(BANK_CSV))])
     pypi = requirement, members, hashlib.sha256(sdist).hexdigest()
     monkeypatch.setitem(DATA_SETS, "campaign", replace(DATA_SETS["campaign"], pypi=pypi))
     monkeypatch.setattr(SourceFinder, "remote", lambda *_: None)
@@ -176,23 +163,34 @@ def test_bank_file_in_another_order(real_data, tmp_path, capsys):
 # --- addresses
 
 
+def files_of_the_registry():
+    return [file for entry in DATA_SETS.values() for recipe in entry.recipes for file in recipe.files]
+
+
 def test_every_address_is_one_of_the_authors_trees_or_a_named_source():
     listed = {line.address for line in AUTHORS_FILES}
-    used = {
-        address
-        for entry in DATA_SETS.values()
-        for recipe in entry.recipes
-        for file in recipe.files
-        for address in file.addresses
-    }
+    used = {address for file in files_of_the_registry() for address in file.addresses}
     assert listed <= used  # no file of theirs is left lying
-    assert all(address.startswith(OTHER_SOURCES) for address in used - listed)
+    others = (
+        ADBENCH,
+        UCI,
+        UCI_BANK,
+        "https://storage.googleapis.com/download.tensorflow.org/data/creditcard.csv",
+    )
+    assert all(address.startswith(others) for address in used - listed)
+    assert all(address.startswith("https://") for address in used)
 
 
 def test_every_file_of_the_authors_is_pinned():
     assert len(AUTHORS_FILES) == 24
-    for line in AUTHORS_FILES:
-        assert KNOWN_DIGESTS[line.file]["git blob id"] == line.git_blob and len(line.git_blob) == 40
     assert {
         line.file: line.git_blob for line in reversed(AUTHORS_FILES)
-    } == BLOBS  # one id for all repositories that hold it
+    } == BLOBS  # one id in all repositories
+    for file in files_of_the_registry():
+        for name in {*file.names} & {*BLOBS}:
+            assert file.digests[name]["git blob id"] == BLOBS[name] and len(BLOBS[name]) == 40
+
+
+def test_proofs_in_the_registry_name_the_authors_files():
+    for name, file in (("campaign", CAMPAIGN), ("celeba", CELEBA)):
+        assert DATA_SETS[name].order == f"proved: git blob {BLOBS[file][:12]}"

@@ -12,6 +12,7 @@ import pytest
 from scipy import sparse
 from sklearn.model_selection import train_test_split
 
+from weakly.loading import splits
 from weakly.loading.readers import read_class_csv
 from weakly.loading.splits import (
     ABSENT,
@@ -24,7 +25,7 @@ from weakly.loading.splits import (
     split_released,
     split_rows,
 )
-from weakly.loading.store import PreparedData, load_data, save_data
+from weakly.loading.store import PreparedData, load_data, save_data, write_contamination
 from weakly.methods import make_detector
 from weakly.running.configuration import Cell
 from weakly.running.processes import run_once
@@ -214,10 +215,6 @@ def test_one_draw_is_new_and_the_others_are_the_authors(stored, protocol, new):
         assert len({digest(drawn[part]) for drawn in (released, one, other)}) == (3 if part == new else 1)
     normals = [split.unlabeled[split.unlabeled < len(stored.y)] for split in splits[:2]]
     assert np.array_equal(*normals) == (new != "test")
-    assert files(stored) == ["X.npy", CONTAMINATION, "meta.json", "y.npy"]  # the file is that of `released`
-    np.testing.assert_array_equal(
-        np.load(stored.folder / CONTAMINATION), released_contamination(stored.X, stored.y, 0.1)
-    )
 
 
 def test_other_labels_and_contamination_are_the_authors_draws_with_another_seed(stored):
@@ -365,78 +362,64 @@ def test_no_test_row_is_trained_on(thyroid):
 # --- the contamination kept on disk
 
 
+def save(folder, X, y):
+    save_data(folder / "prepared" / "x", X, y, status="exact", source="", sha256="")
+    write_contamination("x", folder)
+    return load_data("x", folder)
+
+
 @pytest.fixture
 def stored(tmp_path):
-    X, y = make_data()
-    save_data(
-        tmp_path / "prepared" / "x", X, y, status="exact", order="", source="", sha256="", fingerprint=""
-    )
-    return load_data("x", tmp_path)
+    return save(tmp_path, *make_data())
 
 
 def files(data):
     return sorted(path.name for path in data.folder.iterdir())
 
 
-def test_contamination_is_drawn_once(stored, monkeypatch):
-    first = stored.split("released", 0, 60, 0.02)
+def test_contamination_is_drawn_when_a_set_is_prepared(stored, monkeypatch):
     assert files(stored) == ["X.npy", CONTAMINATION, "meta.json", "y.npy"]
-    monkeypatch.setattr("weakly.loading.store.released_contamination", None)  # not called again
-    second = stored.split("released", 1, 5, np.float64(0.02))
-    np.testing.assert_array_equal(second.extra, first.extra)
-    np.testing.assert_array_equal(first.extra, released_contamination(stored.X, stored.y, 0.02))
-    np.testing.assert_array_equal(second.unlabeled, first.unlabeled)
-    assert isinstance(second.extra, np.memmap)
+    expected = {rate: released_contamination(stored.X, stored.y, rate) for rate in (0.0, 0.01, 0.02)}
+    monkeypatch.setattr(splits, "released_contamination", None)  # not called again
+    for rate, rows in expected.items():  # a lower rate takes the first rows
+        np.testing.assert_array_equal(stored.split("released", 1, 5, np.float64(rate)).extra, rows)
 
 
-def test_contamination_of_another_rate(stored, monkeypatch):
-    stored.split("released", 0, 60, 0.02)
+def test_a_higher_rate_and_other_seeds_are_drawn_in_the_run(stored):
     assert len(stored.split("released", 0, 60, 0.1).extra) == 44
-    lower = released_contamination(stored.X, stored.y, 0.05)
-    monkeypatch.setattr(
-        "weakly.loading.store.released_contamination", None
-    )  # not called again: a lower rate takes the first rows
-    np.testing.assert_array_equal(stored.split("released", 0, 60, 0.05).extra, lower)
+    rows = stored.split("redrawn", 3, 60, 0.02).extra
+    np.testing.assert_array_equal(rows, released_contamination(stored.X, stored.y, 0.02, 3))
+    assert files(stored) == ["X.npy", CONTAMINATION, "meta.json", "y.npy"]
 
 
 @pytest.mark.parametrize("content", [
-    b"", b"rubbish", np.zeros((8, 3), np.float32), np.zeros((7, 40), np.float32), np.zeros((8, 40)),
+    None, b"", b"rubbish", np.zeros((8, 3), np.float32), np.zeros((7, 40), np.float32), np.zeros((8, 40)),
     np.array([[None] * 40] * 8),
-], ids=["empty", "rubbish", "columns", "rows", "float64", "pickled"])  # fmt: skip
-def test_wrong_contamination_file_is_replaced(stored, content):
+], ids=["missing", "empty", "rubbish", "columns", "rows", "float64", "pickled"])  # fmt: skip
+def test_wrong_contamination_file_is_not_read(stored, content):
     path = stored.folder / CONTAMINATION
+    path.unlink()
     if isinstance(content, bytes):
         path.write_bytes(content)
-    else:
+    elif content is not None:
         np.save(path, content)
     expected = released_contamination(stored.X, stored.y, 0.02)
     assert expected.shape == (8, 40)
     np.testing.assert_array_equal(stored.split("released", 0, 60, 0.02).extra, expected)
-    np.testing.assert_array_equal(np.load(path, allow_pickle=False), expected)
-    assert files(stored) == ["X.npy", CONTAMINATION, "meta.json", "y.npy"]
 
 
-def test_contamination_that_cannot_be_kept(stored):
+def test_contamination_that_cannot_be_kept(stored, tmp_path):
+    (stored.folder / CONTAMINATION).unlink()
     (stored.folder / CONTAMINATION).mkdir()  # in the way, also for root
+    write_contamination("x", tmp_path)
     np.testing.assert_array_equal(
         stored.split("released", 0, 60, 0.02).extra, released_contamination(stored.X, stored.y, 0.02)
     )
-    assert files(stored) == ["X.npy", CONTAMINATION, "meta.json", "y.npy"]
 
 
 def test_contamination_of_sparse_data_is_not_kept(tmp_path):
     X, y = make_data()
-    save_data(
-        tmp_path / "prepared" / "x",
-        sparse.csr_matrix(X),
-        y,
-        status="exact",
-        order="",
-        source="",
-        sha256="",
-        fingerprint="",
-    )
-    data = load_data("x", tmp_path)
+    data = save(tmp_path, sparse.csr_matrix(X), y)
     np.testing.assert_array_equal(
         data.split("released", 0, 60, 0.02).extra.toarray(), released_contamination(X, y, 0.02)
     )

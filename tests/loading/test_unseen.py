@@ -6,9 +6,9 @@ import pytest
 
 from weakly.errors import DataError
 from weakly.loading import unsw
-from weakly.loading.encoders import scale_to_unit
 from weakly.loading.fetching import SourceFinder
 from weakly.loading.options import data_set_names
+from weakly.loading.readers import scale_to_unit
 from weakly.loading.registry import (
     CLASSES,
     DATA_SETS,
@@ -52,16 +52,7 @@ def small_unsw(tmp_path_factory):
     X = np.zeros((len(classes), 45), np.float32)
     X[np.arange(len(classes)), classes] = 1
     X[:, 5:] = np.random.default_rng(1).random((len(classes), 40))
-    save_data(
-        folder / "prepared" / "unsw",
-        X,
-        classes,
-        status="partial",
-        order="",
-        source="",
-        sha256="",
-        fingerprint="",
-    )
+    save_data(folder / "prepared" / "unsw", X, classes, status="partial", source="", sha256="")
     return folder
 
 

@@ -161,13 +161,11 @@ def locked_zip():
     [
         (zip_bytes(("a.csv", CSV.encode()), ("b.csv", b"x")), "exactly one file, but holds 2"),
         (zip_bytes(), "exactly one file, but holds 0"),
-        (zip_bytes(("../a.csv", CSV.encode())), "points outside its folder"),
-        (zip_bytes(("/etc/a.csv", CSV.encode())), "points outside its folder"),
         (zip_bytes(("a.csv", CSV.encode()))[:-30], "is damaged"),
         (zip_bytes(("a.csv", CSV.encode() + b",,,,,,,\n" * 10**5)), "expands to more than 100000 bytes"),
         (locked_zip(), "is damaged"),
     ],
-    ids=["two files", "no file", "up", "root", "cut off", "large", "locked"],
+    ids=["two files", "no file", "cut off", "large", "locked"],
 )
 def test_other_zips_are_refused(folder, model_path, monkeypatch, content, message, capsys):
     monkeypatch.setattr("weakly.own_data.table_files.SIZE_LIMIT", 100_000)

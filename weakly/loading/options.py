@@ -6,18 +6,9 @@ import re
 from pathlib import Path
 
 from weakly.command_line import parse_names
+from weakly.loading import registry
 from weakly.loading.fetching import SourceFinder
-from weakly.loading.registry import (
-    ADDED_SETS,
-    CLASSES,
-    DEMO,
-    KNOWN_SETS,
-    OUTSIDE_SETS,
-    SEEN_SETS,
-    UNSEEN_DEMO_SETS,
-    UNSEEN_SETS,
-    parse_unseen,
-)
+from weakly.loading.registry import parse_unseen
 
 
 def add_data_arguments(parser):
@@ -36,7 +27,7 @@ def make_finder(args):
 
 
 def prepared_names(text):
-    return parse_names(text, [*KNOWN_SETS, DEMO], "data set")
+    return parse_names(text, [*registry.KNOWN_SETS, registry.DEMO], "data set")
 
 
 def data_set_names(text):
@@ -45,9 +36,10 @@ def data_set_names(text):
     Commas separate the names, but classes before an arrow belong to it: `thyroid,rec,fuz->dos` is two names.
     Where that would be ambiguous, use a semicolon: `bac;rec,fuz->dos`.
     """
-    one_class = "|".join(name for classes in CLASSES.values() for name in classes)
-    plain = (*SEEN_SETS, DEMO, *OUTSIDE_SETS, *ADDED_SETS)
-    known = {parse_unseen(name) or name: name for name in (*plain, *UNSEEN_SETS, *UNSEEN_DEMO_SETS)}
+    one_class = "|".join(name for classes in registry.CLASSES.values() for name in classes)
+    paper = [*registry.SEEN_SETS, registry.DEMO, *registry.ADDED_SETS]
+    views = (*registry.UNSEEN_SETS, *registry.UNSEEN_DEMO_SETS)
+    known = {parse_unseen(name) or name: name for name in (*paper, *registry.OUTSIDE_SETS, *views)}
     names = []
     for name in re.findall(rf"(?:{one_class})(?:,(?:{one_class}))*->\w*|[^,;]+", text.replace(" ", "")):
         try:
@@ -55,7 +47,7 @@ def data_set_names(text):
         except (KeyError, ValueError):
             shell_took_arrow = name.endswith("-")
             hint = "; an arrow needs quotes, as in 'rec,fuz->dos'" if shell_took_arrow else ""
-            shown = ", ".join([*SEEN_SETS, DEMO, *ADDED_SETS, "and those of Table 3, such as 'rec,fuz->dos'"])
+            shown = ", ".join([*paper, "and those of Table 3, such as 'rec,fuz->dos'"])
             raise argparse.ArgumentTypeError(f"unknown data set {name!r}{hint}; known: {shown}") from None
     if not names:
         raise argparse.ArgumentTypeError("no data set given")

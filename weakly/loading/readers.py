@@ -1,26 +1,26 @@
-"""From published files to a matrix: one reader per file format, each returning X (n, D) and y (n,) 0/1.
+"""From published files to a matrix: readers that return X (n, D) and y (n,), 0 for normal rows.
 
 Rows are in the order of the file, except for campaign, celeba and census, which are put into the authors'
-order. The readers of UNSW-NB15 are in weakly/loading/unsw.py.
+order. Nominal columns become one column per level, in order of first appearance as in the authors' UNSW
+files, two-level ones a single column; numeric columns are scaled to 0-1 over all rows (App. B.1 and the
+authors' files).
 """
+
+import csv
+import warnings
 
 import numpy as np
 import pandas as pd
+from scipy import sparse
 from sklearn.datasets import load_svmlight_file
 
 from weakly.errors import DataError
-from weakly.loading.authors_files import git_blob_id, git_blobs_of, write_as_authors
-from weakly.loading.csv_tables import (
-    binary_labels,
-    numeric_matrix,
-    read_matrix,
-    read_text_table,
-    require_columns,
-)
-from weakly.loading.encoders import encode_table, scale_to_unit
-from weakly.loading.files import SIZE_LIMIT, damage_reported, open_data_file, open_zip, read_array
-from weakly.loading.row_order import weka_order
+from weakly.loading.files import damage_reported, open_data_file
+from weakly.loading.row_order import in_authors_order
 
+# bytes of a table with nominal columns, which takes 10 to 20 times as much memory; census has 104 MB
+TEXT_LIMIT = 2**28
+MOST_FEATURES = 2**22  # of a data set; news20 has 1,355,191
 BANK_NOMINAL = "job marital education default housing loan contact month day_of_week poutcome".split()
 BANK_NUMERIC = """age duration campaign pdays previous emp.var.rate cons.price.idx cons.conf.idx euribor3m
     nr.employed""".split()
@@ -30,19 +30,38 @@ CENSUS_WEIGHT, CENSUS_LABEL = 24, 41
 CELEBA_MEN = ("105151.jpg", "149981.jpg", "193101.jpg")
 
 
+def read_matrix(path, dtype=np.float64, header=True):
+    """The columns' names (none without a header) and the numbers (n, D) of a CSV file."""
+    with open_data_file(path) as stream, warnings.catch_warnings():
+        warnings.simplefilter("ignore", UserWarning)  # about a file without rows
+        names = next(csv.reader([stream.readline().decode("utf-8-sig")])) if header else []
+        table = np.loadtxt(stream, dtype, None, ",", quotechar='"', ndmin=2, encoding="utf-8")
+    if not table.size:
+        raise DataError(f"{path} has no rows.")
+    if names and len(names) != table.shape[1]:
+        raise DataError(f"{path} has {table.shape[1]} cells in a row, but {len(names)} in its header.")
+    return names, table
+
+
+def read_labelled(path, label, columns=None, dtype=np.float64):
+    """X (n, D) of these columns, or of all others than the label, and y (n,) of a CSV file of numbers."""
+    names, table = read_matrix(path, dtype)
+    require_columns(names, [*(columns or ()), label], path)
+    place = names.index(label)
+    others = [names.index(name) for name in columns] if columns else np.arange(len(names)) != place
+    return table[:, others], binary_labels(pd.Series(table[:, place]), path)
+
+
 def read_class_csv(path, dtype=np.float32):
     """The authors' format: numeric columns and `class`."""
-    return read_matrix(path, "class", dtype=dtype)
+    return read_labelled(path, "class", dtype=dtype)
 
 
 def read_npz(path):
     """ADBench's format: arrays X and y, never unpickled."""
-    with damage_reported(path), open(path, "rb") as file, open_zip(file, path) as archive:
-        for name in ("X", "y"):
-            if f"{name}.npy" not in archive.namelist():
-                raise DataError(f"{path} has no array {name!r}.")
-        X, y = (read_array(archive, name, path, SIZE_LIMIT) for name in ("X", "y"))
-    if X.ndim != 2 or y.shape != X.shape[:1] or X.dtype.kind not in "fiub":
+    with damage_reported(path), np.load(path, allow_pickle=False) as arrays:
+        X, y = arrays["X"], arrays["y"]
+    if X.ndim != 2 or y.shape != X.shape[:1] or X.dtype.kind not in "biuf":
         raise DataError(f"{path} should hold a numeric matrix X and one label per row in y.")
     return X, binary_labels(pd.Series(y), path)
 
@@ -50,17 +69,23 @@ def read_npz(path):
 def read_svmlight(path):
     """The authors' news20 format; returns a CSR matrix."""
     with open_data_file(path) as stream:
-        try:
-            X, y = load_svmlight_file(stream, dtype=np.float32)
-        except (ValueError, OverflowError) as error:
-            raise DataError(f"{path} is not an svmlight file: {error}.") from None
+        X, y = load_svmlight_file(stream, dtype=np.float32)
     return X, binary_labels(pd.Series(y), path)
 
 
 def read_creditcard(path):
     """The public creditcard.csv: V1..V28 and Amount, without Time; `Class` is the label."""
-    X, y = read_matrix(path, "Class", [f"V{i}" for i in range(1, 29)] + ["Amount"])
+    X, y = read_labelled(path, "Class", [f"V{i}" for i in range(1, 29)] + ["Amount"])
     return scale_to_unit(X), y
+
+
+def read_text_table(path, member=None, **options):
+    """A CSV file of texts and numbers as a DataFrame."""
+    with open_data_file(path, member, TEXT_LIMIT) as stream:
+        table = pd.read_csv(stream, low_memory=False, **options)
+    if not isinstance(table.index, pd.RangeIndex):  # pandas treats columns without a header as row names
+        raise DataError(f"{path} has rows with more cells than its first line.")
+    return table
 
 
 def read_bank(path):
@@ -71,21 +96,11 @@ def read_bank(path):
     another version of UCI's file in its own.
     """
     table = bank_table(path)
-    require_columns(table, [*BANK_NOMINAL, *BANK_NUMERIC, "y"], path)
-    features = table[[name for name in table.columns if name in BANK_NOMINAL or name in BANK_NUMERIC]]
-    X, y = (
-        encode_table(features, BANK_NOMINAL, path, decimals=6),
-        binary_labels(table["y"], path, "no", "yes"),
-    )
+    require_columns(table.columns, [*BANK_NOMINAL, *BANK_NUMERIC, "y"], path)
+    features = table[[name for name in table.columns if name in (*BANK_NOMINAL, *BANK_NUMERIC)]]
+    X = encode_table(features, BANK_NOMINAL, path, decimals=6)
+    y = binary_labels(table["y"], path, "no", "yes")
     return in_authors_order(bank_names(features), X, y, "bank-additional-full_normalised.csv")
-
-
-def in_authors_order(names, X, y, authors_file):
-    """X and y shuffled as Weka does it if that gives the authors' file byte for byte, else as they are."""
-    order = weka_order(len(y))
-    shuffled = X[order], y[order]
-    is_authors = git_blob_id(write_as_authors(names, *shuffled)) in git_blobs_of(authors_file)
-    return shuffled if is_authors else (X, y)
 
 
 def bank_table(path, **options):
@@ -113,7 +128,7 @@ def read_celeba(path):
     there. With these changed, and shuffled as by Weka, the table is their file (its git blob id shows it).
     """
     table = read_text_table(path)
-    require_columns(table, ["filename", "Male", "Bald"], path)
+    require_columns(table.columns, ["filename", "Male", "Bald"], path)
     table.loc[table["filename"].isin(CELEBA_MEN), "Male"] = 1
     y = binary_labels(table["Bald"], path, -1, 1)
     features = table.drop(columns=["filename", "Bald"])
@@ -141,7 +156,7 @@ def read_census(*paths):
             raise DataError(f"{path} has {table.shape[1]} columns, but Census-Income has {CENSUS_LABEL + 1}.")
         labels.append(binary_labels(table[CENSUS_LABEL], path, "- 50000.", "50000+."))
         for name in CENSUS_NUMERIC:
-            table[name] = numeric_matrix(table[[name]], path)
+            table[name] = pd.to_numeric(table[name])
         tables.append(table.drop(columns=[CENSUS_WEIGHT, CENSUS_LABEL]))
     second = min(1, len(labels[0]) - 1)
     authors_order = [*range(1, len(labels[0])), second]
@@ -149,3 +164,106 @@ def read_census(*paths):
     table = pd.concat(tables, ignore_index=True)
     nominal = [name for name in table.columns if name not in CENSUS_NUMERIC]
     return encode_table(table, nominal, path, missing="?"), np.concatenate(labels)
+
+
+# ---------------------------------------------------------------------------- encoding
+
+
+def encode_table(table, nominal, path, levels=None, missing=None, decimals=None):
+    """One-hot and 0-1 scaled matrix (n, D) float32 of a table, its columns in their order.
+
+    levels: the levels of each nominal column; by default they are taken from the data in order of first
+    appearance. The level `missing` is all zero. decimals: how scaled numbers are rounded.
+    """
+    blocks = []
+    for name, column in table.items():
+        if name in nominal:
+            blocks.append(one_hot(column, path, levels and levels[name], missing))
+        else:
+            scaled = scale_to_unit(pd.to_numeric(column).to_numpy(np.float64)[:, None])
+            blocks.append((scaled if decimals is None else np.round(scaled, decimals)).astype(np.float32))
+    return np.concatenate(blocks, axis=1)
+
+
+def one_hot(column, path, levels=None, missing=None):
+    """One column per level (n, levels) float32; two levels share one, which is 1 for the second."""
+    if levels is None:
+        codes, levels = pd.factorize(column.where(column != missing))  # missing: -1
+    else:
+        codes = pd.Index(levels).get_indexer(column)
+        if (codes < 0).any():
+            unknown = shown_cell(column[codes < 0].iloc[0])
+            raise DataError(f"{path} holds an unknown value in column {column.name!r}: {unknown}.")
+    block = np.zeros((len(column), len(levels)), np.float32)
+    present = np.flatnonzero(codes >= 0)
+    block[present, codes[present]] = 1
+    return block[:, 1:] if len(levels) == 2 else block
+
+
+def scale_to_unit(X):
+    """Each column to 0-1 over all rows; a constant column becomes 0."""
+    low, high = X.min(axis=0), X.max(axis=0)
+    return (X - low) / np.where(high > low, high - low, 1)
+
+
+def binary_labels(column, path, normal=0, anomaly=1):
+    """y (n,): 1 for cells that are `anomaly`, 0 for those that are `normal`; DataError for any other."""
+    bad = column[~column.isin((normal, anomaly))]
+    if len(bad):
+        raise DataError(
+            f"{path} has a label other than {normal!r} and {anomaly!r}: {shown_cell(bad.iloc[0])}."
+        )
+    return (column == anomaly).to_numpy(np.int64)
+
+
+def require_columns(columns, names, path):
+    """DataError if one of these names is not among the columns of a table."""
+    for name in names:
+        if name not in columns:
+            raise DataError(f"{path} has no column named {name!r}.")
+
+
+def shown_cell(cell):
+    """A cell as shown in a message; pandas turns an empty one into NaN."""
+    return "an empty cell" if pd.isna(cell) or cell == "" else repr(str(cell)[:40])
+
+
+def check_data_set(X, y, source):
+    """X as float32, dense or CSR.
+
+    DataError unless it is finite and y has at least two normals and two of each anomaly class.
+    """
+    if not 1 <= X.shape[1] <= MOST_FEATURES:
+        raise DataError(f"{source} has {X.shape[1]:,} features, but must have 1 to {MOST_FEATURES:,}.")
+    with np.errstate(over="ignore"):
+        X = X.astype(np.float32) if sparse.issparse(X) else np.ascontiguousarray(X, dtype=np.float32)
+    if not np.isfinite(X.data if sparse.issparse(X) else X).all():
+        raise DataError(f"{source} holds missing, infinite or too large values.")
+    last = max(1, y.max(initial=0))
+    for label in range(last + 1):
+        if np.count_nonzero(y == label) < 2:
+            anomalies = "anomalies" if last == 1 else f"anomalies of class {label}"
+            raise DataError(f"{source} has fewer than 2 {anomalies if label else 'normal rows'}.")
+    return X
+
+
+def make_demo(n_normals=9_600, n_per_class=100, seed=2023):
+    """Synthetic data for trials and tests: X (n, 30), y (n,) and the class of each row (0: normal, 1 to 4).
+
+    26 numeric columns, in which normals form 4 correlated clusters, and 4 one-hot columns, mostly the row's
+    cluster.
+    """
+    rng = np.random.default_rng(seed)
+    kind = rng.permutation(np.repeat(np.arange(5), [n_normals] + 4 * [n_per_class]))
+    cluster, other = rng.integers(4, size=(2, len(kind)))
+    centres = rng.normal(size=(4, 26))
+    mixing = 0.5 * np.eye(26) + rng.normal(0, 0.12, (4, 26, 26))
+    noise = rng.normal(size=(len(kind), 26))
+    noise[kind == 1] *= 1.5  # class 1: far from its cluster, in any direction
+    numeric = centres[cluster] + np.einsum("nij,nj->ni", mixing[cluster], noise)
+    numeric[kind == 2, :5] += 1.8  # class 2: high values in some columns
+    numeric[kind == 3, 5:10] -= 1.8  # class 3: low values in others
+    between = kind == 4  # class 4: on the way to another cluster
+    numeric[between] += 0.6 * (centres[(cluster + 1) % 4] - centres[cluster])[between]
+    one_hot = np.eye(4)[np.where(rng.random(len(kind)) < 0.85, cluster, other)]
+    return np.hstack([scale_to_unit(numeric), one_hot]).astype(np.float32), (kind > 0).astype(np.int64), kind

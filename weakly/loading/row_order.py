@@ -1,53 +1,117 @@
-"""The row order, which decides the authors' draws, and how well it is known to be theirs."""
+"""The row order, which decides the authors' draws, and the proof that it is theirs.
+
+published/authors_files.csv lists the files in the authors' public repositories. The trees of those
+repositories name each file with its git blob id: the SHA-1 of `blob <size>`, a zero byte and the content. So
+a table can be proved to be theirs to the last byte without their file: written in their format
+(write_as_authors), it has the same id. The list also has the SHA-256 of files that we have.
+"""
+
+import csv
+import hashlib
+import os
+from dataclasses import dataclass
+from urllib.parse import quote
 
 import numpy as np
+import pandas as pd
 
-from weakly.loading.authors_files import AUTHORS_FILES, git_blobs_of
+from weakly.errors import DataError
+from weakly.paths import PUBLISHED
 
+GIT_BLOB, SHA256 = "git blob id", "SHA-256"  # the two kinds of digests that can identify a file
 OWN_ORDER = "the source's own"
 WEKA_SEED = 42  # the authors' ARFF files record the filter that shuffled them: Randomize-S42
 
 
-def proved_by(git_blob):
-    return f"proved: git blob {git_blob[:12]}"
+@dataclass(frozen=True)
+class AuthorsFile:
+    """A line of published/authors_files.csv: a file in one of the authors' public repositories."""
+
+    repository: str
+    branch: str
+    folder: str
+    file: str
+    git_blob: str
+    sha256: str  # empty if we do not have the content
+
+    @property
+    def address(self):
+        path = f"{self.repository}/{self.branch}/{self.folder}/{self.file}"
+        return f"https://raw.githubusercontent.com/{quote(path)}"
+
+    @property
+    def digests(self):
+        """The digests that a download of it must have."""
+        return {GIT_BLOB: self.git_blob} | ({SHA256: self.sha256} if self.sha256 else {})
 
 
-# How well the row order of files other than the authors' own is known to be theirs: the SHA-256 of the
-# prepared arrays, and the evidence. The order of any other arrays is unknown.
-KNOWN_ORDERS = {
-    "donors": (
-        "d5ab178029191495f1bef34e34a9f5a9d25d917ddd6f53c9e63bbcc51f502a1e",
-        "inferred: ADBench's celeba and campaign are the authors' files",
-    ),
-    "census": (
-        "03ce4e0a829fda8ef359c673d3ad0a01c3f4201062097610e41320e7abe5def7",
-        "inferred: base of the authors' nominal ARFF file, unshuffled",
-    ),
-    "fraud": (
-        "aaa05ff591521bfd127631bce5f9e7497e6137febe945bc972ff3843c368da2c",
-        "inferred: the public file's; four published columns fit it",
-    ),
-    "celeba": (
-        "fb7f2802105c0b6a62190d1ee7d436cec5dff3eae42f1e1b69c5ceee24200147",
-        proved_by(*git_blobs_of("celeba_baldvsnonbald_normalised.csv")),
-    ),
-    "campaign": (
-        "fc325a82a833b972a945461ba9b9f4997e821fd71da457e36d429c7b0d75dbee",
-        proved_by(*git_blobs_of("bank-additional-full_normalised.csv")),
-    ),
-}
+def read_authors_files():
+    """All lines of published/authors_files.csv; a file appears once for each repository that holds it."""
+    with open(PUBLISHED / "authors_files.csv", newline="", encoding="utf-8") as file:
+        return [AuthorsFile(**line) for line in csv.DictReader(file)]
 
 
-def known_order(name, files, fingerprint):
-    """How well the row order is known: `proved: ...`, `inferred: ...` or the source's own.
+AUTHORS_FILES = read_authors_files()
+
+
+def git_blob_hash(size):
+    """A new SHA-1 object that gives the git blob id after it is fed a content of `size` bytes."""
+    return hashlib.sha1(b"blob %d\0" % size, usedforsecurity=False)
+
+
+def git_blob_id(content):
+    """The id that git gives a file with this content (bytes)."""
+    digest = git_blob_hash(len(content))
+    digest.update(content)
+    return digest.hexdigest()
+
+
+def file_digest(path, kind):
+    """The hex digest of a file: its SHA-256 or its git blob id."""
+    try:
+        with open(path, "rb") as file:
+            size = os.fstat(file.fileno()).st_size
+            digest = git_blob_hash(size) if kind == GIT_BLOB else hashlib.sha256()
+            while chunk := file.read(2**20):
+                digest.update(chunk)
+    except OSError as error:
+        raise DataError(f"{path} cannot be read: {error.strerror}.") from error
+    return digest.hexdigest()
+
+
+def known_order(entry, files, fingerprint):
+    """How well the row order of a DataSet's arrays is known: `proved: ...`, `inferred: ...` or the source's.
 
     It is proved if the only file is the authors' own, by its git blob id, or if a test writes these arrays as
     the authors' file.
     """
-    if len(files) == 1 and files[0].git_blob in {line.git_blob for line in AUTHORS_FILES}:
-        return proved_by(files[0].git_blob)
-    known_fingerprint, how = KNOWN_ORDERS.get(name, ("", ""))
-    return how if fingerprint == known_fingerprint else OWN_ORDER
+    git_blob = file_digest(files[0].path, GIT_BLOB)
+    if len(files) == 1 and git_blob in {line.git_blob for line in AUTHORS_FILES}:
+        return f"proved: git blob {git_blob[:12]}"
+    return entry.order if fingerprint == entry.fingerprint else OWN_ORDER
+
+
+# ---------------------------------------------------------------------------- Weka's order
+
+
+def in_authors_order(names, X, y, authors_file):
+    """X and y shuffled as Weka does it if that gives the authors' file byte for byte, else as they are."""
+    order = weka_order(len(y))
+    git_blob = git_blob_id(write_as_authors(names, X[order], y[order]))
+    is_authors = any((line.file, line.git_blob) == (authors_file, git_blob) for line in AUTHORS_FILES)
+    return (X[order], y[order]) if is_authors else (X, y)
+
+
+def write_as_authors(names, X, y):
+    """A table as one of the authors' CSV files (bytes).
+
+    Numbers have at most six decimals, `class` is the last column, lines end as on Windows.
+    """
+    cells = np.column_stack([X, y]).astype(np.float64)
+    values, places = np.unique(cells, return_inverse=True)
+    texts = np.array([f"{value:.6f}".rstrip("0").rstrip(".") for value in values], object)
+    table = pd.DataFrame(texts[places].reshape(cells.shape), columns=[*names, "class"])
+    return table.to_csv(index=False, lineterminator="\r\n").encode()
 
 
 def java_random(seed, bounds):

@@ -172,8 +172,8 @@ def contamination_count(y, rate):
     return int(np.count_nonzero(y == NORMAL) * rate / (1 - rate))
 
 
-def split_rows(X, y, protocol, seed, n_labeled, contamination, released_rows=None):
-    """The Split of one run; released_rows(rate), if given, returns the contamination of `released`."""
+def split_rows(X, y, protocol, seed, n_labeled, contamination, kept=None):
+    """The Split of one run; kept: contamination of `released` drawn before, at this rate or another."""
     if protocol == "independent":
         return split_independent(y, seed, n_labeled, contamination)
     if protocol in OUTSIDE_PROTOCOLS:
@@ -185,11 +185,11 @@ def split_rows(X, y, protocol, seed, n_labeled, contamination, released_rows=Non
         seeds = Seeds(seed, seed, seed)
     elif protocol in ("redrawn-labels", "redrawn-contamination"):
         seeds = seeds._replace(**{ONE_DRAW[protocol]: seed})
-    # other contamination is not cached in a file: for donors it takes 6 seconds in every run
-    is_kept = released_rows and seeds.contamination == RELEASED_SEED
-    extra = released_rows(contamination) if is_kept and protocol != TRAINING_COPIES else None
+    extra, n_rows = None, contamination_count(y, contamination)
     if protocol == TRAINING_COPIES:
         extra = training_copies(X, y, contamination)
+    elif seeds.contamination == RELEASED_SEED and kept is not None and len(kept) >= n_rows:
+        extra = kept[:n_rows]  # the draws are one stream, so a lower rate has the first rows of a higher one
     split = split_released(X, y, n_labeled, contamination, extra, seeds)
     return with_other_test_rows(split, y, seed) if protocol == "redrawn-split" else split
 

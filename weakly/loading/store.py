@@ -1,11 +1,12 @@
 """The prepared store: dataset/prepared/<name>/ with X.npy and y.npy, made from source files, opened by runs.
 
-X is three CSR arrays for news20. Any number of processes can memory-map them. dataset/manifest.csv records
-the sources of each.
+X is three CSR arrays for news20. Any number of processes can memory-map them. Beside them are the rows that
+contaminate U under `released`. dataset/manifest.csv records the sources of each.
 """
 
 import hashlib
 import json
+import re
 import shutil
 import sys
 import tempfile
@@ -20,34 +21,18 @@ import pandas as pd
 from scipy import sparse
 
 from weakly.errors import DataError
-from weakly.loading.encoders import check_data_set, make_demo
+from weakly.loading import registry, splits
+from weakly.loading.fetching import find_local, find_remote, is_part_only
 from weakly.loading.files import bounded_memory
-from weakly.loading.finding import data_status, find_local, find_remote, is_part_only
-from weakly.loading.registry import (
-    ADDED_SETS,
-    CLASSES,
-    DATA_SETS,
-    DEMO,
-    KNOWN_SETS,
-    OUTSIDE_SETS,
-    SEEN_SETS,
-    parse_unseen,
-)  # fmt: skip
+from weakly.loading.readers import check_data_set, make_demo
+from weakly.loading.registry import DATA_SETS, DEMO, KNOWN_SETS, OUTSIDE_SETS, parse_unseen
 from weakly.loading.row_order import OWN_ORDER, known_order
-from weakly.loading.splits import (
-    ABSENT,
-    ANOMALY,
-    NORMAL,
-    TEST_SHARE,
-    contamination_count,
-    released_contamination,
-    split_rows,
-    view_roles,
-)  # fmt: skip
+from weakly.loading.splits import ABSENT, ANOMALY, NORMAL, released_contamination, split_rows, view_roles
 from weakly.source_code import hash_of_modules
 from weakly.writing import written_whole
 
 ENCODING = 5  # increase it when an encoder's output changes, so that data is prepared again
+KEPT_RATE = 0.02  # of contamination: all tables of the paper have it, and the draws take seconds
 MANIFEST_COLUMNS = """name rows features anomalies paper_rows paper_features paper_anomaly_rate status order
     source sha256""".split()
 COUNTS = "rows features anomalies paper_rows paper_features".split()
@@ -82,36 +67,23 @@ class PreparedData:
         if view is None:
             entry = DATA_SETS[self.name]
             return entry.anomalies / (entry.rows - entry.anomalies)
-        unsw, unseen = DATA_SETS[view.source], DATA_SETS[CLASSES[view.source][view.unseen - 1]]
+        unsw, unseen = DATA_SETS[view.source], DATA_SETS[registry.CLASSES[view.source][view.unseen - 1]]
         # all of the unseen class, 20% of the normals
-        return unseen.anomalies / (TEST_SHARE * (unsw.rows - unsw.anomalies))
+        return unseen.anomalies / (splits.TEST_SHARE * (unsw.rows - unsw.anomalies))
 
     def split(self, protocol, seed, n_labeled, contamination):
         """The Split of one run; protocol `released` ignores the seed."""
-        return split_rows(self.X, self.y, protocol, seed, n_labeled, contamination, self._contamination_rows)
+        return split_rows(
+            self.X, self.y, protocol, seed, n_labeled, contamination, self._kept_contamination()
+        )
 
-    def _contamination_rows(self, rate):
-        """released_contamination, cached in a file for other processes: drawing takes 6 seconds for donors.
-
-        The file's name contains the hash of the code that drew the rows, so other code draws its own.
-        The draws are one stream, so the rows of a lower rate are the first ones of a higher rate.
-        """
-        if sparse.issparse(self.X):
-            return released_contamination(self.X, self.y, rate)
-        view = parse_unseen(self.name)
-        # the draws depend on the seen classes only
-        pool = "_of_" + "".join(map(str, view.seen)) if view else ""
-        path = self.folder / f"contamination{pool}_{hash_of_modules('weakly.loading.splits')}.npy"
-        n_rows = contamination_count(self.y, rate)
-        with suppress(DataError):  # not there yet, or damaged
-            rows = _load_array(path)
-            if rows.dtype == np.float32 and rows.shape[1:] == self.X.shape[1:] and len(rows) >= n_rows:
-                return rows[:n_rows]
-        rows = released_contamination(self.X, self.y, rate)
-        # the folder is not writable: draw again next time
-        with suppress(DataError), written_whole(path) as file:
-            np.save(file, rows)
-        return rows
+    def _kept_contamination(self):
+        """The rows that write_contamination drew; None if there are none, or other ones than it writes."""
+        with suppress(DataError):
+            rows = _load_array(contamination_path(self))
+            if rows.dtype == np.float32 and rows.shape[1:] == self.X.shape[1:]:
+                return rows
+        return None
 
 
 def load_data(name, data_dir="dataset"):
@@ -125,9 +97,8 @@ def load_data(name, data_dir="dataset"):
     if (folder / "X.npy").exists():
         X = _load_array(folder / "X.npy")
     else:
-        X = sparse.csr_matrix(
-            tuple(_load_array(folder / f"X_{part}.npy") for part in CSR_PARTS), meta["shape"]
-        )
+        parts = tuple(_load_array(folder / f"X_{part}.npy") for part in CSR_PARTS)
+        X = sparse.csr_matrix(parts, meta["shape"])
     classes = np.asarray(_load_array(folder / "y.npy"))  # 0 for normal rows, from 1 on the anomaly classes
     y = view_roles(classes, view) if view else np.where(classes > 0, ANOMALY, NORMAL)
     return PreparedData(name, X, y, meta["status"], meta["fingerprint"], meta["order"], folder)
@@ -141,6 +112,26 @@ def _load_array(path):
         raise DataError(
             f"{path} cannot be read: {error}; delete its folder and prepare the data again."
         ) from None
+
+
+def contamination_path(data):
+    """The file with the contamination of a PreparedData; other seen classes or other code draw their own."""
+    view = parse_unseen(data.name)
+    pool = "_of_" + "".join(map(str, view.seen)) if view else ""
+    return data.folder / f"contamination{pool}_{hash_of_modules('weakly.loading.splits')}.npy"
+
+
+def write_contamination(name, data_dir):
+    """Draw the contamination of a prepared set, or of each of its views, where it is not there yet."""
+    for one in (name, *registry.UNSEEN_SETS, *registry.UNSEEN_DEMO_SETS):
+        if registry.source_of(one) != name or one in ("unsw", *OUTSIDE_SETS):
+            continue
+        data = load_data(one, data_dir)
+        path = contamination_path(data)
+        if not path.exists() and not sparse.issparse(data.X):
+            # if the folder is not writable, runs draw it themselves
+            with suppress(DataError), written_whole(path) as file:
+                np.save(file, released_contamination(data.X, data.y, KEPT_RATE))
 
 
 def fingerprint_of(X, y):
@@ -194,69 +185,79 @@ def _read_meta(folder):
 def prepare(name, finder, data_dir, log):
     """Bring one data set up to date; return its status, or `missing`. DataError for a bad file."""
     folder = Path(data_dir) / "prepared" / name
-    meta = _read_meta(folder)
-    if name == DEMO:
-        return meta["status"] if meta else _prepare_demo(folder)
-    found = find_local(KNOWN_SETS[name], finder)
-    if meta and (found is None or (meta["status"] == "exact" and is_part_only(*found))):
-        return meta[
-            "status"
-        ]  # only partial files are left, or none: data prepared from the earlier ones is still good
-    found = found or find_remote(KNOWN_SETS[name], finder)
-    if found is None:
-        return "missing"
-    recipe, files = found
-    origin = {
-        "source": ";".join(file.label for file in files),
-        "sha256": ";".join(file.sha256 for file in files),
-    }
-    if meta and all(meta[key] == value for key, value in origin.items()):
-        return meta["status"]
-    X, y, about = _read_files(KNOWN_SETS[name], recipe, files, log)
-    save_data(folder, X, y, **about, **origin)
-    return about["status"]
-
-
-def where_from(name, finder, data_dir):
-    """Where `prepare` would take a data set from on this machine, as text."""
-    entry = KNOWN_SETS[name]
-    if found := find_local(entry, finder):
-        return " and ".join(str(file.path) for file in found[1])
-    if _read_meta(Path(data_dir) / "prepared" / name):
-        return "prepared before"
-    places = [url for url in finder.source_urls if finder.reaches(url)]
-    if any(
-        all(finder.reaches(*file.addresses, public=True) for file in recipe.files) for recipe in entry.recipes
-    ):
-        places.append("its public address")
-    if entry.pypi and finder.reaches(finder.pip_settings[0]):
-        places.append(f"{entry.pypi[0]} on pip's index")
-    return " or ".join(places) or f"missing; put one of these files, packed or plain, into {data_dir}/raw/"
+    status = _prepare_demo(folder) if name == DEMO else _prepare_arrays(name, finder, folder, log)
+    if status != "missing":
+        write_contamination(name, data_dir)
+    return status
 
 
 def _prepare_demo(folder):
+    if meta := _read_meta(folder):
+        return meta["status"]
     X, _, classes = make_demo()
     origin = {"source": "generated", "sha256": hashlib.sha256(X.tobytes()).hexdigest(), "order": "generated"}
     save_data(folder, X, classes, status="synthetic", **origin)
     return "synthetic"
 
 
-def _read_files(entry, recipe, files, log):
-    """X and y that a recipe makes from these files, and their status, order and fingerprint."""
-    source = " and ".join(str(file.path) for file in files)
-    log(f"Preparing {entry.name} from {source}")
-    with bounded_memory(source):
-        X, y = recipe.read(*(file.path for file in files))
-        X = check_data_set(X, y, source)
-    status = data_status(entry, recipe, files, X.shape, source)
+def _prepare_arrays(name, finder, folder, log):
+    entry, meta = KNOWN_SETS[name], _read_meta(folder)
+    local = find_local(entry, finder)
+    if meta and (local is None or (meta["status"] == "exact" and is_part_only(*local))):
+        return meta["status"]  # with partial files or none, what was prepared from earlier ones is still good
+    recipe, files = local or find_remote(entry, finder) or (None, [])
+    if recipe is None:
+        return "missing"
+    origin = {
+        "source": ";".join(file.label for file in files),
+        "sha256": ";".join(file.sha256 for file in files),
+    }
+    if meta and all(meta[key] == value for key, value in origin.items()):
+        return meta["status"]
+    log(f"Preparing {name} from {' and '.join(str(file.path) for file in files)}")
+    status = "partial" if is_part_only(recipe, files) else "exact"
+    X, y = _read_arrays(entry, recipe, files, status)
     fingerprint = fingerprint_of(X, y)
-    order = known_order(entry.name, files, fingerprint)
-    if status == "exact" and order == OWN_ORDER and entry.name in SEEN_SETS:
+    order = known_order(entry, files, fingerprint)
+    if status == "exact" and order == OWN_ORDER and name in registry.SEEN_SETS:
         log(
-            f"{entry.name}: these rows may not be in the authors' order; "
+            f"{name}: these rows may not be in the authors' order; "
             "in that case `released` draws different rows than theirs."
         )
-    return X, y, {"status": status, "order": order, "fingerprint": fingerprint}
+    save_data(folder, X, y, order, fingerprint, status=status, **origin)
+    return status
+
+
+def _read_arrays(entry, recipe, files, status):
+    """X and y that a recipe makes from these files; DataError for bad ones."""
+    source = " and ".join(str(file.path) for file in files)
+    try:
+        with bounded_memory(source):
+            X, y = recipe.read(*(file.path for file in files))
+            X = check_data_set(X, y, source)
+    except DataError:
+        raise
+    except Exception as error:  # on an untrusted table, pandas, numpy and scikit-learn raise a dozen kinds
+        # numpy counts rows from 0, and has advice for programmers behind a semicolon
+        why = re.sub(r"at row (\d+), column", lambda row: f"in row {int(row[1]) + 1}, column", str(error))
+        why = why.partition("; use ")[0].strip().rstrip(".")
+        raise DataError(f"{source} is not a table of {entry.name}: {why}.") from error
+    if status == "exact" and entry.rows and X.shape != (entry.rows, entry.features):
+        raise DataError(
+            f"{source} gives {X.shape[0]:,} rows and {X.shape[1]:,} features, "
+            f"but {entry.name} must have {entry.rows:,} and {entry.features:,} "
+            "(a part of the data belongs in dataset/raw/partial/)."
+        )
+    return X, y
+
+
+def where_from(name, finder, data_dir):
+    """Which local files `prepare` would make a data set from, as text."""
+    if local := find_local(KNOWN_SETS[name], finder):
+        return " and ".join(str(file.path) for file in local[1])
+    if _read_meta(Path(data_dir) / "prepared" / name):
+        return "prepared before"
+    return f"missing; put one of these files, packed or plain, into {data_dir}/raw/"
 
 
 def print_error(line):
@@ -279,16 +280,15 @@ def prepare_all(names, finder, data_dir="dataset", log=print_error):
 def manifest_table(data_dir):
     """One row per data set of the paper, prepared or not, and per other prepared data set."""
     rows = []
-    for name in [*DATA_SETS, DEMO, *OUTSIDE_SETS, *ADDED_SETS]:
+    for name in [*DATA_SETS, DEMO, *OUTSIDE_SETS, *registry.ADDED_SETS]:
         meta = _read_meta(Path(data_dir) / "prepared" / name) or {"status": "missing"}
         if name in OUTSIDE_SETS and meta["status"] == "missing":
             continue
         entry = DATA_SETS.get(name)
         paper = (entry.rows, entry.features, entry.anomaly_rate) if entry else (None, None, None)
-        found = (*meta.get("shape", (None, None)), meta.get("anomalies"))
-        rows.append(
-            (name, *found, *paper, *(meta.get(key) for key in ("status", "order", "source", "sha256")))
-        )
+        size = (*meta.get("shape", (None, None)), meta.get("anomalies"))
+        origin = (meta.get(key) for key in ("status", "order", "source", "sha256"))
+        rows.append((name, *size, *paper, *origin))
     return pd.DataFrame(rows, columns=MANIFEST_COLUMNS).astype(dict.fromkeys(COUNTS, "Int64"))
 
 

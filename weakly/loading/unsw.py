@@ -4,9 +4,14 @@ import numpy as np
 import pandas as pd
 
 from weakly.errors import DataError
-from weakly.loading.csv_tables import numeric_matrix, read_matrix, read_text_table, require_columns
-from weakly.loading.encoders import encode_table, scale_to_unit
-from weakly.loading.readers import read_class_csv
+from weakly.loading.readers import (
+    encode_table,
+    read_class_csv,
+    read_matrix,
+    read_text_table,
+    require_columns,
+    scale_to_unit,
+)
 
 # Levels of the nominal columns in the order of the authors' header; no single half of the data has all.
 UNSW_LEVELS = {
@@ -34,9 +39,7 @@ def read_unsw_parts(backdoor_path, anomalies_path):
     """The 93,000 normals of the authors' backdoor file, then an anomalies-only file on the same scale."""
     X, y = read_class_csv(backdoor_path, np.float64)
     anomalies = _read_anomalies(anomalies_path, X.shape[1], backdoor_path)
-    normals = X[y == 0]
-    labels = np.repeat([0, 1], [len(normals), len(anomalies)])
-    return scale_to_unit(np.concatenate([normals, anomalies])), labels
+    return _join_classes(X[y == 0], y[y == 0], [anomalies])
 
 
 def read_unsw_classes(backdoor_path, *anomalies_paths):
@@ -82,7 +85,7 @@ def _join_classes(X, y, others):
 
 
 def _read_anomalies(path, n_features, other):
-    rows, _ = read_matrix(path, header=None)
+    _, rows = read_matrix(path, header=False)
     if rows.shape[1] != n_features:
         raise DataError(f"{path} has {rows.shape[1]} columns, but {other} has {n_features} features.")
     return rows
@@ -90,15 +93,14 @@ def _read_anomalies(path, n_features, other):
 
 def read_unsw_halves(attacks, *paths):
     """Normal rows and those of some attacks, of one or both raw halves, the smaller one first."""
-    numeric = [name for name in UNSW_COLUMNS if name not in UNSW_LEVELS]
-    halves = []
+    numeric, halves = [name for name in UNSW_COLUMNS if name not in UNSW_LEVELS], []
     for path in paths:
         half = read_text_table(path, keep_default_na=False)
-        require_columns(half, [*UNSW_COLUMNS, "attack_cat"], path)
+        require_columns(half.columns, [*UNSW_COLUMNS, "attack_cat"], path)
         if len(half) not in UNSW_HALF_ROWS:
             wanted = " or ".join(f"{rows:,}" for rows in UNSW_HALF_ROWS)
             raise DataError(f"{path} has {len(half):,} rows, but a half of UNSW-NB15 has {wanted}.")
-        half[numeric] = numeric_matrix(half[numeric], path)
+        half[numeric] = half[numeric].apply(pd.to_numeric)
         halves.append(half)
     halves.sort(key=len)
     if len(halves) == 2 and len(halves[0]) == len(halves[1]):

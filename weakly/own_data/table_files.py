@@ -14,7 +14,7 @@ import stat
 from pathlib import Path
 
 from weakly.errors import DataError
-from weakly.loading.files import SIZE_LIMIT, damage_reported, guarded, guarded_text, open_zip
+from weakly.loading.files import SIZE_LIMIT, damage_reported, guarded, open_zip
 from weakly.own_data.features import MOST_COLUMNS
 
 HASHED_AT_ONCE = 2**20
@@ -83,7 +83,7 @@ class TableFile:
         """The unpacked text, read a line at a time."""
         stream, limit = self._unpacked()
         utf_8 = stream if is_utf_8(encoding) else Recoded(stream, self.path, encoding)
-        bounded = guarded_text(utf_8, self.path, limit, most_lines=math.inf, most_cells=MOST_COLUMNS)
+        bounded = guarded(utf_8, self.path, limit, MOST_COLUMNS)
         return io.TextIOWrapper(bounded, encoding="utf-8-sig", newline="")
 
     def _unpacked(self):
