@@ -34,11 +34,10 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from repen import build_repen, triplet_loss
-from weakly.training.batches import Batches, numbered_groups
-from weakly.training.detector import apply_in_chunks, draw_batches, draw_different_pairs
+from weakly.training.batches import Batches, draw_batches, draw_different_pairs, numbered_groups
+from weakly.training.detector import apply_in_chunks
 from weakly.training.keras_detector import PsiDetector
-from weakly.training.network import codes_at, encoder
+from weakly.training.network import build_triplet_network, codes_at, encoder, triplet_loss
 
 FILTERED_FROM = 0.5  # share of the hash tables in which a potential anomaly collides with a labelled one
 LEAST_KEPT = 0.5  # share of U that always remains
@@ -114,7 +113,7 @@ class PUMAD(PsiDetector):
     hash_bits: int = 16
 
     def build(self, n_features, seed):
-        return build_repen(n_features, self.hidden_units, self.l2, seed)
+        return build_triplet_network(n_features, self.hidden_units, self.l2, seed)
 
     def loss(self, margins, distances):
         return triplet_loss(margins, *distances)
@@ -134,7 +133,6 @@ class PUMAD(PsiDetector):
                 f"not {self.hash_tables} and {self.hash_bits}"
             )
         shares = collision_shares(X, unlabeled, anomalies, self.hash_tables, self.hash_bits, rng)
-        shares[np.isin(unlabeled, self._known_normal)] = 0  # so that they are kept
         normals = reliable_normals(unlabeled, shares, rng)
         super()._fit(X, normals, anomalies, rng)
         self.normal_mean_, self.anomaly_mean_ = (

@@ -552,8 +552,9 @@ class Sum:
     def __init__(self, **_):
         pass
 
-    def fit(self, X, y, normal=None):
+    def fit(self, X, y):
         assert np.isfinite(X).all() and len(X) == len(y)
+        self.decision_scores_ = self.decision_function(X)
         return self
 
     def decision_function(self, X):
@@ -707,10 +708,10 @@ def test_damaged_models(folder, models, method, edits):
 @given(st.sampled_from(MODELS), st.data())
 def test_forged_descriptions_of_models(folder, models, method, data):
     with zipfile.ZipFile(io.BytesIO(models[method])) as archive:
-        contents = json.loads(archive.read("format.json"))
+        contents = json.loads(archive.read("schema.json"))
     for _ in range(data.draw(st.integers(1, 2))):
         contents = put(contents, data.draw(st.sampled_from(list(paths_of(contents)))), data.draw(NASTY_JSON))
-    score_with(folder, "forged model", repacked(models[method], {"format.json": json.dumps(contents)}))
+    score_with(folder, "forged model", repacked(models[method], {"schema.json": json.dumps(contents)}))
 
 
 @tries(100)
@@ -747,7 +748,7 @@ def with_number(array, place, number):
 def test_descriptions_that_are_no_json_or_too_deep(folder, models, text):
     assert (
         score_with(
-            folder, "forged model", repacked(models["prenet"], {"format.json": text.encode("latin-1")})
+            folder, "forged model", repacked(models["prenet"], {"schema.json": text.encode("latin-1")})
         )
         == 2
     )

@@ -5,7 +5,6 @@ import pytest
 
 from prenet import PReNet
 from weakly.training.loop import Trainer
-from weakly.training.network import state_of
 
 N_EPOCHS, N_STEPS = 8, 5
 
@@ -18,7 +17,7 @@ def kept():
     batches = detector.sample_batches(
         rows, np.arange(5, 400), anomalies, N_EPOCHS * N_STEPS, np.random.default_rng(0)
     )
-    start = state_of(detector.build(8, seed=1))
+    start = detector.build(8, seed=1).get_state()
     fits = {}
     for keeps in ("best", "last", "every"):
         trainer = Trainer(detector.build(8, seed=1), detector.loss, detector.optimizer(), keeps)

@@ -19,9 +19,9 @@ from prenet import PReNet
 from weakly.methods import make_detector, method_group
 from weakly.training import keras_detector
 from weakly.training.detector import Detector
+from weakly.training.input_checks import UnscaledFeaturesWarning
 from weakly.training.keras_detector import KerasDetector
 from weakly.training.loop import TrainingDiverged
-from weakly.training.scaling import UnscaledFeaturesWarning
 from weakly.training.sparse_loop import SparseTrainer
 
 SMALL = {"epochs": 3, "batches_per_epoch": 2, "batch_size": 16}

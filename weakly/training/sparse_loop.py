@@ -32,19 +32,20 @@ MERGE_EPOCHS = 10  # how often, in epochs, weights that have become equal are me
 
 
 class SparseTrainer:
-    """A model, its loss and its optimiser, like loop.Trainer, for CSR rows.
+    """A Network, its loss and its optimiser, like loop.Trainer, for CSR rows.
 
-    The model may have been built for any number of columns, because its own first kernel is not used.
+    The network may have been built for any number of columns, because its own first kernel is not used.
     """
 
-    def __init__(self, model, loss, optimizer):
-        self.model = model
+    def __init__(self, network, loss, optimizer):
+        self.network = network
         self.loss = loss
         self.optimizer = optimizer
-        self._psi, self._eta = model.get_layer("psi"), model.get_layer("eta")
-        kernel = first_kernel(self._psi)
+        kernel = first_kernel(network.psi)
         self._l2 = float(kernel.regularizer.l2) if kernel.regularizer else 0.0
-        self._others = [variable for variable in model.trainable_variables if variable is not kernel]
+        self._others = [
+            variable for variable in network.collected("trainable_variables") if variable is not kernel
+        ]
         self._rmsprop = functools.partial(
             rmsprop_step,
             learning_rate=float(optimizer.learning_rate),
@@ -57,13 +58,13 @@ class SparseTrainer:
     def fit(self, rows, anomalies, batches, n_epochs, initial_state, constants=()):
         """Train from initial_state; return the best epoch's weights and the mean loss of every epoch.
 
-        rows: (n, D) CSR; initial_state: state_of a model for D columns; all else as in Trainer.fit.
+        rows: (n, D) CSR; initial_state: get_state() of a network for D columns; all else as in Trainer.fit.
         """
         used, distinct = numbered_among_used(batches.distinct_rows(anomalies))
         columns, rows = without_empty_columns(rows[used])
         targets = tf.constant(batches.targets, rows.dtype)
         constants = [tf.constant(value, rows.dtype) for value in constants]
-        for variable, value in zip(self.model.variables[1:], initial_state[1:], strict=True):
+        for variable, value in zip(self.network.collected("variables")[1:], initial_state[1:], strict=True):
             variable.assign(value)
         kernel = Kernel(initial_state[0], columns, self._rmsprop)
         others = [
@@ -81,7 +82,7 @@ class SparseTrainer:
             check_loss(loss, epoch, n_epochs, rows)
             if not losses or loss < min(losses):
                 kernel.keep()
-                best_others = self.model.get_weights()[1:]
+                best_others = self.network.get_weights()[1:]
             losses.append(loss)
             logger.info("epoch %d of %d: mean loss %.4g", epoch + 1, n_epochs, loss)
             if (epoch + 1) % MERGE_EPOCHS == 0:
@@ -119,10 +120,10 @@ class SparseTrainer:
         with tf.GradientTape() as tape:
             tape.watch(products)
             codes = [
-                finish_psi(self._psi, tf.gather(products, places[i]), training=True)
+                finish_psi(self.network.psi, tf.gather(products, places[i]), training=True)
                 for i in range(places.shape[0])
             ]
-            outputs = self._eta(codes if len(codes) > 1 else codes[0], training=True)
+            outputs = self.network.eta(codes if len(codes) > 1 else codes[0], training=True)
             penalties = [variable.regularizer(variable) for variable in self._others if variable.regularizer]
             loss = self.loss(targets, outputs, *constants) + sum(penalties)
         gradients = tape.gradient(loss, [products, *self._others])
