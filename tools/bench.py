@@ -77,17 +77,19 @@ def fit_plain(detector, rows, unlabeled, anomalies, n_epochs, clock="wall"):
 
     Returns their mean losses, the seconds to the end of the first epoch, and those of each later one.
     """
-    from keras.callbacks import LambdaCallback  # imports TensorFlow
+    import keras  # imports TensorFlow
 
     start = CLOCKS[clock]()
     rng = np.random.default_rng(detector.random_state)
-    model = detector.initial_model(rows, unlabeled, anomalies, seed=int(rng.integers(2**31)))
+    network = detector.initial_network(rows, unlabeled, anomalies, seed=int(rng.integers(2**31)))
     drawn = detector.sample_batches(
         rows, unlabeled, anomalies, detector.epochs * detector.batches_per_epoch, rng
     )
     constants = [
-        np.float32(value) for value in detector.loss_constants(rows, unlabeled, anomalies, model, rng)
+        np.float32(value) for value in detector.loss_constants(rows, unlabeled, anomalies, network, rng)
     ]
+    instances = tuple(keras.Input((rows.shape[1],)) for _ in drawn.layout)
+    model = keras.Model(instances, network(*instances))
     model.compile(
         optimizer=detector.optimizer(),
         loss=lambda targets, outputs: detector.loss(targets, outputs, *constants),
@@ -96,10 +98,12 @@ def fit_plain(detector, rows, unlabeled, anomalies, n_epochs, clock="wall"):
     def batches():
         for positions in np.hstack([drawn.unlabeled, anomalies[drawn.anomalies]]):
             inputs = tuple(rows[positions[places]] for places in drawn.layout)
-            yield inputs if len(inputs) > 1 else inputs[0], drawn.targets.astype(np.float32)
+            yield inputs, drawn.targets.astype(np.float32)
 
     ends = []
-    stopwatch = LambdaCallback(on_epoch_end=lambda epoch, logs: ends.append(CLOCKS[clock]() - start))
+    stopwatch = keras.callbacks.LambdaCallback(
+        on_epoch_end=lambda epoch, logs: ends.append(CLOCKS[clock]() - start)
+    )
     history = model.fit(
         batches(),
         epochs=n_epochs,

@@ -38,7 +38,7 @@ from weakly.loading.options import add_data_arguments, data_set_names, make_find
 from weakly.loading.store import load_data, prepare_all
 from weakly.training.detector import apply_in_chunks
 from weakly.training.network import keras
-from weakly.training.trees import binary_columns, without_zeros
+from weakly.training.trees import binary_columns, zeros_as_missing
 from weakly.writing import written_whole
 from xgbod import FOREST_TREES, KERNEL_ROWS, XGBOD, distinct_rows, mean_and_scale
 
@@ -80,7 +80,7 @@ def xgbod_parts(rows, labels, X_test):
         ),
         "boosting": (
             lambda: XGBClassifier(**settings).fit(columns, labels),
-            lambda: XGBClassifier(**settings).fit(without_zeros(columns, binary_columns(columns)), labels),
+            lambda: XGBClassifier(**settings).fit(zeros_as_missing(columns, binary_columns(columns)), labels),
         ),
     }
     parts = {name: tuple(seconds(work)[0] for work in pair) for name, pair in works.items()}

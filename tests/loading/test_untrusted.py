@@ -714,34 +714,6 @@ def test_forged_descriptions_of_models(folder, models, method, data):
     score_with(folder, "forged model", repacked(models[method], {"schema.json": json.dumps(contents)}))
 
 
-@tries(100)
-@given(st.sampled_from(MODELS), st.data())
-def test_forged_arrays_of_models(folder, models, method, data):
-    with zipfile.ZipFile(io.BytesIO(models[method])) as archive:
-        names = [name for name in archive.namelist() if name.endswith(".npy")]
-        array = np.load(io.BytesIO(archive.read(name := data.draw(st.sampled_from(names)))))
-    shape = array.shape
-    same_shape = st.sampled_from([np.nan, np.inf, 1e38, -1e30, 0.0, 7e307]).map(
-        lambda value: npy(np.full(shape, value))
-    )
-    wider = st.integers(0, 2).map(
-        lambda axis: npy(np.ones([size + (place == axis) for place, size in enumerate(shape)], np.float32))
-    )
-    # of its own kind: trees with other children, features and sizes
-    numbers = st.sampled_from([-(2**31), -2, -1, 0, 1, 7, 22, 100, 2**31 - 1])
-    in_place = st.tuples(PLACE, numbers).map(lambda edit: npy(with_number(array, *edit)))
-    forged = data.draw(ARRAYS | same_shape | wider | in_place)
-    score_with(folder, "forged model", repacked(models[method], {name: forged}))
-
-
-def with_number(array, place, number):
-    """An array with another number somewhere."""
-    other = array.copy()
-    if other.size:
-        other.flat[int(place * other.size)] = number
-    return other
-
-
 @pytest.mark.parametrize(
     "text", ["[" * 100_000, '{"a":' * 100_000, "1" * 100_000, "{}", "\xff", '{"format": NaN}']
 )

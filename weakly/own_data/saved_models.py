@@ -5,8 +5,8 @@
 
 Loading a file executes nothing that is in it: skops makes only objects of types that it knows to be harmless,
 and of those that TRUSTED names. Networks and linear models are plain numbers, which need neither TensorFlow
-nor XGBoost or CatBoost. Trees are read by their own libraries, which do not check every number: a forged file
-of trees may crash the program.
+nor XGBoost or CatBoost. The libraries do not check every number of a tree or an encoder, so a forged file may
+still crash the program.
 """
 
 import io
