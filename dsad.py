@@ -38,6 +38,7 @@ import numpy as np
 
 from weakly.training.batches import sample_balanced, sample_unlabeled
 from weakly.training.detector import apply_in_chunks
+from weakly.training.input_checks import require_at_least, require_one_of
 from weakly.training.keras_detector import PsiDetector
 from weakly.training.network import (
     HiddenUnits,
@@ -183,14 +184,8 @@ class DSAD(PsiDetector):
         return sample_balanced(unlabeled, len(anomalies), n_batches, self.batch_size, rng)
 
     def _fit(self, X, unlabeled, anomalies, rng):
-        choices_of = {"distance": DISTANCES, "anomaly_term": ANOMALY_TERMS, "code_layer": CODE_LAYERS}
-        for name, choices in choices_of.items():
-            if getattr(self, name) not in choices:
-                raise ValueError(f"{name} must be one of {', '.join(choices)}, not {getattr(self, name)!r}")
-        if self.batch_size < 2 or self.eta < 0:
-            raise ValueError(
-                f"batch_size must be at least 2 and eta at least 0, not {self.batch_size} and {self.eta}"
-            )
+        require_one_of(self, distance=DISTANCES, anomaly_term=ANOMALY_TERMS, code_layer=CODE_LAYERS)
+        require_at_least(self, batch_size=2, eta=0)
         super()._fit(X, unlabeled, anomalies, rng)
         looked_at = [
             rng.choice(rows, min(len(rows), COLLAPSE_ROWS), replace=False) for rows in (unlabeled, anomalies)

@@ -43,6 +43,7 @@ import numpy as np
 
 from weakly.training.batches import sample_balanced, sample_unlabeled
 from weakly.training.detector import apply_in_chunks
+from weakly.training.input_checks import require_at_least, require_one_of
 from weakly.training.keras_detector import KerasDetector
 from weakly.training.network import Network, keras, seed_generator, tf
 
@@ -228,19 +229,13 @@ class FEAWAD(KerasDetector):
         return sample_balanced(unlabeled, len(anomalies), n_batches, self.batch_size, rng)
 
     def _fit(self, X, unlabeled, anomalies, rng):
-        for name, choices in (("residual_term", RESIDUAL_TERMS), ("optimizer_name", OPTIMIZERS)):
-            if getattr(self, name) not in choices:
-                raise ValueError(f"{name} must be one of {', '.join(choices)}, not {getattr(self, name)!r}")
+        require_one_of(self, residual_term=RESIDUAL_TERMS, optimizer_name=OPTIMIZERS)
+        require_at_least(self, pretraining_epochs=1, batch_size=2)
         for name in ("encoder", "scorer"):
             sizes = getattr(self, name)
             # a list cannot be the key of a compiled graph
             if not (isinstance(sizes, tuple) and sizes and min(sizes) >= 1):
                 raise ValueError(f"{name} must be a tuple of layer sizes of at least 1, not {sizes!r}")
-        if self.pretraining_epochs < 1 or self.batch_size < 2:
-            raise ValueError(
-                "pretraining_epochs must be at least 1 and batch_size at least 2, "
-                f"not {self.pretraining_epochs} and {self.batch_size}"
-            )
         super()._fit(X, unlabeled, anomalies, rng)
 
     def _score(self, X):

@@ -38,6 +38,7 @@ import numpy as np
 
 from weakly.training.batches import Batches, batches_of_rows, draw_batches, numbered_groups
 from weakly.training.detector import apply_in_chunks
+from weakly.training.input_checks import require_one_of
 from weakly.training.keras_detector import PsiDetector
 from weakly.training.network import (
     HiddenUnits,
@@ -202,8 +203,7 @@ class CFSNet(FSNet):
         return super().sample_batches(X, unlabeled, anomalies, n_batches, rng)
 
     def _fit(self, X, unlabeled, anomalies, rng):
-        if self.episodes not in EPISODES:
-            raise ValueError(f"episodes must be one of {', '.join(EPISODES)}, not {self.episodes!r}")
+        require_one_of(self, episodes=EPISODES)
         super()._fit(X, unlabeled, anomalies, rng)
 
 

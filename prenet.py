@@ -51,6 +51,7 @@ from weakly.training.batches import (
     sample_balanced,
 )
 from weakly.training.detector import Rows, apply_in_chunks
+from weakly.training.input_checks import require_at_least, require_one_of
 from weakly.training.keras_detector import PsiDetector
 from weakly.training.network import (
     HiddenUnits,
@@ -197,17 +198,10 @@ class PReNet(PsiDetector):
         return batches
 
     def _fit(self, X, unlabeled, anomalies, rng):
-        if self.pair_order not in PAIR_ORDERS:
-            raise ValueError(f"pair_order must be one of {', '.join(PAIR_ORDERS)}, not {self.pair_order!r}")
-        if self.variant not in (None, *VARIANTS):
-            raise ValueError(f"variant must be None or one of {', '.join(VARIANTS)}, not {self.variant!r}")
+        require_one_of(self, pair_order=PAIR_ORDERS, variant=(None, *VARIANTS))
+        require_at_least(self, batch_size=4, ensemble_size=1)
         if self.variant == "A2H" and isinstance(self.hidden_units, tuple):
             raise ValueError("A2H adds layers in front of a single one: hidden_units must be a number")
-        if self.batch_size < 4 or self.ensemble_size < 1:
-            raise ValueError(
-                f"batch_size must be at least 4 and ensemble_size at least 1, "
-                f"not {self.batch_size} and {self.ensemble_size}"
-            )
         super()._fit(X, unlabeled, anomalies, rng)
         if self.variant == "iPReNet":
             return

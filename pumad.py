@@ -36,6 +36,7 @@ import numpy as np
 
 from weakly.training.batches import Batches, draw_batches, draw_different_pairs, numbered_groups
 from weakly.training.detector import apply_in_chunks
+from weakly.training.input_checks import require_at_least, require_one_of
 from weakly.training.keras_detector import PsiDetector
 from weakly.training.network import build_triplet_network, codes_at, encoder, triplet_loss
 
@@ -123,15 +124,8 @@ class PUMAD(PsiDetector):
         return sample_pu_triplets(unlabeled, len(anomalies), n_batches, self.batch_size, self.margin, rng)
 
     def _fit(self, X, unlabeled, anomalies, rng):
-        if self.batch_size < 2 or self.margin <= 0:
-            raise ValueError(
-                f"batch_size must be at least 2 and margin above 0, not {self.batch_size} and {self.margin}"
-            )
-        if self.hash_tables < 1 or not 1 <= self.hash_bits <= 20:
-            raise ValueError(
-                f"hash_tables must be at least 1 and hash_bits 1 to 20, "
-                f"not {self.hash_tables} and {self.hash_bits}"
-            )
+        require_at_least(self, batch_size=2, hash_tables=1)
+        require_one_of(self, hash_bits=range(1, 21))
         shares = collision_shares(X, unlabeled, anomalies, self.hash_tables, self.hash_bits, rng)
         normals = reliable_normals(unlabeled, shares, rng)
         super()._fit(X, normals, anomalies, rng)

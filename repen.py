@@ -43,6 +43,7 @@ import numpy as np
 
 from weakly.training.batches import Batches, draw_batches
 from weakly.training.detector import apply_in_chunks
+from weakly.training.input_checks import require_at_least, require_one_of
 from weakly.training.keras_detector import PsiDetector
 from weakly.training.network import build_triplet_network, encoder, keras, triplet_loss
 
@@ -177,15 +178,10 @@ class REPEN(PsiDetector):
         )
 
     def _fit(self, X, unlabeled, anomalies, rng):
-        if self.optimizer_name not in LEARNING_RATES:
-            raise ValueError(
-                f"optimizer_name must be one of {', '.join(LEARNING_RATES)}, not {self.optimizer_name!r}"
-            )
-        if self.batch_size < 2 or len(unlabeled) < 2:
-            raise ValueError(
-                "REPEN needs batches and unlabelled data of at least 2 rows, "
-                f"not {self.batch_size} and {len(unlabeled)}"
-            )
+        require_one_of(self, optimizer_name=LEARNING_RATES)
+        require_at_least(self, batch_size=2)
+        if len(unlabeled) < 2:
+            raise ValueError("REPEN needs at least 2 unlabelled rows, not 1")
         super()._fit(X, unlabeled, anomalies, rng)
         positions = draw_references(unlabeled, rng)
         codes = encoder(self.weights_)(X[positions.ravel()])

@@ -37,6 +37,7 @@ import pandas as pd
 from sklearn.metrics.pairwise import rbf_kernel
 
 from weakly.training.detector import Detector, apply_in_chunks
+from weakly.training.input_checks import require_at_least
 from weakly.training.trees import (
     average_path_lengths,
     binary_columns,
@@ -95,9 +96,7 @@ class XGBOD(Detector):
         from sklearn.ensemble import IsolationForest
         from xgboost import XGBClassifier
 
-        for name in ("svm_rows", "n_estimators", "max_depth"):
-            if getattr(self, name) < 1:
-                raise ValueError(f"{name} must be at least 1, not {getattr(self, name)}")
+        require_at_least(self, svm_rows=1, n_estimators=1, max_depth=1)
         rows = X[np.concatenate([unlabeled, anomalies])]
         labels = np.repeat([0, 1], [len(unlabeled), len(anomalies)])
         self.mean_, self.scale_ = mean_and_scale(rows)

@@ -13,7 +13,7 @@ from sklearn.metrics import average_precision_score
 from sklearn.model_selection import StratifiedKFold, cross_val_predict
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import MinMaxScaler, StandardScaler
-from toys import two_clusters
+from toys import not_compiled, two_clusters
 
 from iforest_baseline import IForest
 from prenet import PReNet
@@ -22,19 +22,14 @@ from weakly.methods import make_detector
 from weakly.running.runs_file import describe_settings
 from weakly.training import keras_detector
 from weakly.training.input_checks import UnscaledFeaturesWarning
-from weakly.training.network import tf
 
 SMALL = {"epochs": 1, "batches_per_epoch": 1, "batch_size": 8}
 
 
 @pytest.fixture(autouse=True, scope="module")
-def not_compiled():
-    """The same steps, not compiled, which takes longer than the few there are here."""
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("weakly.training.loop.product", lambda rows, kernel: rows @ kernel)
-        tf.config.run_functions_eagerly(True)
+def few_steps_not_compiled():
+    with not_compiled():
         yield
-    tf.config.run_functions_eagerly(False)
     keras_detector._compiled_trainer.cache_clear()  # nothing of this for the tests of other files
 
 
@@ -195,14 +190,6 @@ def test_scaled_features_trees_and_runs_give_no_warning():
 
 
 # ---------------------------------------------------------------------------- what is refused
-
-
-@pytest.mark.parametrize("name", ["prenet", "trm", "iprenet", "repen", "pumad"])
-@pytest.mark.parametrize("margin", [-1, 0, np.nan])
-def test_margins_that_turn_the_scores_round_are_refused(name, margin):
-    X, _, known = two_clusters()
-    with pytest.raises(ValueError, match="margin"):
-        make_detector(name, margin=margin, **SMALL).fit(X, known)
 
 
 class Frame:

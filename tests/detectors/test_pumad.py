@@ -113,9 +113,6 @@ def test_triplets_from_very_few_rows():
     assert batches.unlabeled.shape == (2, 384) and (batches.anomalies == 0).all()
 
 
-# ---------------------------------------------------------------------------- network and loss (REPEN's)
-
-
 # ---------------------------------------------------------------------------- the detector
 
 
@@ -131,19 +128,3 @@ def test_score_is_the_difference_of_mean_squared_distances_but_for_a_constant(un
     by_definition = distances[:, normals].mean(axis=1) - distances[:, known == 1].mean(axis=1)
     offsets = detector.decision_function(X) - by_definition
     assert by_definition.std() > 0.1 and offsets.std() < 1e-5
-
-
-@pytest.mark.parametrize(
-    "settings, message",
-    [
-        ({"batch_size": 1}, "batch_size must be at least 2"),
-        ({"margin": 0}, "margin above 0"),
-        ({"hash_tables": 0}, "hash_tables must be at least 1"),
-        ({"hash_bits": 21}, "hash_bits 1 to 20"),
-        ({"epochs": 0}, "epochs must be at least 1"),
-    ],
-)
-def test_settings_that_cannot_work_are_refused(settings, message):
-    X, _, known = two_clusters()
-    with pytest.raises(ValueError, match=message):
-        PUMAD(**settings).fit(X, known)

@@ -234,19 +234,3 @@ def test_scores_are_lesinn_of_the_codes(uncompiled):
     np.testing.assert_allclose(
         detector.decision_function(X), distances.min(axis=2).mean(axis=1), rtol=1e-4, atol=1e-5
     )
-
-
-@pytest.mark.parametrize(
-    "detector, n_unlabeled, message",
-    [
-        (REPEN(optimizer_name="sgd"), 640, "adadelta, rmsprop, not 'sgd'"),
-        (REPEN(batch_size=1), 640, "at least 2 rows, not 1 and 640"),
-        (REPEN(), 1, "at least 2 rows, not 256 and 1"),
-        (REPEN(epochs=0), 640, "epochs must be at least 1"),
-    ],
-)
-def test_settings_that_cannot_work_are_refused(detector, n_unlabeled, message):
-    X, _, known = two_clusters()
-    kept = np.concatenate([np.flatnonzero(known == 1), np.flatnonzero(known == 0)[:n_unlabeled]])
-    with pytest.raises(ValueError, match=message):
-        detector.fit(X[kept], known[kept])

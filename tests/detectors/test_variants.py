@@ -11,7 +11,6 @@ from weakly.beyond.interpretations import PReNetSmallLayers
 from weakly.methods import make_detector
 from weakly.training import keras_detector
 from weakly.training.loop import Trainer
-from weakly.training.network import tf
 
 FEW_STEPS = {"epochs": 2, "batches_per_epoch": 5, "batch_size": 32}
 PAIRWISE = [variant for variant in VARIANTS if variant != "iPReNet"]
@@ -36,14 +35,6 @@ def test_orders_two_clusters(variant):
     assert roc_auc_score(truth_new, detector.decision_function(X_new)) > 0.97
 
 
-def test_unknown_variant_is_refused():
-    X, _, known = two_clusters()
-    with pytest.raises(
-        ValueError, match="variant must be None or one of TRM, iPReNet, LDM, A2H, NPR, not 'trm'"
-    ):
-        PReNet(variant="trm").fit(X, known)
-
-
 # ---------------------------------------------------------------------------- labels and batches
 
 
@@ -60,10 +51,6 @@ def test_labels_of_pairs(variant, labels):
     np.testing.assert_array_equal(batches.targets, np.repeat(labels, [4, 2, 2]))
     np.testing.assert_array_equal(batches.layout, batches_of(None).layout)
     np.testing.assert_array_equal(batches.unlabeled, batches_of(None).unlabeled)
-
-
-def test_margin_scales_the_merged_label():
-    np.testing.assert_array_equal(batches_of("TRM", margin=0.5).targets, [0, 0, 0, 0, 0.5, 0.5, 0.5, 0.5])
 
 
 @pytest.mark.parametrize("name, labels", [("trm-2m", [0, 8, 8]), ("iprenet-2m", [0, 8])])
@@ -238,30 +225,6 @@ def test_dropout_is_off_in_scoring(uncompiled):
 
 
 # ---------------------------------------------------------------------------- compiled graphs
-
-
-class ReadsItsMargin(PReNet):
-    """A loss that is free to read any parameter."""
-
-    def loss(self, ordinal_labels, scores):
-        return super().loss(ordinal_labels, scores) + self.margin * tf.reduce_mean(scores**2)
-
-
-class KnowsTheMargin(PReNet):
-    """The same loss, with the margin of one test written out."""
-
-    def loss(self, ordinal_labels, scores):
-        return super().loss(ordinal_labels, scores) + 0.25 * tf.reduce_mean(scores**2)
-
-
-def test_a_loss_may_read_any_parameter():
-    X, _, known = two_clusters()
-    first = ReadsItsMargin(epochs=3, margin=4.0).fit(X, known)
-    second, expected = (
-        kind(epochs=3, margin=0.25).fit(X, known) for kind in (ReadsItsMargin, KnowsTheMargin)
-    )
-    assert second.losses_ == expected.losses_ != first.losses_
-    np.testing.assert_array_equal(second.decision_function(X), expected.decision_function(X))
 
 
 def test_fits_are_the_same_whatever_was_fitted_before():

@@ -12,7 +12,7 @@ from weakly.methods import make_detector
 from weakly.training.batches import Batches, numbered_groups
 from weakly.training.loop import product
 from weakly.training.network import encoder, finish_psi, first_kernel, gradients_by_rows, keras, tf
-from weakly.training.sparse_loop import distinct_pairs, without_empty_columns
+from weakly.training.sparse_loop import without_empty_columns
 
 NETWORKS = {
     "hidden layer": PReNet(),
@@ -123,9 +123,3 @@ def test_distinct_rows_stand_where_the_layout_says(positions, n_shared):
 
 def test_numbered_groups():
     assert [group.tolist() for group in numbered_groups(2, 0, 3)] == [[0, 1], [], [2, 3, 4]]
-
-
-def test_distinct_pairs():
-    first, second, numbers = distinct_pairs(np.float32([0.5, -1, 0.5, 0.5]), np.float32([2, 3, 1, 2]))
-    assert (first.tolist(), second.tolist(), numbers.tolist()) == ([-1, 0.5, 0.5], [3, 1, 2], [2, 0, 1, 2])
-    assert first.dtype == np.float32

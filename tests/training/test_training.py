@@ -2,15 +2,14 @@
 
 import numpy as np
 import pytest
-from sklearn.exceptions import NotFittedError
 
 from devnet import DevNet
 from prenet import PReNet
 from weakly.beyond.interpretations import PReNetSmallLayers
 from weakly.training import keras_detector, loop
 from weakly.training.batches import Batches
-from weakly.training.loop import Trainer, TrainingDiverged, rmsprop
-from weakly.training.network import Network, keras, tf
+from weakly.training.loop import Trainer, rmsprop
+from weakly.training.network import keras, tf
 
 
 def toy_rows(n=400, n_features=8, seed=0):
@@ -138,43 +137,6 @@ def test_l2_is_on_the_hidden_kernel_only(detector):
     kernel = model.psi.get_weights()[0]
     (penalty,) = model.collected("losses")
     assert float(penalty) == pytest.approx(0.01 * np.sum(kernel**2), rel=1e-5)
-
-
-def test_a_diverging_fit_says_so():
-    X, y = toy_rows(), np.repeat([0, 1], [390, 10])
-    X[:, 0] = 3e38
-    with pytest.raises(TrainingDiverged, match=r"epoch 1 of 50: are the features scaled"):
-        PReNet().fit(X, y)
-
-
-def test_a_failed_fit_leaves_no_detector_behind():
-    X, y = toy_rows(), np.repeat([0, 1], [390, 10])
-    detector = DevNet()
-    with pytest.raises(TrainingDiverged):
-        detector.fit(X * 1e38, y)
-    with pytest.raises(NotFittedError):
-        detector.decision_function(X)
-
-
-def test_dropout_is_on_in_training():
-    """With half of psi's codes dropped, the loss of equal batches and weights is another one."""
-
-    def losses(rate):
-        instance, code = keras.Input((8,)), keras.Input((4,))
-        hidden = keras.layers.Dense(4, "relu")(instance)
-        psi = keras.Model(instance, keras.layers.Dropout(rate, seed=0)(hidden))
-        model = Network(psi, keras.Model(code, keras.layers.Dense(1)(code)[:, 0]), has_dropout=True)
-        trainer = Trainer(
-            model, lambda targets, outputs: tf.reduce_mean(tf.abs(targets - outputs)), rmsprop(1e-3)
-        )
-        batches = DevNet(batch_size=16).sample_batches(
-            None, np.arange(5, 400), np.arange(5), 4, np.random.default_rng(0)
-        )
-        model.set_weights([np.full_like(values, 0.3) for values in model.get_weights()])
-        return trainer.fit(toy_rows(), np.arange(5), batches, 2, model.get_state())[1]
-
-    assert losses(0.0) == losses(0.0)
-    assert losses(0.5)[0] != losses(0.0)[0]
 
 
 def test_fits_of_one_network_share_one_compilation():

@@ -40,7 +40,7 @@ from sklearn.exceptions import NotFittedError
 from sklearn.utils import ClassifierTags
 from sklearn.utils.validation import check_is_fitted
 
-from weakly.training.explaining import first_features, gradient_parts, medians, occluded_parts
+from weakly.training.explaining import first_features, occluded_parts
 from weakly.training.input_checks import check_contamination, checked_labels, checked_rows, warn_if_unscaled
 
 # How much is scored at a time: this limits memory, and intermediate results stay in the cache.
@@ -93,7 +93,7 @@ class Detector(BaseEstimator):
             )
         self.decision_scores_ = scores
         if not sparse.issparse(X):
-            self.typical_ = medians(X)
+            self.typical_ = np.array([np.median(column) for column in X.T], np.float32)  # X is not copied
         return self._set_offset(scores[y == 0], self.contamination)
 
     def fit_rows(self: SomeDetector, X: Rows, unlabeled: np.ndarray, anomalies: np.ndarray) -> SomeDetector:
@@ -199,7 +199,7 @@ class Detector(BaseEstimator):
         starts, gradients = first_features(widths, X.shape[1]), self._gradients(X)
         if gradients is None:
             return occluded_parts(self._finite_scores, X, typical, widths)
-        return gradient_parts(X, typical, gradients, starts)
+        return np.add.reduceat((X - typical) * gradients, starts, axis=1)
 
     def _gradients(self, X):
         """The gradients (n, D) of a linear or piecewise linear score; None for any other."""

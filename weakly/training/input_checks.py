@@ -1,4 +1,4 @@
-"""The checks of what a user gives to a detector: rows, labels, contamination, and features far from 0-1."""
+"""The checks of what a user gives to a detector: rows, labels, parameters, and features far from 0-1."""
 
 import warnings
 from typing import Any
@@ -61,6 +61,21 @@ def checked_labels(y: Any, n_rows: int) -> np.ndarray:
     if not np.isin(y, (0, 1)).all():
         raise ValueError("y must hold only 1 (labelled anomaly) and 0 (unlabelled)")
     return y
+
+
+def require_at_least(detector: Any, **lowest: float) -> None:
+    """ValueError unless these parameters are numbers from these on."""
+    for name, least in lowest.items():
+        if not getattr(detector, name) >= least:
+            raise ValueError(f"{name} must be at least {least}, not {getattr(detector, name)}")
+
+
+def require_one_of(detector: Any, **choices: Any) -> None:
+    """ValueError unless each of these parameters has one of its choices."""
+    for name, known in choices.items():
+        if getattr(detector, name) not in known:
+            listed = ", ".join(map(str, known))
+            raise ValueError(f"{name} must be one of {listed}, not {getattr(detector, name)!r}")
 
 
 def check_contamination(share: float) -> None:

@@ -35,8 +35,8 @@ from weakly.training.network import (
 class KerasDetector(Detector):
     """A detector with a network. Subclasses have the parameters below, and build, loss and sample_batches.
 
-    One compiled graph serves all seeds: it is made by a detector that gets every parameter but random_state.
-    So build takes its seed as an argument, and a detector scores without model_.
+    One compiled graph serves all seeds: it is made by a detector that gets every parameter but random_state,
+    and build takes its seed as an argument. A detector that can be saved scores without model_.
     """
 
     learning_rate: float

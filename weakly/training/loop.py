@@ -17,7 +17,7 @@ import os
 
 import numpy as np
 
-from weakly.training.network import finish_psi, first_kernel, is_chain, keras, tf
+from weakly.training.network import finish_psi, first_kernel, keras, tf
 
 # isort: split
 from tensorflow.compiler.tf2xla.python.xla import optimization_barrier  # not in TensorFlow's public interface
@@ -169,8 +169,8 @@ def check_loss(loss, epoch, n_epochs, rows):
 
 
 def encode_rows(psi, rows):
-    """psi(x) of a batch's rows in training; a chain of layers uses the fast product with the first kernel."""
-    if is_chain(psi):
+    """psi(x) of a batch's rows in training; where rows meet a kernel first, with the fast product."""
+    if isinstance(psi.layers[1], keras.layers.Dense):
         return finish_psi(psi, product(rows, first_kernel(psi)))
     return psi(rows, training=True)
 

@@ -166,12 +166,6 @@ def codes_at(psi: Encoder, X: Rows, positions: np.ndarray) -> np.ndarray:
     return apply_in_chunks(psi, X, positions)
 
 
-def is_chain(psi) -> bool:
-    """Whether psi is a chain of layers that starts with a dense one: then finish_psi computes it."""
-    first, *others = psi.layers[1:]
-    return isinstance(first, keras.layers.Dense) and not any(isinstance(x, keras.Model) for x in others)
-
-
 class Network(NamedTuple):
     """eta(psi(x_1), ..., psi(x_k)) of k rows: what `build` returns, and what the loop trains.
 

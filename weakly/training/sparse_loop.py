@@ -19,10 +19,8 @@ import contextlib
 import functools
 
 import numpy as np
-from scipy import sparse
 from scipy.linalg.blas import daxpy, saxpy
 
-from weakly.training.batches import DistinctRows
 from weakly.training.detector import logger
 from weakly.training.loop import check_loss, silent_stderr
 from weakly.training.network import finish_psi, first_kernel, tf
@@ -60,8 +58,9 @@ class SparseTrainer:
 
         rows: (n, D) CSR; initial_state: get_state() of a network for D columns; all else as in Trainer.fit.
         """
-        used, distinct = numbered_among_used(batches.distinct_rows(anomalies))
-        columns, rows = without_empty_columns(rows[used])
+        distinct = batches.distinct_rows(anomalies)
+        columns, _ = without_empty_columns(rows[np.unique(np.append(distinct.drawn, distinct.shared))])
+        rows = rows[:, columns]
         targets = tf.constant(batches.targets, rows.dtype)
         constants = [tf.constant(value, rows.dtype) for value in constants]
         for variable, value in zip(self.network.collected("variables")[1:], initial_state[1:], strict=True):
@@ -144,12 +143,10 @@ class Kernel:
         self._columns = columns
         self._is_unseen = np.ones(len(values), bool)
         self._is_unseen[columns] = False
-        distinct, places, counts = np.unique(
-            values[self._is_unseen].ravel(), return_inverse=True, return_counts=True
-        )
-        self._places = places.astype(np.int32)  # of the unseen weights among the distinct ones
         self.seen = Blocks(values[columns], rmsprop)
-        self._unseen = Blocks(distinct[:, np.newaxis], rmsprop, counts[:, np.newaxis])
+        distinct, places, counts = np.unique(values[self._is_unseen], return_inverse=True, return_counts=True)
+        self._unseen = Blocks(distinct[:, np.newaxis], rmsprop, counts[:, np.newaxis].astype(values.dtype))
+        self._places = places.ravel().astype(np.int32)  # of the unseen weights among the distinct ones
         self._kept_seen = np.empty_like(self.seen.values)
         self.keep()
 
@@ -188,7 +185,7 @@ class Blocks:
 
     def __init__(self, values, rmsprop, counts=None):
         self._rmsprop = rmsprop
-        self._set(values, np.zeros_like(values), None if counts is None else counts.astype(values.dtype))
+        self._set(values, np.zeros_like(values), counts)
 
     def _set(self, values, gradient_squares, counts):
         """Make these the weights, their RMSprop state and their counts."""
@@ -208,9 +205,10 @@ class Blocks:
 
     def merge_equal(self):
         """Keep each pair of weight and state once, adding up counts (n, 1); returns the new numbers (n,)."""
-        weights, squares, numbers = distinct_pairs(self.values[:, 0], self._gradient_squares[:, 0])
+        # as complex numbers, which numpy sorts far faster than the rows of a matrix
+        pairs, numbers = np.unique(self.values[:, 0] + 1j * self._gradient_squares[:, 0], return_inverse=True)
         counts = np.bincount(numbers, self._counts[:, 0]).astype(self.values.dtype)
-        self._set(*(column[:, np.newaxis].copy() for column in (weights, squares, counts)))
+        self._set(*(column[:, np.newaxis].copy() for column in (pairs.real, pairs.imag, counts)))
         return numbers.astype(np.int32)
 
     def update(self, positions, gradient, decay):
@@ -245,29 +243,9 @@ def rmsprop_step(weights, squares, gradient, spare, learning_rate, rho, epsilon)
     add_multiple(gradient.reshape(-1), weights.reshape(-1), a=-learning_rate / factor)
 
 
-def distinct_pairs(first, second):
-    """The distinct pairs (first[i], second[i]) as two arrays, and the number of each i's pair among them.
-
-    They are sorted as complex numbers, which numpy does far faster than with the rows of a matrix.
-    """
-    distinct, numbers = np.unique(first + 1j * second, return_inverse=True)
-    return distinct.real, distinct.imag, numbers
-
-
-def numbered_among_used(distinct: DistinctRows) -> tuple[np.ndarray, DistinctRows]:
-    """The positions of all rows in any batch, ascending, and the distinct rows as indices into them."""
-    used, numbers = np.unique(np.append(distinct.drawn, distinct.shared), return_inverse=True)
-    drawn, shared = np.split(numbers, [distinct.drawn.size])
-    return used, distinct._replace(drawn=drawn.reshape(distinct.drawn.shape), shared=shared)
-
-
 def without_empty_columns(rows):
     """The columns that occur in CSR rows (n, D), ascending, and the rows (n, m) with these columns only."""
     occurs = np.zeros(rows.shape[1], bool)
     occurs[rows.indices] = True
     columns = np.flatnonzero(occurs)
-    numbers = np.empty(rows.shape[1], np.int32)
-    numbers[columns] = np.arange(len(columns), dtype=np.int32)
-    return columns, sparse.csr_matrix(
-        (rows.data, numbers[rows.indices], rows.indptr), (rows.shape[0], len(columns))
-    )
+    return columns, rows[:, columns]

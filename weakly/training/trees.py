@@ -57,30 +57,16 @@ def booster_of_forests(forests: Sequence, n_features: int) -> Any:
 
     trees = [member.tree_ for forest in forests for member in forest.estimators_]
     groups = np.repeat(np.arange(len(forests)), [len(forest.estimators_) for forest in forests])
-    model = {
+    nothing = xgboost.DMatrix(np.zeros((1, n_features)), np.zeros((1, len(forests))))
+    booster = xgboost.train({"base_score": 0, "nthread": 1}, nothing, num_boost_round=0)
+    contents = json.loads(bytes(booster.save_raw("json")))
+    contents["learner"]["gradient_booster"]["model"] |= {
         "gbtree_model_param": {"num_parallel_tree": str(len(trees)), "num_trees": str(len(trees))},
-        "cats": {"enc": [], "feature_segments": [], "sorted_idx": []},
         "iteration_indptr": [0, len(trees)],
         "tree_info": groups.tolist(),
         "trees": [tree_as_json(number, tree, n_features) for number, tree in enumerate(trees)],
     }
-    learner = {
-        "attributes": {},
-        "feature_names": [],
-        "feature_types": [],
-        "gradient_booster": {"model": model, "name": "gbtree"},
-        "learner_model_param": {
-            "base_score": "[" + ",".join(["0"] * len(forests)) + "]",
-            "boost_from_average": "0",
-            "num_class": "0",
-            "num_feature": str(n_features),
-            "num_target": str(len(forests)),
-        },
-        "objective": {"name": "reg:squarederror", "reg_loss_param": {"scale_pos_weight": "1"}},
-    }
-    text = json.dumps({"learner": learner, "version": [3, 2, 0]})
-    booster = xgboost.Booster(model_file=bytearray(text.encode()))
-    booster.set_param({"nthread": 1})
+    booster.load_model(bytearray(json.dumps(contents).encode()))
     return booster
 
 
@@ -106,7 +92,7 @@ def tree_as_json(number: int, tree: Any, n_features: int) -> dict[str, Any]:
     return {
         **{name: [] for name in unused},
         **dict.fromkeys(("base_weights", "loss_changes", "sum_hessian"), [0.0] * len(order)),
-        **dict.fromkeys(("default_left", "split_type"), [0] * len(order)),
+        "default_left": [0] * len(order),
         "id": number,
         "left_children": left.tolist(),
         "right_children": np.where(is_leaf, LEAF, left + 1).tolist(),
