@@ -5,6 +5,14 @@ import contextlib
 import numpy as np
 import pytest
 
+from prenet import PReNet
+
+
+class SmallA2H(PReNet):
+    """PReNet whose variant A2H has added layers as small as psi's own."""
+
+    added_units = (20, 20)
+
 
 def two_clusters(seed=0, n_normals=600, n_anomalies=60, n_features=6, n_labeled=20):
     """Normals around 0.3, anomalies around 0.7; the first n_labeled of these are known.

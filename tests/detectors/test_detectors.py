@@ -22,7 +22,7 @@ from weakly.training.keras_detector import KerasDetector
 from weakly.training.network import tf
 
 # PReNet's variants: test_variants.py; RoSASValidated needs more than labels: test_rosas.py
-DETECTORS = [name for name in method_group("table", "appendix", "today") if name != "rosas-validated"]
+DETECTORS = method_group("table", "appendix", "today")
 RANDOM_TREES = ("iforest", "xgbod", "catboost", "random-forest")  # networks have a random part anyway
 # Of detectors that take seconds; the same in all tests, because other settings are compiled again. In its
 # 200 epochs RoSAS also learns by heart which anomalies have no label.

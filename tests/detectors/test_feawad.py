@@ -13,14 +13,13 @@ from feawad import (
     mean_squared_error,
     row_norm,
 )
-from weakly.methods import make_detector
 from weakly.training.loop import Trainer
 from weakly.training.network import keras, tf
 
 SMALL = {"encoder": (16, 4), "scorer": (16, 8), "pretraining_epochs": 3, "epochs": 3, "batch_size": 64}
 FEW_STEPS = SMALL | {"pretraining_epochs": 1, "epochs": 1, "batches_per_epoch": 5}
 LONGER = SMALL | {"pretraining_epochs": 20, "epochs": 20}  # the same graphs, so nothing is compiled anew
-RAW = {"residual_term": "paper", "input_layer": False}  # the interpretation feawad-raw-residual
+RAW = {"residual_term": "paper", "input_layer": False}  # as in FEAWAD's paper
 RELEASED_KERNELS = [(21, 21), (21, 128), (128, 64), (64, 128), (128, 21), (86, 256), (257, 32), (33, 1)]
 
 
@@ -70,18 +69,16 @@ def test_shapes_that_do_not_match_are_refused(labels, outputs):
 # ---------------------------------------------------------------------------- network
 
 
-@pytest.mark.parametrize(
-    "name, kernels", [("feawad", RELEASED_KERNELS), ("feawad-raw-residual", RELEASED_KERNELS[1:])]
-)
-def test_layers(name, kernels):
+@pytest.mark.parametrize("settings, kernels", [({}, RELEASED_KERNELS), (RAW, RELEASED_KERNELS[1:])])
+def test_layers(settings, kernels):
     """The score network takes D + 64 + 1 columns; the paper's autoencoder has no layer in front."""
-    model = make_detector(name, l2=0.01).build(21, seed=0)
+    model = FEAWAD(**settings, l2=0.01).build(21, seed=0)
     weights = model.get_weights()
     assert [kernel.shape for kernel in weights[::2]] == kernels
     assert [bias.shape for bias in weights[1::2]] == [shape[1:] for shape in kernels]
     expected = 0.01 * sum((kernel**2).sum() for kernel in weights[::2][-3:-1])  # the score's hidden layers
     assert float(tf.add_n(model.collected("losses"))) == pytest.approx(expected, rel=1e-5)
-    assert not make_detector(name).build(21, seed=0).collected("losses")  # l2 is 0 as released
+    assert not FEAWAD(**settings).build(21, seed=0).collected("losses")  # l2 is 0 as released
 
 
 @pytest.mark.parametrize("input_layer", [True, False])

@@ -1,13 +1,11 @@
-"""RoSAS: its losses, mixing, balance of losses and early stopping by hand-computed values."""
+"""RoSAS: its losses, mixing and balance of losses by hand-computed values."""
 
 import numpy as np
 import pytest
 from toys import two_clusters
 
 from weakly.beyond.rosas import (
-    PATIENCE,
     RoSAS,
-    RoSASValidated,
     build_rosas,
     build_scorer,
     mixture_loss,
@@ -202,79 +200,3 @@ def test_fitted_scores_are_the_models(fitted):
     (detector, *_), X = fitted
     scores = detector.model_.eta.get_layer("scorer")(X)[1].numpy()
     np.testing.assert_allclose(detector.decision_function(X), scores, atol=1e-5)
-
-
-# ---------------------------------------------------------------------------- early stopping
-
-TOY_LABELS = np.repeat([False, True], 10)
-
-
-def chosen_epoch(monkeypatch, auc_by_epoch):
-    """The epoch that RoSASValidated takes, whose validation order is as good as auc_by_epoch says.
-
-    The only weight of a made-up model is the number of the epoch.
-    """
-
-    def scores(weights, rows):
-        """10 normals with scores 0 to 9; the anomalies above so many of them that AUC-ROC is as asked for."""
-        share = auc_by_epoch[int(weights[0])]
-        return np.concatenate([np.arange(10.0), np.full(10, 10 * share - 0.5)])
-
-    monkeypatch.setattr("weakly.beyond.rosas.score_rows", scores)
-    detector = RoSASValidated(epochs=len(auc_by_epoch))
-    detector.set_validation(np.zeros((20, 1)), TOY_LABELS)
-    (chosen,) = detector.chosen_weights([np.arange(len(auc_by_epoch))])
-    return int(chosen)
-
-
-@pytest.mark.parametrize(
-    "auc_by_epoch, chosen",
-    [
-        ([0.5, 0.9] + [0.6] * PATIENCE, 1),  # stopped: the best epoch
-        ([0.5, 0.9] + [0.6] * (PATIENCE - 1), PATIENCE),  # one epoch too few: the last one
-        ([0.5, 0.9] + [0.6] * PATIENCE + [1.0], 1),  # a better one afterwards comes too late
-        ([0.5, 0.9] + [0.6] * (PATIENCE - 1) + [1.0], PATIENCE + 1),  # and this one just in time
-        ([0.9] * (PATIENCE + 1), 0),  # equally good is no gain
-        ([0.1 * number for number in range(10)], 9),
-    ],
-    ids=["stopped", "not stopped", "too late", "in time", "no gain", "rising"],
-)
-def test_early_stopping(monkeypatch, auc_by_epoch, chosen):
-    assert chosen_epoch(monkeypatch, auc_by_epoch) == chosen
-
-
-def test_a_gain_below_the_smallest_is_none(monkeypatch):
-    """AUC-ROC grows by 0.1, which is a gain; where the smallest gain is 1, only the first epoch is one."""
-    rising = [0.1, 0.2] + [0.2] * (PATIENCE - 1)
-    assert chosen_epoch(monkeypatch, rising) == len(rising) - 1
-    monkeypatch.setattr("weakly.beyond.rosas.SMALLEST_GAIN", 1.0)
-    assert chosen_epoch(monkeypatch, rising) == 0
-
-
-def test_validated_trains_as_rosas_does_and_takes_the_chosen_epoch(monkeypatch, fitted):
-    """Nothing is a gain here, so it is the first epoch's weights."""
-    X, truth, known = two_clusters()
-    monkeypatch.setattr("weakly.beyond.rosas.PATIENCE", 1)
-    monkeypatch.setattr("weakly.beyond.rosas.SMALLEST_GAIN", 3.0)
-    seen, original = [], RoSASValidated.chosen_weights
-    monkeypatch.setattr(
-        RoSASValidated, "chosen_weights", lambda self, *given: seen.extend(given) or original(self, *given)
-    )
-    detector = RoSASValidated(random_state=3, **SMALL)
-    detector.set_validation(X, truth)
-    detector.fit_rows(X, np.flatnonzero(known == 0), np.flatnonzero(known == 1))
-    usual, (kept,) = fitted[0][0], seen
-    assert detector.losses_ == usual.losses_
-    for weights, every, last in zip(detector.model_.get_weights(), kept, usual.model_.get_weights()):
-        np.testing.assert_array_equal(weights, every[0])
-        np.testing.assert_array_equal(last, every[-1])
-    assert np.abs(detector._score(X) - usual._score(X)).max() > 0.1
-
-
-def test_validated_refuses_what_it_cannot_learn_from():
-    X, _, known = two_clusters()
-    with pytest.raises(ValueError, match="needs labelled validation rows: use RoSAS"):
-        RoSASValidated(**SMALL).fit(X, known)
-    for labels in (np.zeros(20), np.ones(20)):
-        with pytest.raises(ValueError, match="must hold normal rows and anomalies"):
-            RoSASValidated().set_validation(X[:20], labels)

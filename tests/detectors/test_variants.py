@@ -4,10 +4,9 @@ import numpy as np
 import pytest
 from sklearn.base import clone
 from sklearn.metrics import roc_auc_score
-from toys import two_clusters
+from toys import SmallA2H, two_clusters
 
 from prenet import VARIANTS, PReNet
-from weakly.beyond.interpretations import PReNetSmallLayers
 from weakly.methods import make_detector
 from weakly.training import keras_detector
 from weakly.training.loop import Trainer
@@ -18,7 +17,7 @@ PAIRWISE = [variant for variant in VARIANTS if variant != "iPReNet"]
 
 def quick(variant, **settings):
     """A detector of this variant; A2H, whose 1000 units take seconds, with layers of 20."""
-    detector_class = PReNetSmallLayers if variant == "A2H" else PReNet
+    detector_class = SmallA2H if variant == "A2H" else PReNet
     return detector_class(variant=variant, **settings)
 
 
@@ -53,21 +52,6 @@ def test_labels_of_pairs(variant, labels):
     np.testing.assert_array_equal(batches.unlabeled, batches_of(None).unlabeled)
 
 
-@pytest.mark.parametrize("name, labels", [("trm-2m", [0, 8, 8]), ("iprenet-2m", [0, 8])])
-def test_labels_of_2m(name, labels):
-    """The labels are all that such an interpretation changes."""
-    batches, usual = (
-        make_detector(method, batch_size=8).sample_batches(
-            None, np.arange(100, 200), np.arange(5), 3, np.random.default_rng(0)
-        )
-        for method in (name, name.removesuffix("-2m"))
-    )
-    np.testing.assert_array_equal(batches.targets, np.repeat(labels, [4, 2, 2] if labels[2:] else 4))
-    np.testing.assert_array_equal(batches.targets, 2 * usual.targets)
-    for part in ("unlabeled", "anomalies", "layout"):
-        np.testing.assert_array_equal(getattr(batches, part), getattr(usual, part))
-
-
 def test_single_instances_are_half_unlabelled_half_anomalies():
     batches = batches_of("iPReNet")
     assert batches.unlabeled.shape == batches.anomalies.shape == (3, 4)
@@ -89,13 +73,11 @@ def test_single_instances_are_half_unlabelled_half_anomalies():
         ("ldm", [(14, 1)], 0),
         ("a2h", [(7, 1000), (1000, 250), (250, 20), (40, 1)], 3),
         ("a2h-no-dropout", [(7, 1000), (1000, 250), (250, 20), (40, 1)], 3),
-        ("a2h-small", [(7, 20), (20, 20), (20, 20), (40, 1)], 3),
         ("npr", [(7, 20), (40, 20), (20, 1)], 1),
-        ("npr-l2", [(7, 20), (40, 20), (20, 1)], 2),
     ],
 )
 def test_layers_and_l2(name, kernels, n_regularized):
-    """Every hidden kernel of psi has its l2 term, NPR's in one interpretation, the scoring layer never."""
+    """Every hidden kernel of psi has its l2 term, NPR's relation layer and the scoring layer never."""
     model = make_detector(name, l2=0.1).build(7, seed=0)
     weights = model.get_weights()
     assert [w.shape for w in weights[::2]] == kernels
@@ -105,9 +87,8 @@ def test_layers_and_l2(name, kernels, n_regularized):
     np.testing.assert_allclose(sorted(penalties), sorted(expected), rtol=1e-5)
 
 
-@pytest.mark.parametrize("name", ["a2h", "a2h-small"])
-def test_dropout_is_behind_the_added_layers(name):
-    psi = make_detector(name).build(7, seed=0).psi
+def test_dropout_is_behind_the_added_layers():
+    psi = make_detector("a2h").build(7, seed=0).psi
     assert [layer.name for layer in psi.layers[1:]] == "added_0 dropout_0 added_1 dropout_1 hidden".split()
     assert [psi.get_layer(f"dropout_{number}").rate for number in (0, 1)] == [0.5, 0.5]
     rows = np.random.default_rng(0).random((50, 7), dtype=np.float32)
@@ -125,9 +106,8 @@ def test_a2h_without_dropout_has_no_random_state():
     assert len(model.get_state()) == len(model.get_weights()) == 8 and not model.has_dropout
     rows = np.random.default_rng(0).random((50, 7), dtype=np.float32)
     np.testing.assert_array_equal(psi(rows, training=True), psi(rows))
-    for name in ("a2h", "a2h-small"):
-        model = make_detector(name).build(7, seed=0)
-        assert len(model.get_state()) == len(model.get_weights()) + 2 and model.has_dropout
+    model = make_detector("a2h").build(7, seed=0)
+    assert len(model.get_state()) == len(model.get_weights()) + 2 and model.has_dropout
 
 
 def test_npr_by_hand():

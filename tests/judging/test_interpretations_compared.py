@@ -17,7 +17,7 @@ def test_an_interpretation_is_compared_with_its_method(tmp_path, capsys):
     save_runs(
         tmp_path,
         "interpretations",
-        [*interpretation_rows("dsad-hinge", 0.3), *interpretation_rows("cfsnet-cost-10", 0.2)],
+        [*interpretation_rows("dsad-hinge", 0.3), *interpretation_rows("cfsnet-balanced", 0.2)],
     )
     assert compare.compare(tmp_path, "interpretations")
     table = pd.read_csv(tmp_path / "interpretations_vs_published.csv").set_index(
@@ -29,7 +29,7 @@ def test_an_interpretation_is_compared_with_its_method(tmp_path, capsys):
             table.loc[(dataset, "dsad-hinge", "auc_pr"), "published"] == published.loc[dataset, "auc_pr_dsad"]
         )
         assert (
-            table.loc[(dataset, "cfsnet-cost-10", "auc_roc"), "published"]
+            table.loc[(dataset, "cfsnet-balanced", "auc_roc"), "published"]
             == published.loc[dataset, "auc_roc_cfsnet"]
         )
     average = published.loc[["thyroid", "bac"], "auc_pr_dsad"].mean()

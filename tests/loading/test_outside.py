@@ -23,8 +23,6 @@ from weakly.loading.registry import DATA_SETS, KNOWN_SETS, OUTSIDE_SETS, SEEN_SE
 from weakly.loading.splits import (
     OUTSIDE_PROTOCOLS,
     PROTOCOLS,
-    Split,
-    hold_out_for_validation,
     split_outside,
     split_rows,
 )
@@ -86,21 +84,6 @@ def test_too_few_anomalies_are_told_in_a_sentence():
         split_outside(roles(200, 10), 0, 10)
 
 
-# ---------------------------------------------------------------------------- validation
-
-
-def test_a_quarter_of_u_is_held_out():
-    split = Split(np.arange(1000, 1402), np.arange(5), np.arange(2000, 2010))
-    kept, held_out = hold_out_for_validation(split, seed=3)
-    assert len(held_out) == 100 and len(kept.unlabeled) == 302
-    assert sorted([*held_out, *kept.unlabeled]) == split.unlabeled.tolist()
-    assert (np.diff(kept.unlabeled) > 0).all()  # the others stand as they stood
-    assert kept.anomalies is split.anomalies and kept.test is split.test
-    again, other = (hold_out_for_validation(split, seed)[1] for seed in (3, 4))
-    np.testing.assert_array_equal(held_out, again)
-    assert set(held_out) != set(other)
-
-
 # ---------------------------------------------------------------------------- the scaler
 
 
@@ -136,12 +119,6 @@ def test_the_scaler_sees_training_rows_only(made_data):
     np.testing.assert_allclose([training.min(axis=0), training.max(axis=0)], [[0] * 3, [1] * 3], atol=1e-6)
     assert behind.X_test.min() < 0 or behind.X_test.max() > 1  # ranges that it has not seen
     np.testing.assert_array_equal(behind.y_test, made_data.y[plain.split.test] == 1)
-
-
-def test_what_validation_may_see(made_data):
-    rows = rows_of_run(made_data, "outside", seed=1, n_labeled=10, contamination=0.02)
-    np.testing.assert_array_equal(rows.is_anomaly, made_data.y == 1)
-    assert rows.seed == 1
 
 
 # ---------------------------------------------------------------------------- the control

@@ -368,7 +368,7 @@ def test_a_bad_file_to_score_gives_one_sentence_and_leaves_the_old_scores(
 def test_methods_that_cannot_be_saved_are_refused(folder, capsys):
     others = [name for name in method_group("table", "appendix", "today") if name not in SAVED_METHODS]
     assert others == ["iforest"]
-    for method in (*others, "ldm", "prenet-last-epoch"):  # nor are there variants and interpretations
+    for method in (*others, "ldm", "prenet-two-layers"):  # nor are there variants and interpretations
         assert run(f"fit events.csv --label fraud --method {method} --model fraud.model") == 2
         assert "invalid choice" in capsys.readouterr().err
 

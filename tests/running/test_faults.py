@@ -406,8 +406,6 @@ def test_runs_of_other_data_or_settings_are_kept_but_never_averaged_with_new_one
 class TellsNothing:
     """A detector that gives all rows the same score."""
 
-    needs_validation = False
-
     def fit_rows(self, X, unlabeled, anomalies):
         pass
 

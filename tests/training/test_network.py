@@ -3,11 +3,11 @@
 import numpy as np
 import pytest
 from scipy import sparse
+from toys import SmallA2H
 
 from devnet import DevNet
 from dsad import DSAD, build_residual
 from prenet import PReNet
-from weakly.beyond.interpretations import PReNetSmallLayers
 from weakly.methods import make_detector
 from weakly.training.batches import Batches, numbered_groups
 from weakly.training.loop import product
@@ -17,7 +17,7 @@ from weakly.training.sparse_loop import without_empty_columns
 NETWORKS = {
     "hidden layer": PReNet(),
     "two layers": PReNet(hidden_units=(12, 8)),
-    "dropout": PReNetSmallLayers(variant="A2H"),
+    "dropout": SmallA2H(variant="A2H"),
     "no bias": DSAD(),
     "linear": DSAD(code_layer="linear"),
     "ReLU, then linear": DSAD(hidden_units=(12, 8), code_layer="linear"),

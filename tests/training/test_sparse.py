@@ -4,10 +4,10 @@ import numpy as np
 import pytest
 from scipy import sparse
 from sklearn.base import clone
+from toys import SmallA2H
 
 from devnet import DevNet
 from prenet import PReNet
-from weakly.beyond.interpretations import PReNetSmallLayers
 from weakly.training import sparse_loop
 from weakly.training.loop import Trainer
 from weakly.training.sparse_loop import Kernel, SparseTrainer, without_empty_columns
@@ -16,7 +16,7 @@ DETECTORS = [
     PReNet(batch_size=64),
     DevNet(batch_size=64),
     *(PReNet(batch_size=64, variant=name) for name in ("iPReNet", "NPR")),
-    PReNetSmallLayers(batch_size=64, variant="A2H"),
+    SmallA2H(batch_size=64, variant="A2H"),
     PReNet(batch_size=64, hidden_units=(12, 8)),
 ]
 NAMES = ["prenet", "devnet", "iPReNet", "NPR", "A2H", "two layers"]

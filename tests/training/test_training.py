@@ -2,10 +2,10 @@
 
 import numpy as np
 import pytest
+from toys import SmallA2H
 
 from devnet import DevNet
 from prenet import PReNet
-from weakly.beyond.interpretations import PReNetSmallLayers
 from weakly.training import keras_detector, loop
 from weakly.training.batches import Batches
 from weakly.training.loop import Trainer, rmsprop
@@ -40,7 +40,7 @@ def plain_keras(detector, rows, anomalies, batches, n_steps, initial_state, cons
     (PReNet(batch_size=64), 5), (PReNet(batch_size=64), 100),
     (DevNet(batch_size=64), 5),
     (PReNet(batch_size=64, variant="LDM"), 5), (PReNet(batch_size=64, variant="NPR"), 5),
-    (PReNetSmallLayers(batch_size=64, variant="A2H"), 5), (DevNet(batch_size=64, hidden_units=(12, 8)), 5),
+    (SmallA2H(batch_size=64, variant="A2H"), 5), (DevNet(batch_size=64, hidden_units=(12, 8)), 5),
 ], ids=[
     "prenet, few anomalies, encoded once", "prenet, many", "devnet",
     "no hidden layer", "hidden layer in eta", "dropout in psi", "two layers",
@@ -106,6 +106,18 @@ def test_kept_weights_are_those_of_the_epoch_with_the_lowest_loss():
         np.testing.assert_array_equal(kept, wanted)
 
 
+def test_the_last_weights_are_kept_if_asked_for():
+    detector, rows, anomalies = PReNet(batch_size=32, learning_rate=0.3), toy_rows(), np.arange(5)
+    batches = detector.sample_batches(rows, np.arange(5, 400), anomalies, 40, np.random.default_rng(0))
+    trainer = Trainer(detector.build(8, seed=1), detector.loss, detector.optimizer(), keeps="last")
+    last_weights, losses = trainer.fit(rows, anomalies, batches, 8, detector.build(8, seed=1).get_state())
+    assert np.argmin(losses) < 7
+    for kept, wanted in zip(last_weights, trainer.network.get_weights(), strict=True):
+        np.testing.assert_array_equal(kept, wanted)
+    with pytest.raises(ValueError, match="keeps must be one of best, last, not 'first'"):
+        Trainer(detector.build(4, seed=0), detector.loss, detector.optimizer(), "first")
+
+
 def test_rmsprop_by_hand():
     """Two steps: the first gradient (3, 4) is clipped to (.6, .8), the second (.3, .4) is short enough."""
     optimizer = rmsprop(0.001)
@@ -156,3 +168,22 @@ def test_rows_are_not_copied(tmp_path):
     tensor = loop.as_tensor(rows)
     rows[3, 4] = 77
     assert float(tensor[3, 4]) == 77
+
+
+# ---------------------------------------------------------------------------- the optimiser
+
+
+def test_gradients_are_clipped_together():
+    """Gradients (3, 4) and (12) have the norm 13 together; the first moving average is 0.1 g^2."""
+    optimizer = PReNet().optimizer()
+    variables = [tf.Variable([0.0, 0.0]), tf.Variable([0.0])]
+    optimizer.apply([tf.constant([3.0, 4.0]), tf.constant([12.0])], variables)
+    clipped = np.array([3, 4, 12]) / 13
+    np.testing.assert_allclose(np.concatenate(optimizer._velocities), 0.1 * clipped**2, rtol=1e-5)
+
+
+def test_epsilon_is_added_to_the_root():
+    """g = 1e-4, so v = 0.1 * 1e-8: the step of Keras 3, g / sqrt(v + epsilon), would be a tenth of it."""
+    variable = tf.Variable([0.0])
+    PReNet().optimizer().apply([tf.constant([1e-4])], [variable])
+    np.testing.assert_allclose(variable.numpy(), [-1e-3 * 1e-4 / (np.sqrt(1e-9) + 1e-7)], rtol=1e-4)

@@ -13,16 +13,13 @@ triplets; Adam at 5e-3 with weight decay.
 Differences from the public script
   1. The script stops early by the AUC-ROC and AUC-PR on a fully labelled validation split, which no other
      method here has. RoSAS trains all 200 epochs and uses the last weights, as the script does with
-     use_es=False. RoSASValidated stops early as released (patience 15; the best epoch's weights if it
-     stopped, otherwise the last). Its validation rows are a quarter of U, removed from U, with their true
-     labels; the script sets aside 20% of all rows.
+     use_es=False.
   2. The script draws its mixing weights from Dirichlet(alpha, alpha) with alpha = 0.5. For two rows this is
      the arcsine distribution, drawn here as sin^2(pi u / 2) with u uniform; alpha cannot be changed.
   3. The scores of the mixed rows' two parents are computed once, not in a second and third pass.
   4. The script's second score head, which no loss uses, is left out.
   5. Weight decay is the term 1e-4 / 2 |w|^2 in the loss, which has the gradient that torch's Adam adds. The
      reported loss includes it.
-  6. A validation AUC-PR is the average precision, not the trapezoidal area.
 """
 
 from __future__ import annotations
@@ -31,7 +28,6 @@ import sys
 from dataclasses import dataclass
 
 import numpy as np
-from sklearn.metrics import average_precision_score, roc_auc_score
 
 from weakly.training.batches import Batches, draw_batches
 from weakly.training.detector import apply_in_chunks
@@ -44,7 +40,6 @@ DISTANCE_SHIFT = 1e-6  # added to differences before their norm, as torch's Trip
 SMALLEST_SQUARE = 1e-24  # below which a norm counts as 0
 CODE_NORM_WEIGHT = 1e-2  # of |anchor + positive + negative| in the loss
 WEIGHT_DECAY = 1e-4
-PATIENCE, SMALLEST_GAIN = 15, 1e-4  # of early stopping, in epochs and in 2 - AUC-ROC - AUC-PR
 
 
 def dense(n_inputs, units, seeds, name, use_bias=False):
@@ -180,38 +175,6 @@ def scores_of(rows, hidden, code, score_hidden, score, bias):
     values = rows @ hidden
     values = np.maximum(values, SLOPE * values) @ code @ score_hidden
     return np.tanh(np.maximum(values, SLOPE * values) @ score[:, 0] + bias[0])
-
-
-class RoSASValidated(RoSAS):
-    """RoSAS that stops early on fully labelled validation rows, as the public script does."""
-
-    keeps = "every"
-    needs_validation = True
-
-    def set_validation(self, X, y):
-        if not 0 < np.count_nonzero(y) < len(y):
-            raise ValueError("the validation rows must hold normal rows and anomalies")
-        self._validation = X, np.asarray(y, bool)
-
-    def fit(self, X, y):
-        raise ValueError("RoSASValidated needs labelled validation rows: use RoSAS")
-
-    def chosen_weights(self, kept):
-        epoch = self._chosen_epoch(kept)
-        return [weights[epoch].copy() for weights in kept]  # a copy: a view would keep all epochs
-
-    def _chosen_epoch(self, kept):
-        """The best epoch when the validation loss stops improving; the last epoch if it never does."""
-        rows, labels = self._validation
-        best, chosen = np.inf, -1
-        for epoch in range(self.epochs):
-            scores = score_rows([weights[epoch] for weights in kept], rows)
-            loss = 2 - roc_auc_score(labels, scores) - average_precision_score(labels, scores)
-            if loss < best - SMALLEST_GAIN:
-                best, chosen = loss, epoch
-            elif epoch - chosen >= PATIENCE:
-                return chosen
-        return self.epochs - 1
 
 
 if __name__ == "__main__":

@@ -6,7 +6,7 @@ It contains only what decides this, because every change invalidates all runs (c
 """
 
 import mmap
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -24,7 +24,6 @@ PAPER_PROTOCOLS = ("released", "redrawn", "independent", *ONE_DRAW, TRAINING_COP
 OUTSIDE, OUTSIDE_SCALED = OUTSIDE_PROTOCOLS = ("outside", "outside-scaled")
 PROTOCOLS = (*PAPER_PROTOCOLS, *OUTSIDE_PROTOCOLS)
 OUTSIDE_ROWS, OUTSIDE_TEST_SHARE = 3_000, 0.3
-VALIDATION_SHARE = 0.25  # of U, for a method that asks for validation rows
 TEST_SHARE = 0.2
 # The roles that a row can have in a data set, as values of y. Held-out rows and those of other classes occur
 # in Table 3's sets.
@@ -164,15 +163,6 @@ def split_outside(y, seed, n_labeled):
         raise ValueError(f"there are {len(anomalies)} training anomalies, fewer than {n_labeled} labels")
     labeled = rng.choice(anomalies, n_labeled, replace=False)
     return Split(np.delete(train, labeled), train[labeled], test)
-
-
-def hold_out_for_validation(split, seed):
-    """The split without a quarter of U, and the positions of that quarter."""
-    rng = np.random.default_rng([seed, 3])  # not the stream of a split or detector with the same seed
-    order = rng.permutation(len(split.unlabeled))
-    n_held_out = int(VALIDATION_SHARE * len(order))
-    held_out, kept = split.unlabeled[order[:n_held_out]], split.unlabeled[np.sort(order[n_held_out:])]
-    return replace(split, unlabeled=kept), held_out
 
 
 def contamination_count(y, rate):

@@ -14,7 +14,7 @@ import numpy as np
 from sklearn.metrics import average_precision_score, roc_auc_score
 from sklearn.preprocessing import MinMaxScaler
 
-from weakly.loading.splits import NORMAL, ONE_DRAW, OUTSIDE_SCALED, Split, hold_out_for_validation
+from weakly.loading.splits import NORMAL, ONE_DRAW, OUTSIDE_SCALED, Split
 
 
 class RowsOfRun(NamedTuple):
@@ -25,8 +25,6 @@ class RowsOfRun(NamedTuple):
     X_test: Any
     y_test: np.ndarray  # True for anomalies
     weights: Any  # of the test rows, None if they all count the same
-    is_anomaly: np.ndarray  # of all rows of `training`; only metrics and validation may see them
-    seed: int
 
 
 def rows_of_run(data, protocol, seed, n_labeled, contamination):
@@ -37,10 +35,7 @@ def rows_of_run(data, protocol, seed, n_labeled, contamination):
     X = data.X
     if protocol == OUTSIDE_SCALED:
         X = scaled(X, np.concatenate([split.unlabeled, split.anomalies]))
-    training = split.stack(X)
-    # the extra rows are anomalies
-    is_anomaly = np.concatenate([data.y != NORMAL, np.ones(training.shape[0] - len(data.y), bool)])
-    return RowsOfRun(training, split, X[split.test], y_test, weights, is_anomaly, seed or 0)
+    return RowsOfRun(split.stack(X), split, X[split.test], y_test, weights)
 
 
 def scaled(X, positions):
@@ -64,9 +59,6 @@ def paper_weights(y_test, paper_odds):
 def fit(detector, rows):
     """Fit a detector on the training rows; returns the seconds that it took."""
     split = rows.split
-    if detector.needs_validation:
-        split, held_out = hold_out_for_validation(split, rows.seed)
-        detector.set_validation(rows.training[held_out], rows.is_anomaly[held_out])
     start = time.perf_counter()
     detector.fit_rows(rows.training, split.unlabeled, split.anomalies)
     return time.perf_counter() - start

@@ -70,7 +70,6 @@ class Detector(BaseEstimator):
 
     takes_sparse = True  # whether a CSR matrix is accepted
     slow_on_sparse = False  # whether that takes minutes, so that it runs on such data only on request
-    needs_validation = False  # whether set_validation has to be called before fit_rows
     needs_scaling = False  # whether features far from 0-1 harm what it learns
 
     def fit(self: SomeDetector, X: Rows, y: ArrayLike) -> SomeDetector:
@@ -120,10 +119,6 @@ class Detector(BaseEstimator):
         message = "%s: %d unlabelled rows, %d anomalies, %.1f s"
         logger.info(message, type(self).__name__, len(unlabeled), len(anomalies), seconds)
         return self
-
-    def set_validation(self, X: Rows, y: np.ndarray) -> None:
-        """Pass held-out rows X (n, D) with all their labels y (n,), if needs_validation."""
-        raise NotImplementedError(f"{type(self).__name__} uses no validation rows")
 
     def learning_parameters(self) -> dict[str, Any]:
         """The parameters that decide what is learned, by name: all except random_state and contamination."""

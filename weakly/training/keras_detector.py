@@ -74,13 +74,6 @@ class KerasDetector(Detector):
 
         return rmsprop(self.learning_rate)
 
-    def chosen_weights(self, kept: list[np.ndarray]) -> list[np.ndarray]:
-        """The weights to score with, from those that the trainer kept.
-
-        With keeps = "every", the arrays of `kept` have the epochs as their first axis.
-        """
-        return kept
-
     def _fit(self, X, unlabeled, anomalies, rng):
         for name in ("epochs", "batches_per_epoch", "batch_size", "hidden_units"):
             if min(layer_sizes(getattr(self, name, 1)), default=0) < 1:
@@ -96,7 +89,7 @@ class KerasDetector(Detector):
             X, anomalies, batches, self.epochs, network.get_state(), constants
         )
         self.__dict__.pop("model_", None)  # of an earlier fit
-        self.weights_, self.losses_ = [np.asarray(one) for one in self.chosen_weights(kept)], losses
+        self.weights_, self.losses_ = kept, losses
         message = "%s: %d epochs, mean loss %.4g in the first, lowest %.4g in epoch %d"
         logger.info(message, type(self).__name__, self.epochs, losses[0], min(losses), np.argmin(losses) + 1)
 

@@ -27,7 +27,7 @@ class TrainingDiverged(ValueError):
     """The loss of a fit is no longer a number."""
 
 
-KEEPS = ("best", "last", "every")  # the weights of the epoch with the lowest mean loss, the last, or all
+KEEPS = ("best", "last")  # the weights of the epoch with the lowest mean loss, or of the last
 
 
 class RMSprop(keras.optimizers.RMSprop):
@@ -53,8 +53,7 @@ class Trainer:
     A step encodes each distinct row of its batch once and then arranges the codes, because the few labelled
     anomalies occur many times in a batch. loss(targets, outputs, *constants) returns the mean loss of a batch
     without the l2 terms, which are part of the network.
-    `constants` are arrays that may differ from fit to fit without a new compilation. keeps="every" is for a
-    detector that chooses the epoch itself: `fit` then returns the weights of every epoch, stacked.
+    `constants` are arrays that may differ from fit to fit without a new compilation.
     """
 
     def __init__(self, network, loss, optimizer, keeps="best"):
@@ -111,23 +110,14 @@ class Trainer:
         def one_epoch(epoch, losses, lowest, *kept):
             loss = self._run_epoch(epoch, rows, shared, drawn, places, targets, constants)
             losses = tf.tensor_scatter_nd_update(losses, [[epoch]], [loss])
-            kept = [  # type: ignore[assignment]
-                self._keep(epoch, loss < lowest, *pair) for pair in zip(self._weights, kept)
-            ]
-            return epoch + 1, losses, tf.minimum(loss, lowest), *kept
+            is_kept = loss < lowest if self.keeps == "best" else True
+            weights = [tf.where(is_kept, *pair) for pair in zip(self._weights, kept)]
+            return epoch + 1, losses, tf.minimum(loss, lowest), *weights
 
-        weights = list(map(tf.convert_to_tensor, self._weights))
-        if self.keeps == "every":
-            weights = [tf.TensorArray(one.dtype, n_epochs, element_shape=one.shape) for one in weights]
+        weights = map(tf.convert_to_tensor, self._weights)
         start = (0, tf.zeros(n_epochs, rows.dtype), tf.constant(np.inf, rows.dtype), *weights)
         _, losses, _, *kept = tf.while_loop(lambda epoch, *_: epoch < n_epochs, one_epoch, start)
-        return losses, *(one.stack() if self.keeps == "every" else one for one in kept)
-
-    def _keep(self, epoch, is_best, weight, kept):
-        """What to keep of a weight after an epoch, given what was kept before."""
-        if self.keeps == "every":
-            return kept.write(epoch, weight)
-        return tf.where(is_best, weight, kept) if self.keeps == "best" else tf.convert_to_tensor(weight)
+        return losses, *kept
 
     def _run_epoch(self, epoch, rows, shared, drawn, places, targets, constants):
         """Run all gradient steps of one epoch; returns their mean loss."""

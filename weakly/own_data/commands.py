@@ -1,0 +1,82 @@
+"""Find anomalies in your own table, in which a few dozen anomalies are labelled and the rest is unlabelled.
+
+    python detect.py fit events.csv --label fraud --model fraud.model
+    python detect.py score new.csv --model fraud.model --output scores.csv --contamination 0.01 --explain
+    python detect.py next events.csv --label fraud --model fraud.model --output to_check.csv
+    python detect.py fit events.csv --label fraud --checked to_check.csv --model fraud.model
+    python detect.py evaluate known.csv --label y --anomaly-value yes --methods prenet,xgboost --runs 10
+    python detect.py info fraud.model
+    python detect.py report new.csv --model fraud.model --output report.html      # opens in any browser
+    zcat new.gz | python detect.py score - --model fraud.model --output - | head   # - as in other programs
+
+A table is a CSV file (separated by , ; tab or |; plain, gzipped or zipped) or a Parquet file. `fit` finds out
+what each column holds:
+
+- Numbers are scaled to 0-1 between the smallest and largest value, but no farther than three interquartile
+  ranges outside the quartiles. Values beyond these fences are cut off.
+- Truth values become 0 and 1. Other texts are categories, with rare levels grouped.
+- A missing number becomes the median, a missing truth value the more frequent one. A missing text is a level
+  of its own. A column of numbers or truth values with enough missing cells gets a feature that marks them.
+- Dates, ids and constant columns are dropped. Free text is refused: leave it out with --drop.
+
+`score` reads the table in chunks, so memory does not grow with the file. `fit`, `next` and `evaluate` hold
+the table in memory. Tables and models are not trusted: a line has at most 10,000 cells and 16 MiB, a
+compressed table expands to at most 2 GiB and a model to 64 MiB, and reading takes at most 8 GiB of memory (on
+Linux). An input beyond these limits ends in a one-sentence error and exit code 2. An installed package has
+the same command as `weakly-detect`.
+"""
+
+import argparse
+import gc
+import importlib
+import sys
+from contextlib import nullcontext, redirect_stdout
+from pathlib import Path
+
+from weakly.command_line import refuse_unknown, user_errors_end
+from weakly.writing import is_standard_output, is_written_through
+
+# each is in weakly/own_data/*_command.py; only the requested one is imported
+COMMANDS = {
+    "fit": "learn a model from a table with some labelled anomalies, and show the most suspicious rows",
+    "score": "score the rows of a table with a model",
+    "next": "propose the rows to check next, as a file to fill in",
+    "evaluate": "measure how well methods work on a table whose labels are all known",
+    "info": "show what a model file contains",
+    "report": "write an HTML page about a scored table",
+}
+
+
+def make_parser(words):
+    """The parser for these words, with the arguments of the command among them."""
+    parser = argparse.ArgumentParser(
+        prog=Path(sys.argv[0]).name, description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    commands = parser.add_subparsers(dest="command", required=True)
+    chosen = next((word for word in words if word in COMMANDS), None)
+    for name, summary in COMMANDS.items():
+        command = commands.add_parser(name, help=summary)
+        if name == chosen:
+            gc.disable()  # importing takes most of a short command's time, and a tenth less without it
+            module = importlib.import_module(f"weakly.own_data.{name}_command")
+            gc.enable()
+            module.add_arguments(command)
+            command.set_defaults(run=module.run, parser=command)
+    return parser
+
+
+def main(argv=None):
+    words = sys.argv[1:] if argv is None else argv
+    parser = make_parser(words)
+    args, unknown = parser.parse_known_args(words)
+    refuse_unknown(args.parser, unknown)
+    target = getattr(args, args.target)  # what the command writes
+    # a problem with a file ends in one sentence, without the usage
+    sentence_only = argparse.ArgumentParser(prog=f"{parser.prog} {args.command}", usage=argparse.SUPPRESS)
+    messages = redirect_stdout(sys.stderr) if is_standard_output(target) else nullcontext()
+    try:
+        with user_errors_end(sentence_only), messages:
+            args.run(args)
+    except KeyboardInterrupt:
+        parser.exit(130, f"Stopped.{'' if is_written_through(target) else ' Nothing was written.'}\n")
+    return 0
