@@ -36,18 +36,17 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from devnet import sample_balanced
-from weakly.training.batches import Batches
+from weakly.training.batches import sample_balanced, sample_unlabeled
 from weakly.training.detector import apply_in_chunks
+from weakly.training.input_checks import require_at_least, require_one_of
 from weakly.training.keras_detector import PsiDetector
 from weakly.training.network import (
     HiddenUnits,
+    Network,
     build_psi,
     codes_at,
-    dense_shapes,
     encoder,
     keras,
-    layer_sizes,
     seed_generator,
     tf,
 )
@@ -68,12 +67,11 @@ def build_dsad(
     l2: float = 0.01,
     seed: int | None = None,
     code_layer: str = "relu",
-) -> keras.Model:
+) -> Network:
     """Encoder psi without bias, which could fit the centre by itself; eta passes the codes to the loss."""
     seeds = seed_generator(seed)
     psi = build_psi(n_features, hidden_units, l2, seeds, use_bias=False, code_layer=code_layer)
-    instance = keras.Input((n_features,))
-    return keras.Model(instance, keras.layers.Identity(name="eta")(psi(instance)))  # codes (b, hidden_units)
+    return Network(psi, keras.layers.Identity())  # codes (b, hidden_units)
 
 
 def build_residual(
@@ -82,15 +80,14 @@ def build_residual(
     l2: float = 0.01,
     seed: int | None = None,
     code_layer: str = "relu",
-) -> keras.Model:
-    """Autoencoder of the pre-training, as a model of x - x_hat (b, D); its first weights are psi's."""
+) -> Network:
+    """Autoencoder of the pre-training, as a network of x - x_hat (b, D); its first weights are psi's."""
     seeds = seed_generator(seed)
     psi = build_psi(n_features, hidden_units, l2, seeds, use_bias=False, code_layer=code_layer)
     initializer = keras.initializers.GlorotUniform(seeds)
     decoder = keras.layers.Dense(n_features, use_bias=False, kernel_initializer=initializer, name="decoder")
     residual = keras.layers.Subtract(name="residual")([psi.input, decoder(psi.output)])
-    # built from psi's own tensors, so that no layer is named "psi": the loop must pass rows, not codes
-    return keras.Model(psi.input, residual)  # residuals (b, D)
+    return Network(None, keras.Model(psi.input, residual))  # the residual needs the rows, not only codes
 
 
 def centre_of(codes):
@@ -145,12 +142,7 @@ class _Autoencoder(PsiDetector):
         return reconstruction_loss(residuals)  # the target of a residual is always zero
 
     def sample_batches(self, X, unlabeled, anomalies, n_batches, rng):
-        return Batches(
-            unlabeled=rng.choice(unlabeled, (n_batches, self.batch_size)),
-            anomalies=np.zeros((n_batches, 0), int),
-            layout=np.arange(self.batch_size)[np.newaxis],
-            targets=np.zeros(self.batch_size),
-        )
+        return sample_unlabeled(unlabeled, n_batches, self.batch_size, rng)
 
 
 @dataclass(repr=False, eq=False)
@@ -169,37 +161,31 @@ class DSAD(PsiDetector):
     def build(self, n_features, seed):
         return build_dsad(n_features, self.hidden_units, self.l2, seed, self.code_layer)
 
-    def initial_model(self, X, unlabeled, anomalies, seed):
-        model = self.build(X.shape[1], seed)
+    def initial_network(self, X, unlabeled, anomalies, seed):
+        network = self.build(X.shape[1], seed)
         if self.pretrain:
             autoencoder = _Autoencoder(seed)
             names = autoencoder.learning_parameters()
             autoencoder.set_params(**{name: getattr(self, name) for name in names})
             weights = autoencoder.fit_rows(X, unlabeled, anomalies).weights_
-            model.set_weights(weights[: len(model.get_weights())])  # without those of the decoder
-        return model
+            network.set_weights(weights[: len(network.get_weights())])  # without those of the decoder
+        return network
 
     def loss(self, labels, codes, centre):
         return deep_sad_loss(
             labels, centre_distance(codes, centre, self.distance), self.eta, self.anomaly_term
         )
 
-    def loss_constants(self, X, unlabeled, anomalies, model, rng):
-        self.centre_ = centre_of(codes_at(self._psi(model.get_weights()), X, unlabeled))
+    def loss_constants(self, X, unlabeled, anomalies, network, rng):
+        self.centre_ = centre_of(codes_at(self._psi(network.get_weights()), X, unlabeled))
         return (self.centre_,)
 
     def sample_batches(self, X, unlabeled, anomalies, n_batches, rng):
         return sample_balanced(unlabeled, len(anomalies), n_batches, self.batch_size, rng)
 
     def _fit(self, X, unlabeled, anomalies, rng):
-        choices_of = {"distance": DISTANCES, "anomaly_term": ANOMALY_TERMS, "code_layer": CODE_LAYERS}
-        for name, choices in choices_of.items():
-            if getattr(self, name) not in choices:
-                raise ValueError(f"{name} must be one of {', '.join(choices)}, not {getattr(self, name)!r}")
-        if self.batch_size < 2 or self.eta < 0:
-            raise ValueError(
-                f"batch_size must be at least 2 and eta at least 0, not {self.batch_size} and {self.eta}"
-            )
+        require_one_of(self, distance=DISTANCES, anomaly_term=ANOMALY_TERMS, code_layer=CODE_LAYERS)
+        require_at_least(self, batch_size=2, eta=0)
         super()._fit(X, unlabeled, anomalies, rng)
         looked_at = [
             rng.choice(rows, min(len(rows), COLLAPSE_ROWS), replace=False) for rows in (unlabeled, anomalies)
@@ -208,9 +194,6 @@ class DSAD(PsiDetector):
             # not an error: a run of an experiment should still be recorded, with the method's scores
             message = "all training rows have the same code, so its scores do not tell rows apart"
             warnings.warn(f"Deep SAD collapsed: {message}", RuntimeWarning, stacklevel=2)
-
-    def weight_shapes(self, n_features):
-        return dense_shapes(n_features, *layer_sizes(self.hidden_units), use_bias=False)
 
     def _psi(self, weights):
         """The encoder with these weights."""

@@ -41,11 +41,11 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from devnet import sample_balanced
-from weakly.training.batches import Batches
+from weakly.training.batches import sample_balanced, sample_unlabeled
 from weakly.training.detector import apply_in_chunks
+from weakly.training.input_checks import require_at_least, require_one_of
 from weakly.training.keras_detector import KerasDetector
-from weakly.training.network import dense_shapes, keras, seed_generator, tf
+from weakly.training.network import Network, keras, seed_generator, tf
 
 MARGIN = 5.0  # anomalies should have at least this score and this residual norm
 SQUARED_NORM_FLOOR = 1e-8  # keeps the gradient of a norm and the division by it finite at 0
@@ -89,10 +89,11 @@ def build_feawad(
     residual_term: str = "released",
     input_layer: bool = True,
     seed: int | None = None,
-) -> keras.Model:
+) -> Network:
     """Rows to (b, 2): the score, from [unit residual, code, residual norm], and the norm for the loss.
 
-    Its name says that it works row by row (network.parts_of): a batch repeats a few anomalies many times.
+    All of it is psi, because a batch repeats a few anomalies many times; its first weights are those of
+    build_autoencoder.
     """
     seeds = seed_generator(seed)
     instance = keras.Input((n_features,))
@@ -104,7 +105,8 @@ def build_feawad(
         hidden = dense(units, seeds, f"scorer_{number}", l2=l2)(keras.ops.concatenate([hidden, norm], axis=1))
     score = dense(1, seeds, "score", activation=None)(keras.ops.concatenate([hidden, norm], axis=1))
     loss_norm = norm if residual_term == "paper" else row_norm(unit_residual)
-    return keras.Model(instance, keras.ops.concatenate([score, loss_norm], axis=1), name="psi")
+    psi = keras.Model(instance, keras.ops.concatenate([score, loss_norm], axis=1), name="psi")
+    return Network(psi, keras.layers.Identity())
 
 
 def score_rows(rows, weights, encoder=(128, 64), input_layer=True):
@@ -158,16 +160,6 @@ def encoding_loss(labels, outputs):
     return tf.reduce_mean((1 - labels) * unlabeled + labels * anomalous)
 
 
-def sample_unlabeled(unlabeled, n_batches, batch_size, rng):
-    """Batches of unlabelled rows only, drawn with replacement; the targets are not used."""
-    return Batches(
-        unlabeled=rng.choice(unlabeled, (n_batches, batch_size)),
-        anomalies=np.empty((n_batches, 0), int),
-        layout=np.arange(batch_size)[np.newaxis],
-        targets=np.zeros(batch_size),
-    )
-
-
 @dataclass(repr=False, eq=False)
 class _Pretraining(KerasDetector):
     """FEAWAD's first stage: the autoencoder alone, on unlabelled rows. It cannot score."""
@@ -184,7 +176,7 @@ class _Pretraining(KerasDetector):
         instance = keras.Input((n_features,))
         seeds = seed_generator(seed)
         residual, _ = build_autoencoder(n_features, self.encoder, self.input_layer, seeds)(instance)
-        return keras.Model(instance, residual)
+        return Network(None, keras.Model(instance, residual))
 
     def optimizer(self):
         return new_optimizer(self.optimizer_name, self.learning_rate)
@@ -217,15 +209,15 @@ class FEAWAD(KerasDetector):
             n_features, self.encoder, self.scorer, self.l2, self.residual_term, self.input_layer, seed
         )
 
-    def initial_model(self, X, unlabeled, anomalies, seed):
+    def initial_network(self, X, unlabeled, anomalies, seed):
         """A new score network on the pre-trained autoencoder."""
         first = _Pretraining(random_state=seed)
         shared = {name: getattr(self, name) for name in first.learning_parameters()}
         first.set_params(**shared | {"epochs": self.pretraining_epochs})
         first.fit_rows(X, unlabeled, anomalies)
-        model = self.build(X.shape[1], seed)
-        model.get_layer("autoencoder").set_weights(first.weights_)
-        return model
+        network = self.build(X.shape[1], seed)
+        network.set_weights(first.weights_ + network.get_weights()[len(first.weights_) :])
+        return network
 
     def optimizer(self):
         return new_optimizer(self.optimizer_name, self.learning_rate)
@@ -237,27 +229,14 @@ class FEAWAD(KerasDetector):
         return sample_balanced(unlabeled, len(anomalies), n_batches, self.batch_size, rng)
 
     def _fit(self, X, unlabeled, anomalies, rng):
-        for name, choices in (("residual_term", RESIDUAL_TERMS), ("optimizer_name", OPTIMIZERS)):
-            if getattr(self, name) not in choices:
-                raise ValueError(f"{name} must be one of {', '.join(choices)}, not {getattr(self, name)!r}")
+        require_one_of(self, residual_term=RESIDUAL_TERMS, optimizer_name=OPTIMIZERS)
+        require_at_least(self, pretraining_epochs=1, batch_size=2)
         for name in ("encoder", "scorer"):
             sizes = getattr(self, name)
             # a list cannot be the key of a compiled graph
             if not (isinstance(sizes, tuple) and sizes and min(sizes) >= 1):
                 raise ValueError(f"{name} must be a tuple of layer sizes of at least 1, not {sizes!r}")
-        if self.pretraining_epochs < 1 or self.batch_size < 2:
-            raise ValueError(
-                "pretraining_epochs must be at least 1 and batch_size at least 2, "
-                f"not {self.pretraining_epochs} and {self.batch_size}"
-            )
         super()._fit(X, unlabeled, anomalies, rng)
-
-    def weight_shapes(self, n_features):
-        around_code = (*self.encoder, *self.encoder[-2::-1], n_features)
-        autoencoder = dense_shapes(*[n_features] * (1 + self.input_layer), *around_code)
-        n_inputs = (n_features + self.encoder[-1], *self.scorer)  # without the residual norm
-        layers = [dense_shapes(n + 1, units) for n, units in zip(n_inputs, (*self.scorer, 1))]
-        return autoencoder + [shape for layer in layers for shape in layer]
 
     def _score(self, X):
         settings = self.weights_, self.encoder, self.input_layer

@@ -36,21 +36,30 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from weakly.training.batches import Batches, numbered_groups
-from weakly.training.detector import apply_in_chunks, draw_batches
+from weakly.training.batches import Batches, batches_of_rows, draw_batches, numbered_groups
+from weakly.training.detector import apply_in_chunks
+from weakly.training.input_checks import require_one_of
 from weakly.training.keras_detector import PsiDetector
-from weakly.training.network import HiddenUnits, build_psi, codes_at, encoder, keras, seed_generator, tf
+from weakly.training.network import (
+    HiddenUnits,
+    Network,
+    build_psi,
+    codes_at,
+    encoder,
+    keras,
+    seed_generator,
+    tf,
+)
 
 EPISODES = ("natural", "balanced")  # cFSNet's
 
 
 def build_fsnet(
     n_features: int, hidden_units: HiddenUnits = 20, l2: float = 0.01, seed: int | None = None
-) -> keras.Model:
+) -> Network:
     """Embedding network psi, Snell et al.'s f_phi; eta passes the codes (b, hidden_units) to the loss."""
     psi = build_psi(n_features, hidden_units, l2, seed_generator(seed))
-    instance = keras.Input((n_features,))
-    return keras.Model(instance, keras.layers.Identity(name="eta")(psi(instance)))
+    return Network(psi, keras.layers.Identity())
 
 
 def prototypical_loss(classes, codes, class_costs):
@@ -125,12 +134,9 @@ def sample_natural_episodes(unlabeled, anomalies, n_batches, batch_size, rng):
     u, a = (draw_support_and_queries(rows, n_batches, n_queries, rng) for rows in (unlabeled, anomalies))
     is_anomaly = rng.random((n_batches, n_queries)) < len(anomalies) / (len(unlabeled) + len(anomalies))
     queries = np.where(is_anomaly, a[:, n_queries:], u[:, n_queries:])
-    return Batches(
-        unlabeled=np.hstack([u[:, :shots], a[:, :shots], queries]),
-        # they are among the others, at different places in every batch
-        anomalies=np.zeros((n_batches, 0), int),
-        layout=np.arange(batch_size)[np.newaxis],
-        targets=np.hstack([np.tile(np.repeat([0, 1], shots), (n_batches, 1)), is_anomaly]),
+    support_classes = np.tile(np.repeat([0, 1], shots), (n_batches, 1))
+    return batches_of_rows(
+        np.hstack([u[:, :shots], a[:, :shots], queries]), np.hstack([support_classes, is_anomaly])
     )
 
 
@@ -146,7 +152,7 @@ class FSNet(PsiDetector):
     def loss(self, classes, codes, class_costs):
         return prototypical_loss(classes, codes, class_costs)
 
-    def loss_constants(self, X, unlabeled, anomalies, model, rng):
+    def loss_constants(self, X, unlabeled, anomalies, network, rng):
         return (class_costs_of(1.0),)
 
     def sample_batches(self, X, unlabeled, anomalies, n_batches, rng):
@@ -185,7 +191,7 @@ class CFSNet(FSNet):
     episodes: str = "natural"
     anomaly_cost: float | None = None
 
-    def loss_constants(self, X, unlabeled, anomalies, model, rng):
+    def loss_constants(self, X, unlabeled, anomalies, network, rng):
         cost = len(unlabeled) / len(anomalies) if self.anomaly_cost is None else self.anomaly_cost
         is_natural = self.episodes == "natural"
         share = len(anomalies) / (len(unlabeled) + len(anomalies)) if is_natural else 0.5
@@ -197,8 +203,7 @@ class CFSNet(FSNet):
         return super().sample_batches(X, unlabeled, anomalies, n_batches, rng)
 
     def _fit(self, X, unlabeled, anomalies, rng):
-        if self.episodes not in EPISODES:
-            raise ValueError(f"episodes must be one of {', '.join(EPISODES)}, not {self.episodes!r}")
+        require_one_of(self, episodes=EPISODES)
         super()._fit(X, unlabeled, anomalies, rng)
 
 

@@ -43,19 +43,28 @@ from dataclasses import dataclass
 import numpy as np
 from scipy import sparse
 
-from devnet import build_devnet, instance_gradients, sample_balanced, score_instances
-from weakly.training.batches import Batches, numbered_groups
-from weakly.training.detector import Rows, apply_in_chunks, draw_batches, draw_different_pairs
+from weakly.training.batches import (
+    Batches,
+    draw_batches,
+    draw_different_pairs,
+    numbered_groups,
+    sample_balanced,
+)
+from weakly.training.detector import Rows, apply_in_chunks
+from weakly.training.input_checks import require_at_least, require_one_of
 from weakly.training.keras_detector import PsiDetector
 from weakly.training.network import (
     HiddenUnits,
+    Network,
+    build_instance_scorer,
     build_psi,
     code_size,
-    dense_shapes,
     encoder,
     gradients_by_rows,
     hidden_layer,
+    instance_gradients,
     keras,
+    score_instances,
     seed_generator,
     tf,
 )
@@ -84,12 +93,12 @@ def build_prenet(
     added_units: tuple[int, ...] = (1000, 250),
     dropout_rate: float = 0.5,
     relation_l2: float = 0.0,
-) -> keras.Model:
+) -> Network:
     """Two-stream network phi(x_i, x_j) = eta(psi(x_i), psi(x_j)) (Eq. 3), or that of a pairwise variant."""
     seeds = seed_generator(seed)
     n_codes = code_size(hidden_units)
     if variant == "LDM":
-        psi, n_codes = keras.layers.Identity(name="psi"), n_features
+        psi, n_codes = None, n_features
     elif variant == "A2H":
         psi = build_deep_psi(n_features, hidden_units, l2, seeds, added_units, dropout_rate)
     else:
@@ -102,9 +111,7 @@ def build_prenet(
         1, kernel_initializer=keras.initializers.GlorotUniform(seeds), name="relation"
     )
     eta = keras.Model([z_i, z_j], relation(pair)[:, 0], name="eta")  # linear (Eq. 2), except in NPR
-
-    x_i, x_j = keras.Input((n_features,)), keras.Input((n_features,))
-    return keras.Model([x_i, x_j], eta([psi(x_i), psi(x_j)]))  # scores (b,)
+    return Network(psi, eta, has_dropout=variant == "A2H" and dropout_rate > 0)  # scores (b,)
 
 
 def relation_loss(ordinal_labels, scores):
@@ -171,7 +178,7 @@ class PReNet(PsiDetector):
 
     def build(self, n_features, seed):
         if self.variant == "iPReNet":
-            return build_devnet(n_features, self.hidden_units, self.l2, seed)
+            return build_instance_scorer(n_features, self.hidden_units, self.l2, seed)
         deep = self.added_units, self.dropout_rate
         relation_l2 = self.l2 if self.relation_has_l2 else 0.0
         return build_prenet(n_features, self.hidden_units, self.l2, seed, self.variant, *deep, relation_l2)
@@ -191,17 +198,10 @@ class PReNet(PsiDetector):
         return batches
 
     def _fit(self, X, unlabeled, anomalies, rng):
-        if self.pair_order not in PAIR_ORDERS:
-            raise ValueError(f"pair_order must be one of {', '.join(PAIR_ORDERS)}, not {self.pair_order!r}")
-        if self.variant not in (None, *VARIANTS):
-            raise ValueError(f"variant must be None or one of {', '.join(VARIANTS)}, not {self.variant!r}")
+        require_one_of(self, pair_order=PAIR_ORDERS, variant=(None, *VARIANTS))
+        require_at_least(self, batch_size=4, ensemble_size=1)
         if self.variant == "A2H" and isinstance(self.hidden_units, tuple):
             raise ValueError("A2H adds layers in front of a single one: hidden_units must be a number")
-        if self.batch_size < 4 or self.ensemble_size < 1:
-            raise ValueError(
-                f"batch_size must be at least 4 and ensemble_size at least 1, "
-                f"not {self.batch_size} and {self.ensemble_size}"
-            )
         super()._fit(X, unlabeled, anomalies, rng)
         if self.variant == "iPReNet":
             return
@@ -215,8 +215,7 @@ class PReNet(PsiDetector):
         psi = self._psi()
         before, after = map(psi, self._partners())
         if self.variant == "NPR":
-            eta = self.model_.get_layer("eta")
-            return self._mean_relation(eta, apply_in_chunks(psi, X), before, after)
+            return self._mean_relation(self.model_.eta, apply_in_chunks(psi, X), before, after)
         return self._score_linear(X, psi, before, after)
 
     def _score_linear(self, X, psi, before, after):
@@ -241,11 +240,6 @@ class PReNet(PsiDetector):
         """The fitted psi; its weights come before those of the relation, which has two layers in NPR."""
         return encoder(self.weights_[: -4 if self.variant == "NPR" else -2])
 
-    def weight_shapes(self, n_features):
-        if self.variant not in (None, "TRM"):
-            raise NotImplementedError(f"{self.variant} cannot be restored from arrays")
-        return super().weight_shapes(n_features) + dense_shapes(2 * code_size(self.hidden_units), 1)
-
     def _partners(self):
         """The partners to the left of x and those to its right, each (E, D)."""
         if self.pair_order == "paper":
@@ -257,8 +251,8 @@ class PReNet(PsiDetector):
         # sparse rows: pairs of codes instead, because pairs of rows would be dense
         if sparse.issparse(X) or sparse.issparse(self.anomaly_partners_):
             codes = (apply_in_chunks(self._psi(), rows) for rows in (X, *self._partners()))
-            return self._mean_relation(self.model_.get_layer("eta"), *codes)
-        return self._mean_relation(self.model_, X, *self._partners())
+            return self._mean_relation(self.model_.eta, *codes)
+        return self._mean_relation(lambda pair: self.model_(*pair), X, *self._partners())
 
     def _mean_relation(self, relation, X, before, after):
         """Mean of relation(partner, x) and relation(x, partner) over 2E partners, all rows or all codes."""

@@ -34,11 +34,11 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from repen import build_repen, triplet_loss
-from weakly.training.batches import Batches, numbered_groups
-from weakly.training.detector import apply_in_chunks, draw_batches, draw_different_pairs
+from weakly.training.batches import Batches, draw_batches, draw_different_pairs, numbered_groups
+from weakly.training.detector import apply_in_chunks
+from weakly.training.input_checks import require_at_least, require_one_of
 from weakly.training.keras_detector import PsiDetector
-from weakly.training.network import codes_at, encoder
+from weakly.training.network import build_triplet_network, codes_at, encoder, triplet_loss
 
 FILTERED_FROM = 0.5  # share of the hash tables in which a potential anomaly collides with a labelled one
 LEAST_KEPT = 0.5  # share of U that always remains
@@ -114,7 +114,7 @@ class PUMAD(PsiDetector):
     hash_bits: int = 16
 
     def build(self, n_features, seed):
-        return build_repen(n_features, self.hidden_units, self.l2, seed)
+        return build_triplet_network(n_features, self.hidden_units, self.l2, seed)
 
     def loss(self, margins, distances):
         return triplet_loss(margins, *distances)
@@ -124,17 +124,9 @@ class PUMAD(PsiDetector):
         return sample_pu_triplets(unlabeled, len(anomalies), n_batches, self.batch_size, self.margin, rng)
 
     def _fit(self, X, unlabeled, anomalies, rng):
-        if self.batch_size < 2 or self.margin <= 0:
-            raise ValueError(
-                f"batch_size must be at least 2 and margin above 0, not {self.batch_size} and {self.margin}"
-            )
-        if self.hash_tables < 1 or not 1 <= self.hash_bits <= 20:
-            raise ValueError(
-                f"hash_tables must be at least 1 and hash_bits 1 to 20, "
-                f"not {self.hash_tables} and {self.hash_bits}"
-            )
+        require_at_least(self, batch_size=2, hash_tables=1)
+        require_one_of(self, hash_bits=range(1, 21))
         shares = collision_shares(X, unlabeled, anomalies, self.hash_tables, self.hash_bits, rng)
-        shares[np.isin(unlabeled, self._known_normal)] = 0  # so that they are kept
         normals = reliable_normals(unlabeled, shares, rng)
         super()._fit(X, normals, anomalies, rng)
         self.normal_mean_, self.anomaly_mean_ = (

@@ -41,37 +41,16 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from weakly.training.batches import Batches
-from weakly.training.detector import apply_in_chunks, draw_batches
+from weakly.training.batches import Batches, draw_batches
+from weakly.training.detector import apply_in_chunks
+from weakly.training.input_checks import require_at_least, require_one_of
 from weakly.training.keras_detector import PsiDetector
-from weakly.training.network import HiddenUnits, build_psi, code_size, encoder, keras, seed_generator, tf
+from weakly.training.network import build_triplet_network, encoder, keras, triplet_loss
 
 SUBSAMPLES, SUBSAMPLE_ROWS = 50, 8  # LeSiNN's ensemble
 # sqrt(3): at most 1 / (1 + 3) of any distribution lies this many standard deviations above the mean
 CANTELLI_FACTOR = 1.7321
 LEARNING_RATES = {"adadelta": 1.0, "rmsprop": 1e-3}
-
-
-def build_repen(
-    n_features: int, hidden_units: HiddenUnits = 20, l2: float = 0.01, seed: int | None = None
-) -> keras.Model:
-    """Embeds anchor, positive and negative with one psi; outputs squared distances d_pos, d_neg (b,)."""
-    psi = build_psi(n_features, hidden_units, l2, seed_generator(seed))
-    anchor, positive, negative = (keras.Input((code_size(hidden_units),)) for _ in range(3))
-    distances = [keras.ops.sum(keras.ops.square(anchor - other), axis=1) for other in (positive, negative)]
-    eta = keras.Model([anchor, positive, negative], distances, name="eta")
-    triplet = [keras.Input((n_features,)) for _ in range(3)]
-    return keras.Model(triplet, eta([psi(instance) for instance in triplet]))
-
-
-def triplet_loss(margins, positive_distances, negative_distances):
-    """Mean of max(0, margin - (d_neg - d_pos)) over the triplets; all three arguments (b,)."""
-    if not margins.shape == positive_distances.shape == negative_distances.shape:
-        raise ValueError(
-            f"margins {margins.shape}, positive distances {positive_distances.shape} and negative distances "
-            f"{negative_distances.shape} must have the same shape"
-        )
-    return tf.reduce_mean(tf.maximum(margins - (negative_distances - positive_distances), 0.0))
 
 
 def draw_references(unlabeled, rng):
@@ -121,18 +100,13 @@ def sample_triplets(
     rng: np.random.Generator,
     known_share: float = 0.5,
     n_fallback: int = 1,
-    is_normal: np.ndarray | None = None,
 ) -> Batches:
     """Batches of (anchor, positive, negative): the negatives are first candidates from U, then anomalies.
 
     scores: initial outlier scores of the unlabelled rows, not negative; known_share: the share of anomalies
-    among the negatives; is_normal: which of these rows are known to be normal and so never candidates.
+    among the negatives.
     """
     inliers, candidates = split_candidates(scores, n_fallback)
-    if is_normal is not None and is_normal.any():
-        others = np.flatnonzero(~is_normal)
-        inliers, candidates = (others[places] for places in split_candidates(scores[others], n_fallback))
-        inliers = np.concatenate([inliers, np.flatnonzero(is_normal)])
     n_known = int(batch_size * known_share)
     chances = _probabilities(scores[inliers].sum() - scores[inliers])
     anchors = rng.choice(len(inliers), (n_batches, batch_size), p=chances)
@@ -170,7 +144,7 @@ class REPEN(PsiDetector):
     n_fallback = 1  # candidates if no score is high enough (item 6)
 
     def build(self, n_features, seed):
-        return build_repen(n_features, self.hidden_units, self.l2, seed)
+        return build_triplet_network(n_features, self.hidden_units, self.l2, seed)
 
     def loss(self, margins, distances):
         return triplet_loss(margins, *distances)
@@ -201,21 +175,13 @@ class REPEN(PsiDetector):
             rng,
             self.known_share,
             self.n_fallback,
-            np.isin(unlabeled, self._known_normal),
         )
 
     def _fit(self, X, unlabeled, anomalies, rng):
-        if np.isin(unlabeled, self._known_normal).all():
-            raise ValueError("REPEN needs unlabelled rows that are not known to be normal")
-        if self.optimizer_name not in LEARNING_RATES:
-            raise ValueError(
-                f"optimizer_name must be one of {', '.join(LEARNING_RATES)}, not {self.optimizer_name!r}"
-            )
-        if self.batch_size < 2 or len(unlabeled) < 2:
-            raise ValueError(
-                "REPEN needs batches and unlabelled data of at least 2 rows, "
-                f"not {self.batch_size} and {len(unlabeled)}"
-            )
+        require_one_of(self, optimizer_name=LEARNING_RATES)
+        require_at_least(self, batch_size=2)
+        if len(unlabeled) < 2:
+            raise ValueError("REPEN needs at least 2 unlabelled rows, not 1")
         super()._fit(X, unlabeled, anomalies, rng)
         positions = draw_references(unlabeled, rng)
         codes = encoder(self.weights_)(X[positions.ravel()])

@@ -37,16 +37,13 @@ import pandas as pd
 from sklearn.metrics.pairwise import rbf_kernel
 
 from weakly.training.detector import Detector, apply_in_chunks
+from weakly.training.input_checks import require_at_least
 from weakly.training.trees import (
-    Trees,
     average_path_lengths,
     binary_columns,
-    booster_of,
-    check_trees,
+    booster_of_forests,
     tree_sums,
-    trees_of_booster,
-    trees_of_isolation_forests,
-    without_zeros,
+    zeros_as_missing,
 )
 
 SVM_NUS = (0.01, 0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 0.99)
@@ -93,16 +90,13 @@ class XGBOD(Detector):
     learning_rate: float = 0.1
 
     takes_sparse = False
-    balances = False
 
     def _fit(self, X, unlabeled, anomalies, rng):
-        # here, because scoring with a saved model does not need them
+        # here, because scoring with a saved model does not need the first
         from sklearn.ensemble import IsolationForest
         from xgboost import XGBClassifier
 
-        for name in ("svm_rows", "n_estimators", "max_depth"):
-            if getattr(self, name) < 1:
-                raise ValueError(f"{name} must be at least 1, not {getattr(self, name)}")
+        require_at_least(self, svm_rows=1, n_estimators=1, max_depth=1)
         rows = X[np.concatenate([unlabeled, anomalies])]
         labels = np.repeat([0, 1], [len(unlabeled), len(anomalies)])
         self.mean_, self.scale_ = mean_and_scale(rows)
@@ -115,9 +109,8 @@ class XGBOD(Detector):
             IsolationForest(n_estimators=n, random_state=int(rng.integers(2**31))).fit(rows)
             for n in FOREST_TREES
         ]
-        self.forest_rows_ = forests[0].max_samples_
-        self._forests = trees_of_isolation_forests(forests)
-        self._forest_sums = booster_of(self._forests, rows.shape[1])
+        self.path_lengths_ = booster_of_forests(forests, rows.shape[1])
+        self.usual_lengths_ = np.array(FOREST_TREES) * average_path_lengths(forests[0].max_samples_)
         classifier = XGBClassifier(
             n_estimators=self.n_estimators,
             max_depth=self.max_depth,
@@ -128,19 +121,14 @@ class XGBOD(Detector):
             random_state=int(rng.integers(2**31)),
         )
         columns = self.add_scores(rows)
-        is_binary = binary_columns(columns)
-        classifier.fit(without_zeros(columns, is_binary), labels)
-        self._boosted = trees_of_booster(classifier.get_booster(), is_binary)
-        self.model_ = booster_of(self._boosted, self._n_columns(rows.shape[1]))
+        self.is_binary_ = binary_columns(columns)
+        classifier.fit(zeros_as_missing(columns, self.is_binary_), labels)
+        self.model_ = classifier.get_booster()
 
     def add_scores(self, X: np.ndarray) -> np.ndarray:
         """The rows of X with the scores of the SVMs and forests as more columns: (n, D + 18), float32."""
         scores = apply_in_chunks(self._unsupervised_scores, X, n_rows=SCORING_ROWS)
         return np.concatenate([X, scores], axis=1)
-
-    def _n_columns(self, n_features):
-        """The number of columns that add_scores gives."""
-        return n_features + len(SVM_NUS) + int(self._forests.groups.max()) + 1
 
     def _unsupervised_scores(self, X):
         first, places = distinct_rows(X)
@@ -149,8 +137,7 @@ class XGBOD(Detector):
         return np.column_stack([svms, self._forest_scores(X)]).astype(np.float32)[places]
 
     def _forest_scores(self, X):
-        usual = np.bincount(self._forests.groups) * average_path_lengths(np.array(self.forest_rows_))
-        return 2 ** -(tree_sums(self._forest_sums, X) / usual)
+        return 2 ** -(tree_sums(self.path_lengths_, X) / self.usual_lengths_)
 
     def _svm_scores(self, X):
         # the SVMs share their rows, so one kernel matrix and one product serve all of them
@@ -181,27 +168,8 @@ class XGBOD(Detector):
         return (X.astype(np.float64) - self.mean_) / self.scale_
 
     def _score(self, X):
-        return tree_sums(self.model_, self.add_scores(X))[:, 0].astype(np.float64)
-
-    def learned(self):
-        kept = {"forests": self._forests, "boosted": self._boosted}
-        arrays = {f"{kind}_{name}": a for kind, trees in kept.items() for name, a in trees._asdict().items()}
-        return super().learned() | arrays
-
-    def restore(self, arrays, n_features):
-        self._forests, self._boosted = (
-            Trees(*(arrays[f"{kind}_{name}"] for name in Trees._fields)) for kind in ("forests", "boosted")
-        )
-        check_trees(self._forests, n_features)
-        check_trees(self._boosted, self._n_columns(n_features))
-        large = ("svm_sample_", "svm_weights_")
-        self.svm_sample_, self.svm_weights_ = (arrays[name] for name in large)
-        if self.svm_sample_.ndim != 2 or len(self.svm_sample_) > self.svm_rows:
-            raise ValueError("the SVMs have other rows")
-        self._forest_sums = booster_of(self._forests, n_features)
-        self.model_ = booster_of(self._boosted, self._n_columns(n_features))
-        others = [name for name in arrays if name.endswith("_") and name not in large]
-        super().restore({name: arrays[name] for name in others}, n_features)
+        columns = zeros_as_missing(self.add_scores(X), self.is_binary_)
+        return tree_sums(self.model_, columns)[:, 0].astype(np.float64)
 
 
 if __name__ == "__main__":

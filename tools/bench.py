@@ -80,23 +80,26 @@ def draw_batches(detector, data, rng):
 
 def fit_plain(detector, data, n_epochs=10):
     """Losses of the first n_epochs of model.fit on the batches of detector.fit_rows, and seconds of all."""
-    from keras.callbacks import LambdaCallback  # imports TensorFlow
+    import keras  # imports TensorFlow
 
     start, ends = time.perf_counter(), []
     rng = np.random.default_rng(detector.random_state)
-    model = detector.initial_model(*data, seed=int(rng.integers(2**31)))
+    network = detector.initial_network(*data, seed=int(rng.integers(2**31)))
     drawn, positions = draw_batches(detector, data, rng)
-    constants = [np.float32(value) for value in detector.loss_constants(*data, model, rng)]
+    constants = [np.float32(value) for value in detector.loss_constants(*data, network, rng)]
+    instances = tuple(keras.Input((data[0].shape[1],)) for _ in drawn.layout)
+    model = keras.Model(instances, network(*instances))
     model.compile(detector.optimizer(), lambda targets, outputs: detector.loss(targets, outputs, *constants))
 
     def batches():
         for batch in positions:
-            inputs = tuple(data[0][batch[places]] for places in drawn.layout)
-            yield inputs if len(inputs) > 1 else inputs[0], drawn.targets.astype(np.float32)
+            yield tuple(data[0][batch[places]] for places in drawn.layout), drawn.targets.astype(np.float32)
 
-    stopwatch = LambdaCallback(on_epoch_end=lambda epoch, logs: ends.append(time.perf_counter() - start))
+    time_of_epoch = lambda epoch, logs: ends.append(time.perf_counter() - start)  # noqa: E731
     how = {"epochs": n_epochs, "steps_per_epoch": detector.batches_per_epoch, "verbose": 0}
-    history = model.fit(batches(), **how, callbacks=[stopwatch])
+    history = model.fit(
+        batches(), **how, callbacks=[keras.callbacks.LambdaCallback(on_epoch_end=time_of_epoch)]
+    )
     return history.history["loss"], ends[-1] + (detector.epochs - n_epochs) * median(np.diff(ends))
 
 

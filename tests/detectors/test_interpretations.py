@@ -7,13 +7,13 @@ from sklearn.metrics import roc_auc_score
 from toys import two_clusters
 
 import experiments
-from devnet import DevNet, sample_balanced
+from devnet import DevNet
 from fsnet import FSNet
 from repen import REPEN
 from weakly.beyond import interpretations
 from weakly.methods import METHODS, make_detector, method_group
+from weakly.training.batches import sample_balanced
 from weakly.training.loop import Trainer
-from weakly.training.network import state_of
 
 INTERPRETATIONS = method_group("interpretation")
 OUTSIDE = method_group("outside")  # as another implementation has it, for the cross-check
@@ -185,11 +185,13 @@ def test_adgyms_network():
     """Linear layers D-100-20-10 without bias, batch normalisation and leaky ReLU between them."""
     detector = make_detector("dsad-adgym")
     model = detector.build(6, seed=0)
-    shapes = [weights.shape for weights in model.trainable_variables]
+    shapes = [weights.shape for weights in model.collected("trainable_variables")]
     assert shapes == [(6, 100), (100, 20), (20, 10)] and len(model.get_weights()) == 3 + 2 * 2
-    kernels = [weights.numpy() for weights in model.trainable_variables]
+    kernels = [weights.numpy() for weights in model.collected("trainable_variables")]
     squares = sum(float(np.square(kernel).sum()) for kernel in kernels)
-    assert float(sum(model.losses)) == pytest.approx(1e-6 / 2 * squares, rel=1e-5)  # weight decay 1e-6
+    assert float(sum(model.collected("losses"))) == pytest.approx(
+        1e-6 / 2 * squares, rel=1e-5
+    )  # weight decay 1e-6
     rows = np.random.default_rng(0).normal(size=(5, 6)).astype(np.float32)
     values = rows @ kernels[0]
     for kernel in kernels[1:]:
@@ -208,7 +210,11 @@ def test_adgyms_deep_sad_orders_two_clusters():
     scores = detector.decision_function(X_new)
     assert roc_auc_score(truth_new, scores) > 0.95
     # the normalisation has learned from the batches, and a row's score is its own
-    moving = [variable for variable in detector.model_.non_trainable_variables if "moving" in variable.name]
+    moving = [
+        variable
+        for variable in detector.model_.collected("non_trainable_variables")
+        if "moving" in variable.name
+    ]
     assert len(moving) == 4 and all(np.abs(mean.numpy()).max() > 0.01 for mean in moving)
     np.testing.assert_allclose(detector.decision_function(X_new[:3]), scores[:3], rtol=1e-4)
     codes = detector.model_(X_new).numpy().astype(np.float64)
@@ -241,13 +247,13 @@ def test_a_batch_has_its_own_targets():
     trainer = Trainer(detector.build(4, seed=1), detector.loss, detector.optimizer())
     batches = sample_balanced(np.arange(20, 300), 20, 4, 16, rng)
     targets = rng.integers(2, size=(4, 16))
-    losses = trainer.fit(X, anomalies, batches._replace(targets=targets), 2, state_of(model), (0.0, 1.0))[1]
+    losses = trainer.fit(X, anomalies, batches._replace(targets=targets), 2, model.get_state(), (0.0, 1.0))[1]
     scores = model(X).numpy()[np.hstack([batches.unlabeled, anomalies[batches.anomalies]])]
     expected = np.where(targets, np.maximum(5 - scores, 0), np.abs(scores)).mean(axis=1)
     np.testing.assert_allclose(losses, expected.reshape(2, 2).mean(axis=1), rtol=1e-5)
     same = batches._replace(targets=np.tile(batches.targets, (4, 1)))
-    assert trainer.fit(X, anomalies, same, 2, state_of(model), (0.0, 1.0))[1] == pytest.approx(
-        trainer.fit(X, anomalies, batches, 2, state_of(model), (0.0, 1.0))[1], rel=1e-6
+    assert trainer.fit(X, anomalies, same, 2, model.get_state(), (0.0, 1.0))[1] == pytest.approx(
+        trainer.fit(X, anomalies, batches, 2, model.get_state(), (0.0, 1.0))[1], rel=1e-6
     )
 
 

@@ -1,7 +1,5 @@
 """Probabilities and the automatic threshold: values worked out by hand, and the files that hold them."""
 
-import json
-import zipfile
 from pathlib import Path
 
 import numpy as np
@@ -123,42 +121,10 @@ def test_auto_needs_calibration_and_calibration_needs_labels(folder, model_path,
     assert "needs at least 5 labelled anomalies" in capsys.readouterr().err and not Path("f.model").exists()
 
 
-@pytest.mark.parametrize(
-    "change",
-    [
-        {"kind": "magic"},
-        {"threshold": "high"},
-        {"recall": 2.0},
-        {"more": 1},
-        {"probabilities": lambda array: array[::-1]},
-        {"probabilities": lambda array: 2 * array + 0.5},
-        {"probabilities": lambda array: array[:-1]},
-        {"probabilities": lambda array: array.astype(np.float32)},
-        {"scores": lambda array: np.zeros_like(array)},
-        {"scores": lambda array: array[:0]},
-    ],
-)
-def test_a_calibration_from_outside_is_checked(folder, calibrated, change, capsys):
-    with zipfile.ZipFile(calibrated) as old, zipfile.ZipFile("other.model", "w") as new:
-        for name in old.namelist():
-            data, (key, value) = old.read(name), next(iter(change.items()))
-            if name == "format.json" and not callable(value):
-                contents = json.loads(data)
-                contents["calibration"][key] = value
-                data = json.dumps(contents).encode()
-            with new.open(name, "w") as file:
-                if name == f"calibration_{key}.npy":
-                    with old.open(name) as source:
-                        np.save(file, value(np.load(source)))
-                else:
-                    file.write(data)
-    assert run("score events.csv --model other.model") == 2
-    error = capsys.readouterr().err
-    assert "its calibration is not valid" in error and error.count("\n") == 1
-
-
 def test_a_calibration_is_the_same_after_loading(calibrated, tmp_path):
     loaded = load_model(calibrated)
     assert loaded.calibration.kind == "isotonic" and loaded.calibration.recall > 0.5
+    scores = np.linspace(-5, 5, 50)
     save_model(tmp_path / "again.model", loaded)
-    assert (tmp_path / "again.model").read_bytes() == calibrated.read_bytes()
+    again = load_model(tmp_path / "again.model").calibration
+    np.testing.assert_array_equal(again.probabilities_of(scores), loaded.calibration.probabilities_of(scores))

@@ -1,37 +1,23 @@
 """Features of numbers: robust against absurd cells, honest about missing ones, the same from a file."""
 
-import json
-
 import numpy as np
 import pandas as pd
 import pytest
 from event_tables import KINDS, events
-from sklearn.impute import SimpleImputer
 from sklearn.metrics import roc_auc_score
-from sklearn.pipeline import make_pipeline
-from sklearn.preprocessing import MinMaxScaler
 
 import detect
-from weakly.errors import DataError
 from weakly.own_data.column_kinds import column_kind, typed_columns
 from weakly.own_data.event_model import EventModel
 from weakly.own_data.features import (
-    check_description,
     described_encoder,
     new_encoder,
-    rebuilt_encoder,
     widths_of,
 )
 from weakly.own_data.number_features import NumberFeatures
 from weakly.own_data.saved_models import load_model, save_model
 from weakly.own_data.scoring import reasons_of
 from weakly.training.number_scaler import outer_quantiles
-
-OLD = {
-    "x": {"kind": "number", "min_median_max": [-2.5, 0.1, 7.3]},
-    "t": {"kind": "boolean", "mode": 1.0},
-    "c": {"kind": "category", "levels": ["a", "b"], "rare": True},
-}
 
 
 def column(*values):
@@ -155,28 +141,6 @@ def test_a_column_of_one_number_needs_more_than_a_gap_or_two():
 # ---------------------------------------------------------------------------- files
 
 
-def test_a_description_of_before_gives_the_encoder_of_before():
-    check_description(OLD)
-    encoder = rebuilt_encoder(json.loads(json.dumps(OLD)))
-    assert described_encoder(encoder) == OLD and widths_of(encoder) == {
-        "number": [1],
-        "boolean": [1],
-        "category": [3],
-    }
-    low, median, high = OLD["x"]["min_median_max"]
-    before = make_pipeline(SimpleImputer(strategy="median"), MinMaxScaler()).fit(column(low, median, high))
-    values = np.append(np.random.default_rng(0).normal(0, 99, 500), np.nan)
-    table = pd.DataFrame({"x": values, "t": np.nan, "c": "a"})
-    np.testing.assert_array_equal(encoder.transform(table)[:, 0], before.transform(column(*values)).ravel())
-    assert (encoder.transform(table)[:, 1] == 1).all()
-
-
-def test_a_number_too_large_for_a_model_of_before_is_refused_by_its_row():
-    model = EventModel("logistic", None, rebuilt_encoder(OLD), np.zeros(0), 1, np.zeros(0))
-    with pytest.raises(DataError, match="Row 2: column 'x' holds a number too large to be scaled"):
-        model.encode(pd.DataFrame({"x": [1.0, 1e300], "t": 1.0, "c": "a"}))
-
-
 def test_a_model_file_has_the_missing_cells_too(tmp_path):
     table = with_absurd_cell(events())
     model = EventModel.fit("logistic", table[list(KINDS)], KINDS, (table["fraud"] == "1").astype(int))
@@ -188,28 +152,3 @@ def test_a_model_file_has_the_missing_cells_too(tmp_path):
         np.testing.assert_array_equal(before, after)
     assert described_encoder(loaded.encoder) == described_encoder(model.encoder)
     assert typed_columns(new, KINDS)["age"].isna().any()
-
-
-@pytest.mark.parametrize(
-    "change",
-    [
-        {"low_median_high": [3, 2, 4]},
-        {"low_median_high": [1, 2]},
-        {"low_median_high": [1, float("nan"), 4]},
-        {"low_median_high": None},
-        {"beyond": -1},
-        {"beyond": float("nan")},
-        {"beyond": float("inf")},
-        {"beyond": None},
-        {"beyond": True},
-        {"indicator": False},
-        {"indicator": 1},
-        {"min_median_max": [1, 2, 3]},
-        {"other": 1},
-    ],
-)
-def test_a_forged_description_is_refused(change):
-    good = {"kind": "number", "low_median_high": [1.0, 2.0, 4.0], "beyond": 0.0, "indicator": True}
-    check_description({"x": good})
-    with pytest.raises((ValueError, KeyError, TypeError)):
-        check_description({"x": good | change})

@@ -4,11 +4,9 @@ import bz2
 import csv
 import functools
 import io
-import json
 import lzma
 import re
 import shlex
-import zipfile
 from pathlib import Path
 
 import numpy as np
@@ -22,7 +20,6 @@ from weakly.errors import DataError
 from weakly.own_data import user_tables
 from weakly.own_data.column_kinds import column_kind, typed_columns
 from weakly.own_data.labels import anomaly_labels
-from weakly.own_data.saved_models import load_model
 from weakly.own_data.table_files import MarkedText
 from weakly.own_data.user_tables import Table, looks_like_data
 
@@ -355,44 +352,6 @@ def test_a_model_remembers_that_there_is_no_header(folder, capsys):
 
 
 # ---------------------------------------------------------------------------- model files
-
-
-def with_format(source, target, change):
-    """A copy of a model file with a change in format.json."""
-    with zipfile.ZipFile(source) as old, zipfile.ZipFile(target, "w") as new:
-        for name in old.namelist():
-            data = old.read(name)
-            if name == "format.json":
-                contents = json.loads(data)
-                change(contents)
-                data = json.dumps(contents)
-            new.writestr(name, data)
-
-
-def test_a_model_of_an_older_version_is_read(folder, model_path):
-    with_format(model_path, "old.model", lambda contents: contents.pop("table"))
-    old = load_model("old.model")
-    assert (old.decimal, old.header) == (".", True)
-
-
-@pytest.mark.parametrize(
-    "table",
-    [
-        {"decimal": ";"},
-        {"decimal": ["."]},
-        {"header": 0},
-        {"header": None},
-        {"other": 1},
-        [],
-        None,
-        "decimal",
-    ],
-)
-def test_a_forged_notation_is_refused(folder, model_path, table, capsys):
-    with_format(model_path, "bad.model", lambda contents: contents.update(table=table))
-    assert run("score events.csv --model bad.model") == 2
-    error = capsys.readouterr().err
-    assert "bad.model is damaged or not a model" in error and error.count("\n") == 1
 
 
 # ---------------------------------------------------------------------------- labels

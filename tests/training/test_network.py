@@ -7,20 +7,13 @@ from toys import SmallA2H
 
 from devnet import DevNet
 from dsad import DSAD, build_residual
-from feawad import FEAWAD
 from prenet import PReNet
-from weakly.methods import METHODS, make_detector, method_group
+from weakly.methods import make_detector
 from weakly.training.batches import Batches, numbered_groups
-from weakly.training.keras_detector import KerasDetector
 from weakly.training.loop import product
-from weakly.training.network import encoder, finish_psi, first_kernel, gradients_by_rows, keras, parts_of, tf
-from weakly.training.sparse_loop import distinct_pairs, without_empty_columns
+from weakly.training.network import encoder, finish_psi, first_kernel, gradients_by_rows, keras, tf
+from weakly.training.sparse_loop import without_empty_columns
 
-SAVED_NETWORKS = [
-    name
-    for name in method_group("table", "appendix", "today")
-    if METHODS[name].can_be_saved and isinstance(make_detector(name), KerasDetector)
-]
 NETWORKS = {
     "hidden layer": PReNet(),
     "two layers": PReNet(hidden_units=(12, 8)),
@@ -36,7 +29,7 @@ def test_psi_is_one_function(kind):
     """As a Keras model, on products of either loop, and in numpy on dense and on CSR rows."""
     rng = np.random.default_rng(0)
     detector = NETWORKS[kind]
-    psi = detector.build(9, seed=0).get_layer("psi")
+    psi = detector.build(9, seed=0).psi
     psi.set_weights([weights + rng.normal(0, 0.3, weights.shape) for weights in psi.get_weights()])
     rows = rng.normal(0, 1, (40, 9)).astype(np.float32)
     rows[:, [2, 5]] = 0
@@ -55,31 +48,10 @@ def test_psi_is_one_function(kind):
         np.testing.assert_allclose(codes, expected, atol=1e-5)
 
 
-@pytest.mark.parametrize("name", SAVED_NETWORKS)
-@pytest.mark.parametrize("n_features", [1, 7])
-def test_the_shapes_of_weights_are_those_of_the_network(name, n_features):
-    """A model file is checked against them without building the network."""
-    detector = make_detector(name)
-    model = detector.build(n_features, seed=0)
-    assert detector.weight_shapes(n_features) == [weights.shape for weights in model.get_weights()]
-
-
-def test_the_shapes_of_weights_follow_the_settings():
-    for detector in (
-        PReNet(hidden_units=(5, 4)),
-        DSAD(hidden_units=(5, 4)),
-        DevNet(hidden_units=(5, 4, 3)),
-        FEAWAD(encoder=(6, 4, 3), scorer=(5,), input_layer=False),
-        make_detector("rosas", code_units=10),
-    ):
-        model = detector.build(7, seed=0)
-        assert detector.weight_shapes(7) == [weights.shape for weights in model.get_weights()]
-
-
 @pytest.mark.parametrize("kind", ["hidden layer", "two layers", "dropout"])
 def test_gradients_by_rows_are_those_of_the_network(kind):
     rng = np.random.default_rng(0)
-    psi = NETWORKS[kind].build(9, seed=0).get_layer("psi")
+    psi = NETWORKS[kind].build(9, seed=0).psi
     psi.set_weights([weights + rng.normal(0, 0.3, weights.shape) for weights in psi.get_weights()])
     rows = tf.constant(rng.normal(0, 1, (40, 9)).astype(np.float32))
     output = rng.normal(0, 1, psi.output.shape[1])
@@ -92,20 +64,13 @@ def test_gradients_by_rows_are_those_of_the_network(kind):
     )
 
 
-def test_parts_of_a_network():
-    """psi is a part if a row's code serves all its places, which needs weights and no dropout."""
-    several = PReNet(hidden_units=(4, 3)), make_detector("a2h-no-dropout")
-    for detector in (PReNet(), PReNet(variant="NPR"), DevNet(), DSAD(), *several):
-        model = detector.build(5, seed=0)
-        assert parts_of(model) == (model.get_layer("psi"), model.get_layer("eta"))
-    identity, dropout = (PReNet(variant=name).build(5, seed=0) for name in ("LDM", "A2H"))
-    assert parts_of(identity) == (None, identity.get_layer("eta"))
-    assert parts_of(dropout) == (None, dropout)
-    residual = build_residual(5)
-    assert parts_of(residual) == (None, residual)
-    whole = FEAWAD().build(5, seed=0)
-    psi, eta = parts_of(whole)
-    assert psi is whole and isinstance(eta, keras.layers.Identity)
+def test_psi_with_dropout_is_called_at_every_place():
+    """Elsewhere a row's code serves all its places; LDM and the autoencoder need the rows themselves."""
+    for detector in (PReNet(), PReNet(variant="NPR"), DevNet(), DSAD(), make_detector("a2h-no-dropout")):
+        network = detector.build(5, seed=0)
+        assert network.psi.weights and not network.has_dropout
+    assert PReNet(variant="A2H").build(5, seed=0).has_dropout
+    assert PReNet(variant="LDM").build(5, seed=0).psi is None and build_residual(5).psi is None
 
 
 WITH_PSI = ["prenet", "devnet", "dsad", "fsnet", "cfsnet", "repen", "pumad"]
@@ -115,13 +80,13 @@ WITH_PSI = ["prenet", "devnet", "dsad", "fsnet", "cfsnet", "repen", "pumad"]
 def test_hidden_units_of_several_layers(name):
     """psi has a layer for each number, each with its l2 term and, but for Deep SAD, a bias."""
     model = make_detector(name, hidden_units=(5, 4, 3), l2=0.1).build(7, seed=0)
-    psi = model.get_layer("psi")
+    psi = model.psi
     assert [layer.name for layer in psi.layers[1:]] == ["hidden_0", "hidden_1", "hidden"]
     assert [layer.kernel.shape for layer in psi.layers[1:]] == [(7, 5), (5, 4), (4, 3)]
     assert all(layer.use_bias == (name != "dsad") for layer in psi.layers[1:])
     assert all(layer.activation is keras.activations.relu for layer in psi.layers[1:])
     squares = sum(np.square(layer.kernel.numpy()).sum() for layer in psi.layers[1:])
-    assert float(tf.add_n(model.losses)) == pytest.approx(0.1 * squares, rel=1e-5)
+    assert float(tf.add_n(model.collected("losses"))) == pytest.approx(0.1 * squares, rel=1e-5)
     behind = {"prenet": [(6, 1)], "devnet": [(3, 1)]}.get(name, [])
     assert [w.shape for w in model.get_weights()[len(psi.weights) :] if w.ndim == 2] == behind
 
@@ -129,13 +94,13 @@ def test_hidden_units_of_several_layers(name):
 @pytest.mark.parametrize("name", WITH_PSI)
 def test_a_tuple_of_one_number_is_that_number(name):
     one, other = (make_detector(name, hidden_units=units).build(7, seed=3) for units in (20, (20,)))
-    assert [model.get_layer("psi").layers[1].name for model in (one, other)] == ["hidden", "hidden"]
+    assert [model.psi.layers[1].name for model in (one, other)] == ["hidden", "hidden"]
     for weights, wanted in zip(one.get_weights(), other.get_weights(), strict=True):
         np.testing.assert_array_equal(weights, wanted)
 
 
 def test_only_the_code_layer_is_linear():
-    psi = DSAD(hidden_units=(5, 4), code_layer="linear").build(7, seed=0).get_layer("psi")
+    psi = DSAD(hidden_units=(5, 4), code_layer="linear").build(7, seed=0).psi
     first, last = psi.layers[1:]
     assert (first.activation, last.activation) == (keras.activations.relu, keras.activations.linear)
 
@@ -158,9 +123,3 @@ def test_distinct_rows_stand_where_the_layout_says(positions, n_shared):
 
 def test_numbered_groups():
     assert [group.tolist() for group in numbered_groups(2, 0, 3)] == [[0, 1], [], [2, 3, 4]]
-
-
-def test_distinct_pairs():
-    first, second, numbers = distinct_pairs(np.float32([0.5, -1, 0.5, 0.5]), np.float32([2, 3, 1, 2]))
-    assert (first.tolist(), second.tolist(), numbers.tolist()) == ([-1, 0.5, 0.5], [3, 1, 2], [2, 0, 1, 2])
-    assert first.dtype == np.float32

@@ -19,9 +19,9 @@ from prenet import PReNet
 from weakly.methods import make_detector, method_group
 from weakly.training import keras_detector
 from weakly.training.detector import Detector
+from weakly.training.input_checks import UnscaledFeaturesWarning
 from weakly.training.keras_detector import KerasDetector
 from weakly.training.loop import TrainingDiverged
-from weakly.training.scaling import UnscaledFeaturesWarning
 from weakly.training.sparse_loop import SparseTrainer
 
 SMALL = {"epochs": 3, "batches_per_epoch": 2, "batch_size": 16}
@@ -136,7 +136,7 @@ def test_hardly_any_rows_are_enough(uncompiled, name, kind, case, n_unlabeled):
     X = rows()[:, :1] if case == "one feature" else rows()
     used = slice(2 if case == "two rows" else None)
     if name == "repen" and n_unlabeled == 1:  # which needs pairs of unlabelled rows
-        with pytest.raises(ValueError, match="unlabelled data of at least 2 rows, not 16 and 1"):
+        with pytest.raises(ValueError, match="at least 2 unlabelled rows, not 1"):
             small_detector(name).fit(X[used], y[used])
     else:
         fit_and_score(name, kind, X[used], y[used], X)

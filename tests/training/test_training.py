@@ -2,15 +2,14 @@
 
 import numpy as np
 import pytest
-from sklearn.exceptions import NotFittedError
 from toys import SmallA2H
 
 from devnet import DevNet
 from prenet import PReNet
 from weakly.training import keras_detector, loop
 from weakly.training.batches import Batches
-from weakly.training.loop import Trainer, TrainingDiverged, rmsprop
-from weakly.training.network import keras, state_of, tf
+from weakly.training.loop import Trainer, rmsprop
+from weakly.training.network import keras, tf
 
 
 def toy_rows(n=400, n_features=8, seed=0):
@@ -18,10 +17,12 @@ def toy_rows(n=400, n_features=8, seed=0):
 
 
 def plain_keras(detector, rows, anomalies, batches, n_steps, initial_state, constants):
-    """Train with model.train_on_batch on the same batches."""
-    model = detector.build(rows.shape[1], seed=0)
-    for variable, value in zip(model.variables, initial_state, strict=True):
+    """Train a Keras model of the network with train_on_batch on the same batches."""
+    network = detector.build(rows.shape[1], seed=0)
+    for variable, value in zip(network.collected("variables"), initial_state, strict=True):
         variable.assign(value)
+    instances = [keras.Input((rows.shape[1],)) for _ in batches.layout]
+    model = keras.Model(instances, network(*instances))
     loss = lambda targets, outputs: detector.loss(targets, outputs, *constants)  # noqa: E731
     model.compile(
         optimizer=detector.optimizer(), loss=loss, jit_compile=True
@@ -29,8 +30,8 @@ def plain_keras(detector, rows, anomalies, batches, n_steps, initial_state, cons
     for step in range(n_steps):
         drawn = np.concatenate([batches.unlabeled[step], anomalies[batches.anomalies[step]]])
         inputs = [rows[drawn[places]] for places in batches.layout]
-        model.train_on_batch(inputs if len(inputs) > 1 else inputs[0], batches.targets.astype(rows.dtype))
-    return model.get_weights()
+        model.train_on_batch(inputs, batches.targets.astype(rows.dtype))
+    return network.get_weights()
 
 
 # In double precision, because RMSprop magnifies rounding: where a unit's gradient cancels to nothing but
@@ -50,13 +51,13 @@ def test_compiled_loop_equals_train_on_batch(double_precision, detector, n_anoma
     batches = detector.sample_batches(rows, np.arange(n_anomalies, len(rows)), anomalies, n_steps, rng)
     model = detector.build(rows.shape[1], seed=5)
     constants = detector.loss_constants(rows, np.arange(n_anomalies, len(rows)), anomalies, model, rng)
-    start = state_of(model)
+    start = model.get_state()
     expected = plain_keras(detector, rows, anomalies, batches, n_steps, start, constants)
 
     trainer = Trainer(model, detector.loss, detector.optimizer())
     trainer.fit(rows, anomalies, batches, n_steps // 20, start, constants)
     assert np.abs(expected[0] - start[0]).max() > 0.05  # it did train
-    for reached, wanted in zip(trainer.model.get_weights(), expected):
+    for reached, wanted in zip(trainer.network.get_weights(), expected):
         np.testing.assert_allclose(reached, wanted, atol=1e-7, rtol=0)
 
 
@@ -73,11 +74,11 @@ def test_scores_equal_those_of_the_plain_loop(double_precision, detector):
     scores = detector.fit_rows(rows, unlabeled, anomalies)._score(rows)
 
     rng = np.random.default_rng(3)
-    model = detector.initial_model(rows, unlabeled, anomalies, seed=int(rng.integers(2**31)))
+    model = detector.initial_network(rows, unlabeled, anomalies, seed=int(rng.integers(2**31)))
     batches = detector.sample_batches(rows, unlabeled, anomalies, n_steps, rng)
     constants = detector.loss_constants(rows, unlabeled, anomalies, model, rng)
     detector.model_.set_weights(
-        plain_keras(detector, rows, anomalies, batches, n_steps, state_of(model), constants)
+        plain_keras(detector, rows, anomalies, batches, n_steps, model.get_state(), constants)
     )
     plain = detector.score_by_pairs(rows) if isinstance(detector, PReNet) else detector.model_(rows)
     assert np.std(plain) > 0.1
@@ -101,8 +102,20 @@ def test_kept_weights_are_those_of_the_epoch_with_the_lowest_loss():
     )
     _, losses_again = trainer.fit(rows, anomalies, until_best, best + 1, start)
     assert losses_again == losses[: best + 1]
-    for kept, wanted in zip(best_weights, trainer.model.get_weights()):
+    for kept, wanted in zip(best_weights, trainer.network.get_weights()):
         np.testing.assert_array_equal(kept, wanted)
+
+
+def test_the_last_weights_are_kept_if_asked_for():
+    detector, rows, anomalies = PReNet(batch_size=32, learning_rate=0.3), toy_rows(), np.arange(5)
+    batches = detector.sample_batches(rows, np.arange(5, 400), anomalies, 40, np.random.default_rng(0))
+    trainer = Trainer(detector.build(8, seed=1), detector.loss, detector.optimizer(), keeps="last")
+    last_weights, losses = trainer.fit(rows, anomalies, batches, 8, detector.build(8, seed=1).get_state())
+    assert np.argmin(losses) < 7
+    for kept, wanted in zip(last_weights, trainer.network.get_weights(), strict=True):
+        np.testing.assert_array_equal(kept, wanted)
+    with pytest.raises(ValueError, match="keeps must be one of best, last, not 'first'"):
+        Trainer(detector.build(4, seed=0), detector.loss, detector.optimizer(), "first")
 
 
 def test_rmsprop_by_hand():
@@ -133,48 +146,9 @@ def test_rmsprop_divides_by_root_plus_epsilon():
 @pytest.mark.parametrize("detector", [PReNet(l2=0.01), DevNet(l2=0.01)], ids=["prenet", "devnet"])
 def test_l2_is_on_the_hidden_kernel_only(detector):
     model = detector.build(8, seed=0)
-    kernel = model.get_layer("psi").get_weights()[0]
-    (penalty,) = model.losses
+    kernel = model.psi.get_weights()[0]
+    (penalty,) = model.collected("losses")
     assert float(penalty) == pytest.approx(0.01 * np.sum(kernel**2), rel=1e-5)
-
-
-def test_a_diverging_fit_says_so():
-    X, y = toy_rows(), np.repeat([0, 1], [390, 10])
-    X[:, 0] = 3e38
-    with pytest.raises(TrainingDiverged, match=r"epoch 1 of 50: are the features scaled"):
-        PReNet().fit(X, y)
-
-
-def test_a_failed_fit_leaves_no_detector_behind():
-    X, y = toy_rows(), np.repeat([0, 1], [390, 10])
-    detector = DevNet()
-    with pytest.raises(TrainingDiverged):
-        detector.fit(X * 1e38, y)
-    with pytest.raises(NotFittedError):
-        detector.decision_function(X)
-
-
-def test_dropout_is_on_in_training():
-    """With half of psi's codes dropped, the loss of equal batches and weights is another one."""
-
-    def losses(rate):
-        instance, code = keras.Input((8,)), keras.Input((4,))
-        psi = keras.Model(
-            instance, keras.layers.Dropout(rate, seed=0)(keras.layers.Dense(4, "relu")(instance)), name="psi"
-        )
-        eta = keras.Model(code, keras.layers.Dense(1)(code)[:, 0], name="eta")
-        model = keras.Model(instance, eta(psi(instance)))
-        trainer = Trainer(
-            model, lambda targets, outputs: tf.reduce_mean(tf.abs(targets - outputs)), rmsprop(1e-3)
-        )
-        batches = DevNet(batch_size=16).sample_batches(
-            None, np.arange(5, 400), np.arange(5), 4, np.random.default_rng(0)
-        )
-        model.set_weights([np.full_like(values, 0.3) for values in model.get_weights()])
-        return trainer.fit(toy_rows(), np.arange(5), batches, 2, state_of(model))[1]
-
-    assert losses(0.0) == losses(0.0)
-    assert losses(0.5)[0] != losses(0.0)[0]
 
 
 def test_fits_of_one_network_share_one_compilation():

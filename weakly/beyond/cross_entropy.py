@@ -16,9 +16,9 @@ Differences from PReNet
 
 import sys
 
-from devnet import build_devnet, instance_gradients, sample_balanced, score_instances
-from weakly.training.keras_detector import PsiDetector
-from weakly.training.network import dense_shapes, layer_sizes, tf
+from weakly.training.batches import sample_balanced
+from weakly.training.keras_detector import InstanceDetector
+from weakly.training.network import build_instance_scorer, tf
 
 
 def cross_entropy(labels, logits):
@@ -28,28 +28,17 @@ def cross_entropy(labels, logits):
     return tf.reduce_mean(tf.nn.sigmoid_cross_entropy_with_logits(labels, logits))
 
 
-class CrossEntropy(PsiDetector):
+class CrossEntropy(InstanceDetector):
     """A classifier of A against U with the settings that the paper gives all detectors (App. B.2.2)."""
 
-    takes_sparse = True
-
     def build(self, n_features, seed):
-        return build_devnet(n_features, self.hidden_units, self.l2, seed)
+        return build_instance_scorer(n_features, self.hidden_units, self.l2, seed)
 
     def loss(self, labels, logits):
         return cross_entropy(labels, logits)
 
     def sample_batches(self, X, unlabeled, anomalies, n_batches, rng):
         return sample_balanced(unlabeled, len(anomalies), n_batches, self.batch_size, rng)
-
-    def weight_shapes(self, n_features):
-        return dense_shapes(n_features, *layer_sizes(self.hidden_units), 1)
-
-    def _score(self, X):
-        return score_instances(self.weights_, X)
-
-    def _gradients(self, X):
-        return instance_gradients(self.weights_, X)
 
 
 if __name__ == "__main__":

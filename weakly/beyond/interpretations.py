@@ -19,10 +19,10 @@ from feawad import FEAWAD
 from fsnet import FSNet
 from prenet import PReNet
 from repen import REPEN
-from weakly.training.batches import Batches
-from weakly.training.detector import apply_in_chunks, draw_different_pairs
+from weakly.training.batches import Batches, batches_of_rows, draw_different_pairs
+from weakly.training.detector import apply_in_chunks
 from weakly.training.keras_detector import PsiDetector
-from weakly.training.network import keras, seed_generator, torch_uniform
+from weakly.training.network import Network, keras, seed_generator, torch_uniform
 from xgbod import XGBOD
 
 FEW_ROWS = 5  # of each class, for FSNetFiveRows
@@ -36,13 +36,8 @@ def sample_natural(unlabeled, anomalies, n_batches, batch_size, rng):
 
 def batches_of(drawn, unlabeled, anomalies):
     """Batches of the rows with these numbers (n_batches, b): first those of U, then those of A."""
-    return Batches(
-        unlabeled=np.concatenate([unlabeled, anomalies])[drawn],
-        # they are among the others, at different places in every batch
-        anomalies=np.zeros((len(drawn), 0), int),
-        layout=np.arange(drawn.shape[1])[np.newaxis],
-        targets=(drawn >= len(unlabeled)).astype(int),
-    )
+    is_anomaly = (drawn >= len(unlabeled)).astype(int)
+    return batches_of_rows(np.concatenate([unlabeled, anomalies])[drawn], is_anomaly)
 
 
 # ---------------------------------------------------------------------------- FSNet
@@ -153,14 +148,14 @@ class DSADOutside(DSAD):
                 kernel_regularizer=keras.regularizers.L2(self.l2),
                 name=f"hidden_{number}",
             )(code)
-        return keras.Model(instance, code)
+        return Network(None, keras.Model(instance, code))
 
     def optimizer(self):
         return keras.optimizers.Adam(self.learning_rate, epsilon=1e-8)
 
-    def loss_constants(self, X, unlabeled, anomalies, model, rng):
+    def loss_constants(self, X, unlabeled, anomalies, network, rng):
         # from all training rows, before the normalisation has seen any
-        self.centre_ = centre_of(apply_in_chunks(model, X, np.concatenate([unlabeled, anomalies])))
+        self.centre_ = centre_of(apply_in_chunks(network, X, np.concatenate([unlabeled, anomalies])))
         return (self.centre_,)
 
     def _fit(self, X, unlabeled, anomalies, rng):

@@ -29,10 +29,10 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from weakly.training.batches import Batches
-from weakly.training.detector import apply_in_chunks, draw_batches
+from weakly.training.batches import Batches, draw_batches
+from weakly.training.detector import apply_in_chunks
 from weakly.training.keras_detector import KerasDetector
-from weakly.training.network import dense_shapes, keras, seed_generator, torch_uniform
+from weakly.training.network import Network, keras, seed_generator, torch_uniform
 
 SLOPE = 0.01  # of the leaky ReLU below 0
 MARGIN = 1.0  # of the triplets
@@ -76,8 +76,8 @@ def build_scorer(n_features: int, code_units: int, seeds) -> keras.Model:
 
 def build_rosas(
     n_features: int, code_units: int = 128, batches_per_epoch: int = 16, seed: int | None = None
-) -> keras.Model:
-    """Anchors, positives and negatives to the loss of the batch; its layer "scorer" scores rows."""
+) -> Network:
+    """Anchors, positives and negatives to the loss of the batch."""
     from weakly.beyond.rosas_layers import BalancedSum, Mixing
 
     seeds = seed_generator(seed)
@@ -94,7 +94,7 @@ def build_rosas(
     score_loss = mixture_loss(scores_of_mixed, mixed_targets, mixed_scores)
     balanced = BalancedSum(batches_per_epoch, name="balance")(keras.ops.stack([code_loss, score_loss]))
     code_norm = norm_of(keras.ops.sum(keras.ops.square(sum(keras.ops.split(codes, 3)))))
-    return keras.Model(triplet, balanced + CODE_NORM_WEIGHT * code_norm)
+    return Network(None, keras.Model(triplet, balanced + CODE_NORM_WEIGHT * code_norm))
 
 
 def norm_of(squares):
@@ -160,21 +160,14 @@ class RoSAS(KerasDetector):
             targets=np.zeros(self.batch_size),
         )
 
-    def weight_shapes(self, n_features):
-        sizes = (n_features, halfway(n_features, self.code_units), self.code_units, self.code_units // 2)
-        return [*dense_shapes(*sizes, use_bias=False), *dense_shapes(sizes[-1], 1), *BALANCE_SHAPES]
-
     def _score(self, X):
         return score_rows(self.weights_, X)
 
 
-BALANCE_SHAPES: list[tuple[int, ...]] = [(2,), (2,), ()]  # of BalancedSum's means, sums and count
-
-
 def score_rows(weights, X):
     """The scores (n,) of the rows of X (n, D), from the weights of build_rosas."""
-    kernels = weights[: -len(BALANCE_SHAPES)]
-    return apply_in_chunks(lambda rows: scores_of(rows, *kernels), X).astype(np.float64)
+    scorer = weights[:-3]  # without the means, sums and count of BalancedSum
+    return apply_in_chunks(lambda rows: scores_of(rows, *scorer), X).astype(np.float64)
 
 
 def scores_of(rows, hidden, code, score_hidden, score, bias):

@@ -23,7 +23,6 @@ from weakly.errors import DataError
 
 CALIBRATIONS = ("isotonic", "platt")
 FOLDS, FEWEST_ANOMALIES = 5, 5
-MOST_POINTS = 100_000  # of a map; isotonic regression has at most two for each labelled anomaly
 PLATT_POINTS, MOST_LOG_ODDS = 2_001, 30.0
 RECALLS = np.arange(0.1, 0.95, 0.1)  # among which the threshold is chosen
 
@@ -116,34 +115,3 @@ def scaled_scores(scores, training_scores):
 def brier_score(y, probabilities):
     """The mean squared difference between probability and label: lower is better."""
     return float(np.mean((probabilities - y) ** 2))
-
-
-def described_calibration(calibration):
-    """({name: array}, values for JSON) to put into a model file."""
-    arrays = {
-        "calibration_scores": calibration.scores,
-        "calibration_probabilities": calibration.probabilities,
-    }
-    names = ("kind", "threshold", "recall", "flagged")
-    return arrays, {name: getattr(calibration, name) for name in names}
-
-
-def rebuilt_calibration(arrays, values):
-    """The Calibration of this description, or a ValueError, because it may come from anybody's file.
-
-    Takes its arrays out of `arrays`, which are known to be finite.
-    """
-    scores, probabilities = arrays.pop("calibration_scores"), arrays.pop("calibration_probabilities")
-    valid = type(values) is dict and set(values) == {"kind", "threshold", "recall", "flagged"}
-    valid = valid and values["kind"] in CALIBRATIONS
-    valid = valid and all(
-        type(values[name]) is float and np.isfinite(values[name]) for name in set(values) - {"kind"}
-    )
-    valid = valid and 0 <= values["recall"] <= 1 and 0 <= values["flagged"] <= 1
-    for array in (scores, probabilities):
-        valid = valid and array.dtype == np.float64 and array.ndim == 1 and 0 < array.size <= MOST_POINTS
-    valid = valid and scores.shape == probabilities.shape
-    valid = valid and bool((np.diff(scores) > 0).all() and (np.diff(probabilities) >= 0).all())
-    if not (valid and probabilities[0] >= 0 and probabilities[-1] <= 1):
-        raise ValueError("its calibration is not valid")
-    return Calibration(scores=scores, probabilities=probabilities, **values)

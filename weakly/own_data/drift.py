@@ -1,6 +1,6 @@
 """Do the rows to be scored look like those that a model was fitted on?
 
-    summary = summarised(table, kinds, levels)    # by fit, of typed columns; goes into the model file as JSON
+    summary = summarised(table, kinds, levels)    # by fit, of typed columns; goes into the model file
     comparison = Comparison(summary, kinds)       # by score
     comparison.add(table)                         # a chunk at a time
     print(comparison.in_words())
@@ -17,7 +17,7 @@ import numpy as np
 import pandas as pd
 
 from weakly.errors import printable
-from weakly.own_data.features import MISSING_LEVEL, MOST_LEVELS
+from weakly.own_data.features import MISSING_LEVEL
 
 N_BINS = 20
 OTHER_LEVELS = ""  # rare ones and, in new rows, those that fit has not seen
@@ -54,25 +54,6 @@ def level_names(values, kind, frequent):
     if kind == "boolean":
         return values.astype(int).astype(str)
     return values.where(values.isin(list(frequent)), OTHER_LEVELS)
-
-
-def check_summary(summary, kinds):
-    """ValueError unless `summarised` could have made this: it may come from anybody's file."""
-    is_share = lambda value: type(value) in (int, float) and 0 <= value <= 1  # noqa: E731
-    valid = type(summary) is dict and list(summary) == list(kinds)
-    for name, column in summary.items() if valid else ():
-        valid &= type(column) is dict and len(column) == 2 and is_share(column.get("missing"))
-        if kinds[name] == "number":
-            quantiles = column.get("quantiles")
-            valid &= type(quantiles) is list and len(quantiles) == N_BINS + 1
-            valid &= all(type(value) in (int, float) and np.isfinite(value) for value in quantiles or [""])
-            valid = valid and bool((np.diff(quantiles) >= 0).all())
-        else:
-            shares = column.get("shares")
-            valid &= type(shares) is dict and len(shares) <= MOST_LEVELS + 1
-            valid &= all(type(level) is str and is_share(share) for level, share in (shares or {}).items())
-    if not valid:
-        raise ValueError("its summary of the training rows is not valid")
 
 
 class Comparison:

@@ -43,24 +43,21 @@ class EventModel:
     quantiles: np.ndarray  # of the scores of all training rows, from the lowest to the highest
     n_rows: int  # of the training table
     typical: np.ndarray  # (D,) features of a row in which every column has its typical value
-    summary: dict | None = None  # of the training rows (drift.py); an older file has none
+    summary: dict | None = None  # of the training rows (drift.py)
     decimal: str = "."  # the decimal mark of the texts
     header: bool = True  # whether the training table had column names
-    origin: dict | None = None  # its table, labels and code (origin.py); an older file has none
+    origin: dict | None = None  # its table, labels and code (origin.py), if a command made it
     calibration: Calibration | None = None  # from scores to probabilities, with fit --calibrate
 
     @classmethod
-    def fit(cls, method, texts, kinds, y, seed=0, decimal=".", normal=None):
-        """Learn from a table of strings and y (n,): 1 labelled anomaly, 0 unlabelled.
-
-        normal: which of the latter are known to be normal, as a mask (n,) or as positions.
-        """
+    def fit(cls, method, texts, kinds, y, seed=0, decimal="."):
+        """Learn from a table of strings and y (n,): 1 labelled anomaly, 0 unlabelled."""
         with bounded_memory("Encoding the table"):
             table = typed_columns(texts, kinds, decimal)
-        return cls.fit_columns(method, table, kinds, y, seed, decimal, normal)
+        return cls.fit_columns(method, table, kinds, y, seed, decimal)
 
     @classmethod
-    def fit_columns(cls, method, table, kinds, y, seed=0, decimal=".", normal=None):
+    def fit_columns(cls, method, table, kinds, y, seed=0, decimal="."):
         """The same from typed columns."""
         with bounded_memory("Encoding the table"), np.errstate(over="ignore", invalid="ignore"):
             model, X = cls.encoded(method, table, kinds, decimal)
@@ -68,8 +65,9 @@ class EventModel:
             model.typical = typical_row(X, [1] * (X.shape[1] - sum(levels)) + levels)
             model.summary = summarised(table, model.kinds, model.levels)
         with unfit_reported(method):
-            model.detector = make_detector(method, random_state=seed).fit(X, y, normal)
-        model.quantiles = np.quantile(model.detector.decision_function(X), np.linspace(0, 1, QUANTILES))
+            model.detector = make_detector(method, random_state=seed).fit(X, y)
+        model.quantiles = np.quantile(model.detector.decision_scores_, np.linspace(0, 1, QUANTILES))
+        del model.detector.decision_scores_  # one for each row: a file has only their quantiles
         return model
 
     @classmethod

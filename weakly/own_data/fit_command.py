@@ -69,12 +69,10 @@ def fitted_model(args, table, texts, labels, calibrate=None):
     """Fit a model to the table without the columns of --drop, with probabilities if asked for."""
     used = texts.drop(columns=args.drop, errors="ignore")
     kinds, columns = columns_to_use(table, used, labels.y)
-    model = EventModel.fit_columns(
-        args.method, columns, kinds, labels.y, args.seed, table.decimal, labels.normal
-    )
+    model = EventModel.fit_columns(args.method, columns, kinds, labels.y, args.seed, table.decimal)
     if calibrate:
         model.calibration, _ = cross_fitted_calibration(
-            calibrate, args.method, columns, kinds, labels.y, args.seed, labels.normal
+            calibrate, args.method, columns, kinds, labels.y, args.seed
         )
     model.header = table.header
     return model

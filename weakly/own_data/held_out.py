@@ -19,25 +19,20 @@ def encoded_split(table, kinds, train, others):
         return X, model.encode(table.iloc[others])
 
 
-def held_out_scores(method, X, y, X_new, seed, normal=None):
-    """Scores (m,) of features X_new (m, D); the detector learns from X (n, D), y and known normals (n,)."""
+def held_out_scores(method, X, y, X_new, seed):
+    """Scores (m,) of features X_new (m, D); the detector learns from X (n, D) and y (n,)."""
     with unfit_reported(method):
         detector = make_detector(method, random_state=seed)
-        known = None if normal is None else np.flatnonzero(normal)
-        detector.fit_rows(X, np.flatnonzero(y == 0), np.flatnonzero(y == 1), known)
+        detector.fit_rows(X, np.flatnonzero(y == 0), np.flatnonzero(y == 1))
         return detector.decision_function(X_new)
 
 
-def cross_fitted_calibration(kind, method, table, kinds, y, seed, normal=None):
-    """The Calibration of a method on all these rows, and the cross-fitted scores (n,) behind it.
-
-    normal: whether each row is known to be normal, (n,).
-    """
+def cross_fitted_calibration(kind, method, table, kinds, y, seed):
+    """The Calibration of a method on all these rows, and the cross-fitted scores (n,) behind it."""
 
     def fit_and_score(train, others):
         X, X_new = encoded_split(table, kinds, train, others)
-        known = None if normal is None else normal[train]
-        return held_out_scores(method, X, y[train], X_new, seed, known)
+        return held_out_scores(method, X, y[train], X_new, seed)
 
     scores = cross_fitted(fit_and_score, y, seed)
     return calibrate(kind, scores, y), scores

@@ -6,8 +6,8 @@ record_evaluation("fraud.model", table, args, {"AUC-PR": 0.61})      # by evalua
 
 from weakly.errors import DataError, printable
 from weakly.methods import METHODS
-from weakly.own_data.features import described_encoder, limits_of
-from weakly.own_data.origin import check_origin, described_table
+from weakly.own_data.features import described_encoder
+from weakly.own_data.origin import described_table
 from weakly.own_data.saved_models import load_model, save_model
 
 NOT_RECORDED = "not recorded"
@@ -104,7 +104,7 @@ def evaluation_in_words(found):
 def column_in_words(column):
     """Range or levels of one column of described_encoder."""
     if column["kind"] == "number":
-        low, median, high, _ = limits_of(column)
+        low, median, high = column["low_median_high"]
         smallest, largest = column.get("range", (low, high))
         text = f"{smallest:.6g} to {largest:.6g}, median {median:.6g}"
         text += f", cut off at {low:.6g} and {high:.6g}" if (smallest, largest) != (low, high) else ""
@@ -140,5 +140,4 @@ def record_evaluation(path, table, args, metrics):
         "metrics": {name: float(value) for name, value in metrics.items()},
     }
     model.origin = (model.origin or {}) | {"evaluation": found}
-    check_origin(model.origin, model.n_rows)
     save_model(path, model)

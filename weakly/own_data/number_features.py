@@ -48,22 +48,17 @@ class NumberFeatures(TransformerMixin, BaseEstimator):
             limits = [self._limits(column) for column in columns]
         beyond = np.full(len(columns), np.inf if self.beyond is None else self.beyond)
         lows, highs = np.array(limits).T
-        return self.set_learned(medians, lows, highs, beyond, enough)
+        self.median_, self.low_, self.high_ = np.array(medians, np.float64), lows, highs
+        self.beyond_, self.indicated_ = beyond, enough
+        self.widths_ = 1 + self.indicated_.astype(int)
+        self._scaler = MinMaxScaler().fit(np.stack([self.low_, self.high_]))
+        return self
 
     def _limits(self, column):
         """The values that become 0 and 1."""
         if self.tail is None or column.min() == column.max():
             return column.min(), column.max()
         return limits(column, self.tail, self.reach)
-
-    def set_learned(self, medians, lows, highs, beyond, indicated):
-        """Set what fit would learn, each argument with a value per column; beyond inf: nothing is cut off."""
-        learned = (np.array(values, np.float64) for values in (medians, lows, highs, beyond))
-        self.median_, self.low_, self.high_, self.beyond_ = learned
-        self.indicated_ = np.array(indicated, bool)
-        self.widths_ = 1 + self.indicated_.astype(int)
-        self._scaler = MinMaxScaler().fit(np.stack([self.low_, self.high_]))
-        return self
 
     def transform(self, numbers):
         numbers = np.asarray(numbers, np.float64)

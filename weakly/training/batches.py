@@ -47,3 +47,38 @@ class Batches(NamedTuple):
 def numbered_groups(*sizes: int) -> list[np.ndarray]:
     """The numbers of a batch's drawn rows (see Batches), from 0, in consecutive groups of these sizes."""
     return np.split(np.arange(sum(sizes)), np.cumsum(sizes)[:-1])
+
+
+def draw_batches(rows: np.ndarray, n_batches: int, size: int, rng: np.random.Generator) -> np.ndarray:
+    """Batches (n_batches, size) of rows, without replacement within a batch unless there are too few rows."""
+    return np.stack([rng.choice(rows, size, replace=size > len(rows)) for _ in range(n_batches)])
+
+
+def draw_different_pairs(n: int, size: tuple[int, ...], rng: np.random.Generator):
+    """Pairs of different positions below n (equal only if n is 1): two arrays of shape size."""
+    first = rng.integers(n, size=size)
+    step = rng.integers(1, n, size=size) if n > 1 else 0
+    return first, (first + step) % n
+
+
+def sample_balanced(unlabeled: np.ndarray, n_anomalies: int, n_batches: int, batch_size: int, rng) -> Batches:
+    """Batches of half unlabelled rows (0) and half labelled anomalies (1), both drawn with replacement."""
+    n_positive = batch_size // 2
+    n_negative = batch_size - n_positive
+    return Batches(
+        unlabeled=rng.choice(unlabeled, (n_batches, n_negative)),
+        anomalies=rng.integers(n_anomalies, size=(n_batches, n_positive)),
+        layout=np.arange(batch_size)[np.newaxis],
+        targets=np.repeat([0, 1], [n_negative, n_positive]),
+    )
+
+
+def sample_unlabeled(unlabeled: np.ndarray, n_batches: int, batch_size: int, rng) -> Batches:
+    """Batches of unlabelled rows only, drawn with replacement, for an autoencoder: all targets are 0."""
+    return batches_of_rows(rng.choice(unlabeled, (n_batches, batch_size)), np.zeros(batch_size))
+
+
+def batches_of_rows(rows: np.ndarray, targets: np.ndarray) -> Batches:
+    """Batches of the rows at positions (n_batches, b), in which anomalies may be anywhere."""
+    none = np.zeros((len(rows), 0), int)
+    return Batches(rows, none, np.arange(rows.shape[1])[np.newaxis], targets)

@@ -8,13 +8,14 @@ X is an array, a DataFrame of numbers (column names are kept and compared later)
 matrix. `fit` chooses offset_ so that a tenth of the unlabelled rows score above it (the parameter
 contamination); set_offset chooses another one. `explain` says which features raise a score. A detector works
 in a Pipeline, for example after a MinMaxScaler, in a cross-validation (scoring="average_precision"), in a
-CalibratedClassifierCV and in a pickle. familiar_names.py has the names that scikit-learn and PyOD use.
-tests/detectors/test_sklearn.py lists the checks of scikit-learn that detectors do not pass, and why.
+CalibratedClassifierCV, in a pickle and in skops. It has the names of scikit-learn's classifiers and of PyOD:
+classes_, threshold_, decision_scores_, labels_, predict_proba. tests/detectors/test_sklearn.py lists the
+checks of scikit-learn that detectors do not pass, and why.
 
 Nothing is printed. To follow the fits:    logging.basicConfig(); logging.getLogger("prenet").setLevel("INFO")
 This gives a line or two per fit. A fit on dense rows is one call of a compiled graph, so only a fit on CSR
 rows reports its epochs. By default, the only message is a warning of `fit` if all its rows have the same
-score. Unscaled features give an UnscaledFeaturesWarning if the detector needs scaled ones (scaling.py).
+score. Unscaled features give an UnscaledFeaturesWarning if the detector needs scaled ones.
 
 A fit whose loss overflows is refused with a ValueError, and so are rows whose scores overflow: no score is
 ever NaN or infinite.
@@ -26,7 +27,6 @@ training set.
 """
 
 import logging
-import re
 import time
 from collections.abc import Sequence
 from dataclasses import dataclass, field
@@ -38,26 +38,17 @@ from scipy import sparse
 from sklearn.base import BaseEstimator
 from sklearn.exceptions import NotFittedError
 from sklearn.utils import ClassifierTags
-from sklearn.utils.validation import check_is_fitted, column_or_1d, validate_data
+from sklearn.utils.validation import check_is_fitted
 
-from weakly.training.explaining import first_features, gradient_parts, medians, occluded_parts
-from weakly.training.familiar_names import FamiliarNames
-from weakly.training.known_normals import known_positions, with_known_normals
-from weakly.training.scaling import warn_if_unscaled
+from weakly.training.explaining import first_features, occluded_parts
+from weakly.training.input_checks import check_contamination, checked_labels, checked_rows, warn_if_unscaled
 
 # How much is scored at a time: this limits memory, and intermediate results stay in the cache.
 CHUNK_ROWS, CHUNK_BYTES = 2_048, 2**26
-EQUAL_SCORES = (
-    1e-6  # scores that differ by less than this share of their size differ only by float32 rounding
-)
+# scores that differ by less than this share of their size differ only by float32 rounding
+EQUAL_SCORES = 1e-6
 CONTAMINATION = 0.1  # share of the unlabelled rows above the offset_ of `fit`: PyOD's default
-# parameters that are not part of the method: neither settings of a run nor in a model file
-NOT_THE_METHODS = ("random_state", "contamination")
-# what `fit` keeps in addition to what it has learned: not in a model file
-NOT_SAVED = ("model_", "weights_", "typical_", "decision_scores_")
-
-# how many numbers a detector may keep in addition to its network or trees: REPEN has 8,000, PReNet 30 rows
-STATE_LIMIT, STATE_LIMIT_PER_FEATURE = 2**14, 32
+NOT_THE_METHODS = ("random_state", "contamination")  # parameters that are not part of the method
 
 Rows = Any  # (n, D): an array, a DataFrame of numbers or a CSR matrix
 SomeDetector = TypeVar("SomeDetector", bound="Detector")
@@ -67,7 +58,7 @@ logger = logging.getLogger("prenet")
 
 # scikit-learn compares and prints estimators in its own way
 @dataclass(repr=False, eq=False)
-class Detector(FamiliarNames, BaseEstimator):
+class Detector(BaseEstimator):
     """Base of every detector: input checks around `_fit` and `_score`.
 
     contamination is the share of the unlabelled training rows that predict calls anomalies; it changes no
@@ -80,24 +71,16 @@ class Detector(FamiliarNames, BaseEstimator):
     takes_sparse = True  # whether a CSR matrix is accepted
     slow_on_sparse = False  # whether that takes minutes, so that it runs on such data only on request
     needs_scaling = False  # whether features far from 0-1 harm what it learns
-    balances = (
-        True  # whether all anomalies weigh as much as all unlabelled rows; else each row weighs the same
-    )
-    _known_normal = np.empty(0, int)  # positions of the rows known to be normal, during a fit
 
-    def fit(self: SomeDetector, X: Rows, y: ArrayLike, normal: ArrayLike | None = None) -> SomeDetector:
-        """Learn from X (n, D) and y (n,): 1 or True for a labelled anomaly, 0 or False for unlabelled.
-
-        normal: which of the latter a person has checked and found normal, as a mask (n,) or as positions.
-        """
+    def fit(self: SomeDetector, X: Rows, y: ArrayLike) -> SomeDetector:
+        """Learn from X (n, D) and y (n,): 1 or True for a labelled anomaly, 0 or False for unlabelled."""
         self._is_fitted = False  # until the end: a fit that fails leaves no fitted detector
         check_contamination(self.contamination)
-        X = self._checked(X, reset=True, ensure_min_samples=2)
-        y = self._checked_labels(y, X.shape[0])
+        X = checked_rows(self, X, reset=True, ensure_min_samples=2)
+        y = checked_labels(y, X.shape[0])
         if self.needs_scaling:
             warn_if_unscaled(X, type(self).__name__)
-        known = known_positions(normal, X.shape[0])
-        self.fit_rows(X, np.flatnonzero(y == 0), np.flatnonzero(y == 1), known)
+        self.fit_rows(X, np.flatnonzero(y == 0), np.flatnonzero(y == 1))
         self._is_fitted = False  # again, until it is known that it can score
         scores = self._finite_scores(X)
         self._is_fitted = True
@@ -109,25 +92,14 @@ class Detector(FamiliarNames, BaseEstimator):
             )
         self.decision_scores_ = scores
         if not sparse.issparse(X):
-            self.typical_ = medians(X)
+            self.typical_ = np.array([np.median(column) for column in X.T], np.float32)  # X is not copied
         return self._set_offset(scores[y == 0], self.contamination)
 
-    def fit_rows(
-        self: SomeDetector,
-        X: Rows,
-        unlabeled: np.ndarray,
-        anomalies: np.ndarray,
-        normal: np.ndarray | None = None,
-    ) -> SomeDetector:
+    def fit_rows(self: SomeDetector, X: Rows, unlabeled: np.ndarray, anomalies: np.ndarray) -> SomeDetector:
         """Learn from the rows of X (float32, finite) at these two lists of positions: U and A of Sec. 3.1.1.
 
-        normal: positions of rows known to be normal, whether or not they are in U. Sets no offset_.
+        Sets no offset_.
         """
-        self._known_normal = np.unique(np.asarray([] if normal is None else normal, int))
-        if len(self._known_normal):
-            if np.isin(self._known_normal, anomalies).any():
-                raise ValueError("a row cannot be a labelled anomaly and known to be normal")
-            unlabeled = with_known_normals(unlabeled, anomalies, self._known_normal, self.balances)
         if len(unlabeled) == 0 or len(anomalies) == 0:
             raise ValueError(
                 f"{type(self).__name__} needs unlabelled rows and labelled anomalies, "
@@ -141,35 +113,12 @@ class Detector(FamiliarNames, BaseEstimator):
         # if features are too large, the loss or the scores show it
         with np.errstate(over="ignore", invalid="ignore"):
             self._fit(X, np.asarray(unlabeled), np.asarray(anomalies), rng)
-        del self._known_normal  # back to the default of the class: none
         self.n_features_in_ = X.shape[1]
         self._is_fitted = True
         seconds = time.perf_counter() - start
         message = "%s: %d unlabelled rows, %d anomalies, %.1f s"
         logger.info(message, type(self).__name__, len(unlabeled), len(anomalies), seconds)
         return self
-
-    def learned(self) -> dict[str, np.ndarray]:
-        """What `fit` has learned, as plain arrays by name: all that a model file has to contain.
-
-        These are the attributes that are numbers and whose names end in `_`; a detector with a network or
-        trees adds those.
-        """
-        arrays = {name: np.asarray(value) for name, value in vars(self).items() if is_learned(name)}
-        return {name: array for name, array in arrays.items() if array.dtype.kind in "biuf"}
-
-    def restore(self, arrays: dict[str, np.ndarray], n_features: int) -> None:
-        """Put `learned` back into a new detector; ValueError if the arrays do not fit together.
-
-        The arrays may come from anybody's file: any contents end in a working detector or an error.
-        """
-        most_numbers = STATE_LIMIT + STATE_LIMIT_PER_FEATURE * n_features
-        for name, array in arrays.items():
-            if not is_learned(name) or array.size > most_numbers:
-                raise ValueError(f"there is an unexpected array {name!r}")
-            setattr(self, name, array if array.ndim else array.item())
-        self._is_fitted = True
-        self.decision_function(np.zeros((1, n_features), np.float32))
 
     def learning_parameters(self) -> dict[str, Any]:
         """The parameters that decide what is learned, by name: all except random_state and contamination."""
@@ -183,7 +132,7 @@ class Detector(FamiliarNames, BaseEstimator):
     def decision_function(self, X: Rows) -> np.ndarray:
         """Anomaly scores (n,) of the rows of X, higher = more anomalous."""
         check_is_fitted(self)
-        return self._finite_scores(self._checked(X, reset=False))
+        return self._finite_scores(checked_rows(self, X, reset=False))
 
     def predict(self, X: Rows) -> np.ndarray:
         """1 for the rows of X with a score above offset_, 0 for the others, (n,)."""
@@ -191,6 +140,37 @@ class Detector(FamiliarNames, BaseEstimator):
         if not hasattr(self, "offset_"):
             raise NotFittedError("fit_rows chooses no offset_: call set_offset before predict")
         return (scores > self.offset_).astype(int)
+
+    @property
+    def classes_(self) -> np.ndarray:
+        """The labels, as scikit-learn's classifiers have them: 0 unlabelled or normal, 1 anomaly."""
+        if not getattr(self, "_is_fitted", False):
+            raise AttributeError(f"this {type(self).__name__} is not fitted, so it has no classes_")
+        return np.array([0, 1])
+
+    @property
+    def threshold_(self) -> float:
+        """PyOD's name for offset_: rows with a higher score are called anomalies."""
+        return self.offset_
+
+    @property
+    def labels_(self) -> np.ndarray:
+        """PyOD's name for what predict says about the training rows (n,); they are not scored again."""
+        return (self.decision_scores_ > self.offset_).astype(int)
+
+    def predict_proba(self, X: Rows) -> np.ndarray:
+        """How anomalous the rows of X are, from 0 to 1: (n, 2), normal and anomalous.
+
+        These are PyOD's default ("linear") values: where the score lies between the lowest and the highest
+        score of the training rows, clipped to 0-1. They are in the order of the scores, but they are not
+        probabilities: for those, put the detector into scikit-learn's CalibratedClassifierCV.
+        """
+        scores = self.decision_function(X)
+        if not hasattr(self, "decision_scores_"):
+            raise NotFittedError("only fit keeps the scores of the training rows, which predict_proba needs")
+        lowest, spread = self.decision_scores_.min(), np.ptp(self.decision_scores_)
+        anomalous = ((scores - lowest) / (spread or 1.0)).clip(0, 1)
+        return np.column_stack([1 - anomalous, anomalous])
 
     def explain(
         self, X: Rows, typical: ArrayLike | None = None, widths: Sequence[int] | None = None
@@ -202,7 +182,7 @@ class Detector(FamiliarNames, BaseEstimator):
         features of a one-hot encoding; the result is then (n, groups). See weakly/training/explaining.py.
         """
         check_is_fitted(self)
-        X = self._checked(X, reset=False)
+        X = checked_rows(self, X, reset=False)
         if sparse.issparse(X):
             raise TypeError("explain takes dense rows only: no feature of a sparse row is left out")
         if typical is None and not hasattr(self, "typical_"):
@@ -214,7 +194,7 @@ class Detector(FamiliarNames, BaseEstimator):
         starts, gradients = first_features(widths, X.shape[1]), self._gradients(X)
         if gradients is None:
             return occluded_parts(self._finite_scores, X, typical, widths)
-        return gradient_parts(X, typical, gradients, starts)
+        return np.add.reduceat((X - typical) * gradients, starts, axis=1)
 
     def _gradients(self, X):
         """The gradients (n, D) of a linear or piecewise linear score; None for any other."""
@@ -237,39 +217,6 @@ class Detector(FamiliarNames, BaseEstimator):
         self.offset_ = np.quantile(scores, 1 - contamination)
         return self
 
-    def _checked(self, X, **how):
-        """X as float32, dense or CSR.
-
-        The number and names of its features are kept (reset=True) or compared with those of the fit.
-        """
-        accepted = "csr" if self.takes_sparse else False
-        X = with_names(X)
-        try:
-            # a number too large for float32 is still refused
-            with np.errstate(over="ignore", invalid="ignore"):
-                return validate_data(self, X, dtype=np.float32, accept_sparse=accepted, **how)
-        except (TypeError, ValueError) as error:
-            text = list(X.select_dtypes(exclude=["number", "bool"])) if hasattr(X, "select_dtypes") else []
-            if text:
-                names = ", ".join(map(str, text))
-                raise ValueError(f"{error} (columns that are not of a numeric type: {names})") from None
-            if "NaN" in str(error):  # scikit-learn adds advice about its own estimators
-                raise ValueError(str(error).splitlines()[0]) from None
-            raise
-
-    def _checked_labels(self, y, n_rows):
-        """y as numbers 0 and 1, (n_rows,)."""
-        y = column_or_1d(y)
-        if len(y) != n_rows:
-            raise ValueError(f"X has {n_rows} rows, but y has {len(y)} labels")
-        try:
-            y = y.astype(float)
-        except (TypeError, ValueError):  # names of classes, or missing values of pandas
-            y = np.full(n_rows, np.nan)
-        if not np.isin(y, (0, 1)).all():
-            raise ValueError("y must hold only 1 (labelled anomaly) and 0 (unlabelled)")
-        return y
-
     def __sklearn_is_fitted__(self):
         return getattr(self, "_is_fitted", False)
 
@@ -284,35 +231,6 @@ class Detector(FamiliarNames, BaseEstimator):
         return tags
 
 
-def is_learned(name: str) -> bool:
-    """Whether an attribute of this name is something learned that a model file contains."""
-    return re.fullmatch(r"[a-z]\w*_", name) is not None and name not in NOT_SAVED
-
-
-def with_names(X: Rows) -> Rows:
-    """X, converted to pandas if it is a DataFrame whose names scikit-learn would not find.
-
-    It finds the names of pandas, and of DataFrames with __dataframe__, which some versions of polars have.
-    """
-    names = getattr(X, "columns", None)
-    if not isinstance(names, list) or hasattr(X, "__dataframe__") or not hasattr(X, "__array__"):
-        return X
-    import pandas as pd  # here, because only such rows need it
-
-    return pd.DataFrame(np.asarray(X), columns=names)
-
-
-def check_contamination(share: float) -> None:
-    """ValueError unless this can be a share of anomalies."""
-    if not 0 < share < 1:
-        raise ValueError(f"contamination must be a share between 0 and 1, not {share}")
-
-
-# The default is only in the constructor, not in the class: the detector behind a compiled graph has no seed
-# (see keras_detector), and must not find this one.
-del Detector.random_state
-
-
 def apply_in_chunks(function, X: Rows, positions=None, n_rows: int = CHUNK_ROWS) -> np.ndarray:
     """Apply a function, (n, D) to (n, ...), to all rows of X or those at positions, n_rows at a time."""
     total = X.shape[0] if positions is None else len(positions)
@@ -322,15 +240,3 @@ def apply_in_chunks(function, X: Rows, positions=None, n_rows: int = CHUNK_ROWS)
     return np.concatenate(
         [np.asarray(function(X[chunk if positions is None else positions[chunk]])) for chunk in chunks]
     )
-
-
-def draw_batches(rows: np.ndarray, n_batches: int, size: int, rng: np.random.Generator) -> np.ndarray:
-    """Batches (n_batches, size) of rows, without replacement within a batch unless there are too few rows."""
-    return np.stack([rng.choice(rows, size, replace=size > len(rows)) for _ in range(n_batches)])
-
-
-def draw_different_pairs(n: int, size: tuple[int, ...], rng: np.random.Generator):
-    """Pairs of different positions below n (equal only if n is 1): two arrays of shape size."""
-    first = rng.integers(n, size=size)
-    step = rng.integers(1, n, size=size) if n > 1 else 0
-    return first, (first + step) % n

@@ -14,23 +14,11 @@ from collections.abc import Callable, Sequence
 import numpy as np
 
 
-def medians(X: np.ndarray) -> np.ndarray:
-    """The median (D,) of each feature of X (n, D), as float32; column by column, so X is not copied."""
-    return np.array([np.median(column) for column in X.T], np.float32)
-
-
 def first_features(widths: Sequence[int], n_features: int) -> np.ndarray:
     """The number of the first feature of each group; ValueError unless the groups make up all features."""
     if min(widths, default=0) < 1 or sum(widths) != n_features:
         raise ValueError(f"widths must be at least 1 and add up to the {n_features} features of X")
     return np.cumsum([0, *widths[:-1]])
-
-
-def gradient_parts(
-    X: np.ndarray, typical: np.ndarray, gradients: np.ndarray, starts: np.ndarray
-) -> np.ndarray:
-    """gradient x (x - typical), added up over each group of features: (n, groups)."""
-    return np.add.reduceat((X - typical) * gradients, starts, axis=1)
 
 
 def occluded_parts(

@@ -22,14 +22,21 @@ from scipy import sparse
 
 from weakly.training.batches import Batches
 from weakly.training.detector import Detector, Rows, logger
-from weakly.training.network import HiddenUnits, dense_shapes, keras, layer_sizes, state_of
+from weakly.training.network import (
+    HiddenUnits,
+    Network,
+    instance_gradients,
+    keras,
+    layer_sizes,
+    score_instances,
+)
 
 
 class KerasDetector(Detector):
     """A detector with a network. Subclasses have the parameters below, and build, loss and sample_batches.
 
-    build, loss and optimizer may read every parameter except random_state: one compiled graph serves all
-    seeds. A detector that can be saved also has weight_shapes, and scores without model_.
+    One compiled graph serves all seeds: it is made by a detector that gets every parameter but random_state,
+    and build takes its seed as an argument. A detector that can be saved scores without model_.
     """
 
     learning_rate: float
@@ -42,8 +49,8 @@ class KerasDetector(Detector):
     needs_scaling = True
     slow_on_sparse = True  # every weight of a million columns changes in every step
 
-    def build(self, n_features: int, seed: int | None) -> keras.Model:
-        """The network, with the parts of network.parts_of."""
+    def build(self, n_features: int, seed: int | None) -> Network:
+        """The network, in its parts psi and eta."""
         raise NotImplementedError
 
     def loss(self, targets, outputs, *constants):
@@ -54,11 +61,11 @@ class KerasDetector(Detector):
         """All batches of a fit, given the positions of U and A in X."""
         raise NotImplementedError
 
-    def initial_model(self, X: Rows, unlabeled, anomalies, seed: int) -> keras.Model:
-        """The model that training starts from."""
+    def initial_network(self, X: Rows, unlabeled, anomalies, seed: int) -> Network:
+        """The network that training starts from."""
         return self.build(X.shape[1], seed)
 
-    def loss_constants(self, X: Rows, unlabeled, anomalies, model: keras.Model, rng) -> tuple:
+    def loss_constants(self, X: Rows, unlabeled, anomalies, network: Network, rng) -> tuple:
         """Further arguments of loss, made once per fit."""
         return ()
 
@@ -66,17 +73,6 @@ class KerasDetector(Detector):
         from weakly.training.loop import rmsprop
 
         return rmsprop(self.learning_rate)
-
-    def weight_shapes(self, n_features: int) -> list[tuple[int, ...]]:
-        """The shapes of the weights of build(n_features), known without building it."""
-        raise NotImplementedError(f"{type(self).__name__} cannot be restored from arrays")
-
-    def chosen_weights(self, kept: list[np.ndarray]) -> list[np.ndarray]:
-        """The weights to score with, from those that the trainer kept.
-
-        With keeps = "every", the arrays of `kept` have the epochs as their first axis.
-        """
-        return kept
 
     def _fit(self, X, unlabeled, anomalies, rng):
         for name in ("epochs", "batches_per_epoch", "batch_size", "hidden_units"):
@@ -86,38 +82,23 @@ class KerasDetector(Detector):
             raise ValueError(f"margin must be above 0, not {getattr(self, 'margin', None)}")
         if sparse.issparse(X) and not self.takes_sparse:
             raise TypeError(f"{self!r} takes dense rows only, not a sparse matrix")
-        model = self.initial_model(X, unlabeled, anomalies, seed=int(rng.integers(2**31)))
+        network = self.initial_network(X, unlabeled, anomalies, seed=int(rng.integers(2**31)))
         batches = self.sample_batches(X, unlabeled, anomalies, self.epochs * self.batches_per_epoch, rng)
-        constants = self.loss_constants(X, unlabeled, anomalies, model, rng)
-        trainer = self._trainer(X)
-        kept, losses = trainer.fit(X, anomalies, batches, self.epochs, state_of(model), constants)
+        constants = self.loss_constants(X, unlabeled, anomalies, network, rng)
+        kept, losses = self._trainer(X).fit(
+            X, anomalies, batches, self.epochs, network.get_state(), constants
+        )
         self.__dict__.pop("model_", None)  # of an earlier fit
-        self.weights_, self.losses_ = [np.asarray(one) for one in self.chosen_weights(kept)], losses
+        self.weights_, self.losses_ = kept, losses
         message = "%s: %d epochs, mean loss %.4g in the first, lowest %.4g in epoch %d"
         logger.info(message, type(self).__name__, self.epochs, losses[0], min(losses), np.argmin(losses) + 1)
 
     @functools.cached_property
-    def model_(self) -> keras.Model:
+    def model_(self) -> Network:
         """The network with the weights of the last fit; changing its weights changes no score."""
-        model = self.build(self.n_features_in_, seed=0)
-        model.set_weights(self.weights_)
-        return model
-
-    def learned(self):
-        weights = {f"weights_{number}": array for number, array in enumerate(self.weights_)}
-        return super().learned() | weights
-
-    def restore(self, arrays, n_features):
-        shapes = self.weight_shapes(n_features)
-        names = [f"weights_{number}" for number in range(len(shapes))]
-        for name, shape in zip(names, shapes):
-            # weights of another precision could become infinite
-            if arrays[name].shape != shape or arrays[name].dtype != np.float32:
-                raise ValueError(f"{name} is not what this network has")
-        self.weights_ = [
-            np.ascontiguousarray(arrays[name]).reshape(shape) for name, shape in zip(names, shapes)
-        ]
-        super().restore({name: array for name, array in arrays.items() if name not in names}, n_features)
+        network = self.build(self.n_features_in_, seed=0)
+        network.set_weights(self.weights_)
+        return network
 
     def _trainer(self, X):
         """The compiled trainer for rows like X."""
@@ -125,19 +106,12 @@ class KerasDetector(Detector):
         return _compiled_trainer(type(self), self._settings(), n_features)  # type: ignore[arg-type]
 
     def _settings(self):
-        """What decides which compiled graph can be used, as a hashable value."""
+        """What decides which compiled graph can be used, as a hashable value: all parameters but the seed."""
         return tuple(sorted(self.learning_parameters().items()))
 
     def __getstate__(self):
         """What a pickle contains: all but the network, which can be rebuilt from weights_."""
         return {name: value for name, value in super().__getstate__().items() if name != "model_"}
-
-    def __getattr__(self, name):
-        """Called for missing attributes: the detector behind a compiled graph has no seed."""
-        if name == "random_state":
-            user = f"build, loss and optimizer of {type(self).__name__}"
-            raise AttributeError(f"{user} must not read random_state: one compiled graph serves all seeds")
-        raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}")
 
 
 @functools.lru_cache(maxsize=8)
@@ -146,8 +120,7 @@ def _compiled_trainer(detector_class, settings, n_features):
     from weakly.training.loop import Trainer
     from weakly.training.sparse_loop import SparseTrainer
 
-    detector = detector_class(**dict(settings))
-    del detector.random_state  # which no fit would have set
+    detector = detector_class(random_state=None, **dict(settings))
     if n_features is None:
         return SparseTrainer(detector.build(1, seed=0), detector.loss, detector.optimizer())
     return Trainer(detector.build(n_features, seed=0), detector.loss, detector.optimizer(), detector.keeps)
@@ -167,6 +140,14 @@ class PsiDetector(KerasDetector):
     batches_per_epoch: int = 20
     batch_size: int = 512
 
-    def weight_shapes(self, n_features):
-        """The shapes for psi alone; a detector with weights after psi adds theirs."""
-        return dense_shapes(n_features, *layer_sizes(self.hidden_units))
+
+class InstanceDetector(PsiDetector):
+    """A detector whose network is that of build_instance_scorer: a linear score of psi(x)."""
+
+    takes_sparse = True
+
+    def _score(self, X):
+        return score_instances(self.weights_, X)
+
+    def _gradients(self, X):
+        return instance_gradients(self.weights_, X)

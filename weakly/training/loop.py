@@ -17,7 +17,7 @@ import os
 
 import numpy as np
 
-from weakly.training.network import finish_psi, first_kernel, is_chain, keras, parts_of, tf
+from weakly.training.network import finish_psi, first_kernel, keras, tf
 
 # isort: split
 from tensorflow.compiler.tf2xla.python.xla import optimization_barrier  # not in TensorFlow's public interface
@@ -27,7 +27,7 @@ class TrainingDiverged(ValueError):
     """The loss of a fit is no longer a number."""
 
 
-KEEPS = ("best", "last", "every")  # the weights of the epoch with the lowest mean loss, the last, or all
+KEEPS = ("best", "last")  # the weights of the epoch with the lowest mean loss, or of the last
 
 
 class RMSprop(keras.optimizers.RMSprop):
@@ -48,25 +48,24 @@ def rmsprop(learning_rate):
 
 
 class Trainer:
-    """A model, its loss and its optimiser, compiled together into the graph of a fit.
+    """A Network, its loss and its optimiser, compiled together into the graph of a fit.
 
-    The model is eta(psi(x_1), ..., psi(x_k)) of k input rows, with parts that network.parts_of finds. A step
-    encodes each distinct row of its batch once and then arranges the codes, because the few labelled
-    anomalies occur many times in a batch. A model without these parts gets the rows themselves. loss(targets,
-    outputs, *constants) returns the mean loss of a batch without the l2 terms, which are part of the model.
-    `constants` are arrays that may differ from fit to fit without a new compilation. keeps="every" is for a
-    detector that chooses the epoch itself: `fit` then returns the weights of every epoch, stacked.
+    A step encodes each distinct row of its batch once and then arranges the codes, because the few labelled
+    anomalies occur many times in a batch. loss(targets, outputs, *constants) returns the mean loss of a batch
+    without the l2 terms, which are part of the network.
+    `constants` are arrays that may differ from fit to fit without a new compilation.
     """
 
-    def __init__(self, model, loss, optimizer, keeps="best"):
+    def __init__(self, network, loss, optimizer, keeps="best"):
         if keeps not in KEEPS:
             raise ValueError(f"keeps must be one of {', '.join(KEEPS)}, not {keeps!r}")
-        self.model = model
+        self.network = network
         self.keeps = keeps
         self.loss = loss
         self.optimizer = optimizer
-        self._parts = parts_of(model)
-        optimizer.build(model.trainable_variables)
+        self._weights = network.collected("weights")
+        self._trainable = network.collected("trainable_variables")
+        optimizer.build(self._trainable)
         self._fresh_optimizer = [variable.numpy() for variable in optimizer.variables]
         self._graph = tf.function(self._run_epochs, jit_compile=True, autograph=False)
         self._compiled = set()  # shapes of the data that the graph was compiled for
@@ -75,7 +74,7 @@ class Trainer:
         """Train from initial_state; return the weights that are kept and the mean loss of every epoch.
 
         rows: (n, D) float32; anomalies: positions of A in rows; batches: as the sampler drew them;
-        initial_state: state_of a model, so that dropout masks do not depend on earlier fits.
+        initial_state: get_state() of a network, so that dropout masks do not depend on earlier fits.
         """
         numbers = as_tensor(rows)
         distinct = batches.distinct_rows(anomalies)
@@ -92,7 +91,7 @@ class Trainer:
             tf.constant(targets, numbers.dtype),
             [tf.constant(value, numbers.dtype) for value in constants],
         )
-        variables = [*self.model.variables, *self.optimizer.variables]
+        variables = [*self.network.collected("variables"), *self.optimizer.variables]
         for variable, value in zip(variables, [*initial_state, *self._fresh_optimizer], strict=True):
             variable.assign(value)
         shapes = tuple(tuple(part.shape) for part in data[:-1])
@@ -111,23 +110,14 @@ class Trainer:
         def one_epoch(epoch, losses, lowest, *kept):
             loss = self._run_epoch(epoch, rows, shared, drawn, places, targets, constants)
             losses = tf.tensor_scatter_nd_update(losses, [[epoch]], [loss])
-            kept = [  # type: ignore[assignment]
-                self._keep(epoch, loss < lowest, *pair) for pair in zip(self.model.weights, kept)
-            ]
-            return epoch + 1, losses, tf.minimum(loss, lowest), *kept
+            is_kept = loss < lowest if self.keeps == "best" else True
+            weights = [tf.where(is_kept, *pair) for pair in zip(self._weights, kept)]
+            return epoch + 1, losses, tf.minimum(loss, lowest), *weights
 
-        weights = list(map(tf.convert_to_tensor, self.model.weights))
-        if self.keeps == "every":
-            weights = [tf.TensorArray(one.dtype, n_epochs, element_shape=one.shape) for one in weights]
+        weights = map(tf.convert_to_tensor, self._weights)
         start = (0, tf.zeros(n_epochs, rows.dtype), tf.constant(np.inf, rows.dtype), *weights)
         _, losses, _, *kept = tf.while_loop(lambda epoch, *_: epoch < n_epochs, one_epoch, start)
-        return losses, *(one.stack() if self.keeps == "every" else one for one in kept)
-
-    def _keep(self, epoch, is_best, weight, kept):
-        """What to keep of a weight after an epoch, given what was kept before."""
-        if self.keeps == "every":
-            return kept.write(epoch, weight)
-        return tf.where(is_best, weight, kept) if self.keeps == "best" else tf.convert_to_tensor(weight)
+        return losses, *kept
 
     def _run_epoch(self, epoch, rows, shared, drawn, places, targets, constants):
         """Run all gradient steps of one epoch; returns their mean loss."""
@@ -145,14 +135,16 @@ class Trainer:
 
     def _step(self, batch_rows, places, targets, constants):
         """One gradient step (Alg. 1, steps 6 and 7) on a batch's distinct rows; places: (k, b)."""
-        psi, eta = self._parts
+        psi, eta, has_dropout = self.network
         with tf.GradientTape() as tape:
-            codes = encode_rows(psi, batch_rows) if psi else batch_rows
+            codes = encode_rows(psi, batch_rows) if psi and not has_dropout else batch_rows
             inputs = [tf.gather(codes, places[i]) for i in range(places.shape[0])]
+            if has_dropout:
+                inputs = [psi(rows, training=True) for rows in inputs]
             outputs = eta(inputs if len(inputs) > 1 else inputs[0], training=True)
-            loss = self.loss(targets, outputs, *constants) + sum(self.model.losses)
-        gradients = tape.gradient(loss, self.model.trainable_variables)
-        self.optimizer.apply(gradients, self.model.trainable_variables)
+            loss = self.loss(targets, outputs, *constants) + sum(self.network.collected("losses"))
+        gradients = tape.gradient(loss, self._trainable)
+        self.optimizer.apply(gradients, self._trainable)
         return loss
 
 
@@ -167,8 +159,8 @@ def check_loss(loss, epoch, n_epochs, rows):
 
 
 def encode_rows(psi, rows):
-    """psi(x) of a batch's rows in training; a chain of layers uses the fast product with the first kernel."""
-    if is_chain(psi):
+    """psi(x) of a batch's rows in training; where rows meet a kernel first, with the fast product."""
+    if isinstance(psi.layers[1], keras.layers.Dense):
         return finish_psi(psi, product(rows, first_kernel(psi)))
     return psi(rows, training=True)
 

@@ -1,4 +1,4 @@
-"""Keras, set up for this project, and the feature learner psi that the deep detectors have in common.
+"""Keras, set up for this project, and the parts of networks that several detectors have in common.
 
 psi is computed in three ways, each where it is the fastest; tests/training/test_network.py compares them:
   build_psi     the Keras model, which training starts from;
@@ -14,7 +14,6 @@ from __future__ import annotations
 import importlib
 import os
 from collections.abc import Callable, Sequence
-from itertools import pairwise
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
@@ -160,14 +159,6 @@ def gradients_by_rows(weights: Sequence[np.ndarray], output: np.ndarray, X: np.n
     return gradients
 
 
-def dense_shapes(*sizes: int, use_bias: bool = True) -> list[tuple[int, ...]]:
-    """The shapes of the weights of consecutive dense layers; sizes: inputs, then units of each layer."""
-    shapes = [
-        ((inputs, units), (units,)) if use_bias else ((inputs, units),) for inputs, units in pairwise(sizes)
-    ]
-    return [shape for layer in shapes for shape in layer]
-
-
 def codes_at(psi: Encoder, X: Rows, positions: np.ndarray) -> np.ndarray:
     """psi(x) (n, h) of the rows of X at positions."""
     if len(positions) > X.shape[0] / 2:  # copying most rows takes longer than encoding all
@@ -175,35 +166,82 @@ def codes_at(psi: Encoder, X: Rows, positions: np.ndarray) -> np.ndarray:
     return apply_in_chunks(psi, X, positions)
 
 
-def is_chain(psi) -> bool:
-    """Whether psi is a chain of layers that starts with a dense one: then finish_psi computes it."""
-    first, *others = psi.layers[1:]
-    return isinstance(first, keras.layers.Dense) and not any(isinstance(x, keras.Model) for x in others)
+class Network(NamedTuple):
+    """eta(psi(x_1), ..., psi(x_k)) of k rows: what `build` returns, and what the loop trains.
 
-
-class Parts(NamedTuple):
-    """A model as the loop uses it: psi encodes a batch's distinct rows, eta takes the codes of all places."""
-
-    psi: Any  # None if eta takes the rows themselves
-    eta: Any
-
-
-def parts_of(model: keras.Model) -> Parts:
-    """The layers "psi" and "eta" of a model eta(psi(x_1), ..., psi(x_k)); eta may be the whole model.
-
-    A model of one input that is itself named "psi" is all psi: its eta returns the codes unchanged.
-    A psi with dropout is not separated: an instance needs another mask at each of its places in a batch.
+    The loop encodes each distinct row of a batch once, and calls eta with the codes of all places.
     """
-    if model.name == "psi":
-        return Parts(model, keras.layers.Identity())
-    layers = {layer.name: layer for layer in model.layers}
-    psi, eta = layers.get("psi"), layers.get("eta", model)
-    if psi is None or not psi.weights:  # there is none, or it is the identity
-        return Parts(None, eta)
-    has_random_states = len(psi.variables) > len(psi.weights)
-    return Parts(None, model) if has_random_states else Parts(psi, eta)
+
+    psi: Any  # encodes rows one by one; None: eta takes the rows themselves
+    eta: Any
+    has_dropout: bool = False  # in psi: then an instance needs another mask at each of its places in a batch
+
+    def __call__(self, *rows):
+        """The outputs of eta for k arrays of rows, outside training."""
+        codes = [self.psi(one) for one in rows] if self.psi else list(rows)
+        return self.eta(codes if len(codes) > 1 else codes[0])
+
+    def collected(self, name: str) -> list:
+        """An attribute of Keras that is a list, such as `variables`: psi's, then eta's."""
+        return [value for part in (self.psi, self.eta) if part for value in getattr(part, name)]
+
+    def get_state(self) -> list[np.ndarray]:
+        """The values of all variables: the weights, and the random states of dropout layers."""
+        return [variable.numpy() for variable in self.collected("variables")]
+
+    def get_weights(self) -> list[np.ndarray]:
+        return [weight.numpy() for weight in self.collected("weights")]
+
+    def set_weights(self, weights: Sequence[np.ndarray]) -> None:
+        for weight, value in zip(self.collected("weights"), weights, strict=True):
+            weight.assign(value)
 
 
-def state_of(model: keras.Model) -> list[np.ndarray]:
-    """The values of all variables of a model: its weights, and the random states of its dropout layers."""
-    return [variable.numpy() for variable in model.variables]
+# ---------------------------------------------------------------------------- a score of single instances
+
+
+def build_instance_scorer(
+    n_features: int, hidden_units: HiddenUnits = 20, l2: float = 0.01, seed: int | None = None
+) -> Network:
+    """A linear score eta(psi(x)) (b,) of each instance: DevNet, iPReNet and the cross-entropy control."""
+    seeds = seed_generator(seed)
+    psi = build_psi(n_features, hidden_units, l2, seeds)
+    code = keras.Input((code_size(hidden_units),))
+    score = keras.layers.Dense(1, kernel_initializer=keras.initializers.GlorotUniform(seeds), name="score")
+    return Network(psi, keras.Model(code, score(code)[:, 0], name="eta"))
+
+
+def score_instances(weights: Sequence[np.ndarray], X: Rows) -> np.ndarray:
+    """eta(psi(x)) (n,) of the rows of X (n, D), dense or CSR; weights: those of build_instance_scorer."""
+    *hidden, kernel, bias = weights
+    psi = encoder(hidden)
+    return apply_in_chunks(lambda rows: psi(rows) @ kernel[:, 0] + bias, X).astype(np.float64)
+
+
+def instance_gradients(weights: Sequence[np.ndarray], X: np.ndarray) -> np.ndarray:
+    """Gradients (n, D) of score_instances with respect to the rows of X."""
+    *hidden, kernel, _ = weights
+    return gradients_by_rows(hidden, kernel[:, 0].astype(np.float64), X)
+
+
+# ---------------------------------------------------------------------------- triplets of instances
+
+
+def build_triplet_network(
+    n_features: int, hidden_units: HiddenUnits = 20, l2: float = 0.01, seed: int | None = None
+) -> Network:
+    """Embeds anchor, positive and negative with one psi; outputs squared distances d_pos, d_neg (b,)."""
+    psi = build_psi(n_features, hidden_units, l2, seed_generator(seed))
+    anchor, positive, negative = (keras.Input((code_size(hidden_units),)) for _ in range(3))
+    distances = [keras.ops.sum(keras.ops.square(anchor - other), axis=1) for other in (positive, negative)]
+    return Network(psi, keras.Model([anchor, positive, negative], distances, name="eta"))
+
+
+def triplet_loss(margins, positive_distances, negative_distances):
+    """Mean of max(0, margin - (d_neg - d_pos)) over the triplets; all three arguments (b,)."""
+    if not margins.shape == positive_distances.shape == negative_distances.shape:
+        raise ValueError(
+            f"margins {margins.shape}, positive distances {positive_distances.shape} and negative distances "
+            f"{negative_distances.shape} must have the same shape"
+        )
+    return tf.reduce_mean(tf.maximum(margins - (negative_distances - positive_distances), 0.0))

@@ -19,10 +19,8 @@ import contextlib
 import functools
 
 import numpy as np
-from scipy import sparse
 from scipy.linalg.blas import daxpy, saxpy
 
-from weakly.training.batches import DistinctRows
 from weakly.training.detector import logger
 from weakly.training.loop import check_loss, silent_stderr
 from weakly.training.network import finish_psi, first_kernel, tf
@@ -32,19 +30,20 @@ MERGE_EPOCHS = 10  # how often, in epochs, weights that have become equal are me
 
 
 class SparseTrainer:
-    """A model, its loss and its optimiser, like loop.Trainer, for CSR rows.
+    """A Network, its loss and its optimiser, like loop.Trainer, for CSR rows.
 
-    The model may have been built for any number of columns, because its own first kernel is not used.
+    The network may have been built for any number of columns, because its own first kernel is not used.
     """
 
-    def __init__(self, model, loss, optimizer):
-        self.model = model
+    def __init__(self, network, loss, optimizer):
+        self.network = network
         self.loss = loss
         self.optimizer = optimizer
-        self._psi, self._eta = model.get_layer("psi"), model.get_layer("eta")
-        kernel = first_kernel(self._psi)
+        kernel = first_kernel(network.psi)
         self._l2 = float(kernel.regularizer.l2) if kernel.regularizer else 0.0
-        self._others = [variable for variable in model.trainable_variables if variable is not kernel]
+        self._others = [
+            variable for variable in network.collected("trainable_variables") if variable is not kernel
+        ]
         self._rmsprop = functools.partial(
             rmsprop_step,
             learning_rate=float(optimizer.learning_rate),
@@ -57,13 +56,14 @@ class SparseTrainer:
     def fit(self, rows, anomalies, batches, n_epochs, initial_state, constants=()):
         """Train from initial_state; return the best epoch's weights and the mean loss of every epoch.
 
-        rows: (n, D) CSR; initial_state: state_of a model for D columns; all else as in Trainer.fit.
+        rows: (n, D) CSR; initial_state: get_state() of a network for D columns; all else as in Trainer.fit.
         """
-        used, distinct = numbered_among_used(batches.distinct_rows(anomalies))
-        columns, rows = without_empty_columns(rows[used])
+        distinct = batches.distinct_rows(anomalies)
+        columns, _ = without_empty_columns(rows[np.unique(np.append(distinct.drawn, distinct.shared))])
+        rows = rows[:, columns]
         targets = tf.constant(batches.targets, rows.dtype)
         constants = [tf.constant(value, rows.dtype) for value in constants]
-        for variable, value in zip(self.model.variables[1:], initial_state[1:], strict=True):
+        for variable, value in zip(self.network.collected("variables")[1:], initial_state[1:], strict=True):
             variable.assign(value)
         kernel = Kernel(initial_state[0], columns, self._rmsprop)
         others = [
@@ -81,7 +81,7 @@ class SparseTrainer:
             check_loss(loss, epoch, n_epochs, rows)
             if not losses or loss < min(losses):
                 kernel.keep()
-                best_others = self.model.get_weights()[1:]
+                best_others = self.network.get_weights()[1:]
             losses.append(loss)
             logger.info("epoch %d of %d: mean loss %.4g", epoch + 1, n_epochs, loss)
             if (epoch + 1) % MERGE_EPOCHS == 0:
@@ -119,10 +119,10 @@ class SparseTrainer:
         with tf.GradientTape() as tape:
             tape.watch(products)
             codes = [
-                finish_psi(self._psi, tf.gather(products, places[i]), training=True)
+                finish_psi(self.network.psi, tf.gather(products, places[i]), training=True)
                 for i in range(places.shape[0])
             ]
-            outputs = self._eta(codes if len(codes) > 1 else codes[0], training=True)
+            outputs = self.network.eta(codes if len(codes) > 1 else codes[0], training=True)
             penalties = [variable.regularizer(variable) for variable in self._others if variable.regularizer]
             loss = self.loss(targets, outputs, *constants) + sum(penalties)
         gradients = tape.gradient(loss, [products, *self._others])
@@ -143,12 +143,10 @@ class Kernel:
         self._columns = columns
         self._is_unseen = np.ones(len(values), bool)
         self._is_unseen[columns] = False
-        distinct, places, counts = np.unique(
-            values[self._is_unseen].ravel(), return_inverse=True, return_counts=True
-        )
-        self._places = places.astype(np.int32)  # of the unseen weights among the distinct ones
         self.seen = Blocks(values[columns], rmsprop)
-        self._unseen = Blocks(distinct[:, np.newaxis], rmsprop, counts[:, np.newaxis])
+        distinct, places, counts = np.unique(values[self._is_unseen], return_inverse=True, return_counts=True)
+        self._unseen = Blocks(distinct[:, np.newaxis], rmsprop, counts[:, np.newaxis].astype(values.dtype))
+        self._places = places.ravel().astype(np.int32)  # of the unseen weights among the distinct ones
         self._kept_seen = np.empty_like(self.seen.values)
         self.keep()
 
@@ -187,7 +185,7 @@ class Blocks:
 
     def __init__(self, values, rmsprop, counts=None):
         self._rmsprop = rmsprop
-        self._set(values, np.zeros_like(values), None if counts is None else counts.astype(values.dtype))
+        self._set(values, np.zeros_like(values), counts)
 
     def _set(self, values, gradient_squares, counts):
         """Make these the weights, their RMSprop state and their counts."""
@@ -207,9 +205,10 @@ class Blocks:
 
     def merge_equal(self):
         """Keep each pair of weight and state once, adding up counts (n, 1); returns the new numbers (n,)."""
-        weights, squares, numbers = distinct_pairs(self.values[:, 0], self._gradient_squares[:, 0])
+        # as complex numbers, which numpy sorts far faster than the rows of a matrix
+        pairs, numbers = np.unique(self.values[:, 0] + 1j * self._gradient_squares[:, 0], return_inverse=True)
         counts = np.bincount(numbers, self._counts[:, 0]).astype(self.values.dtype)
-        self._set(*(column[:, np.newaxis].copy() for column in (weights, squares, counts)))
+        self._set(*(column[:, np.newaxis].copy() for column in (pairs.real, pairs.imag, counts)))
         return numbers.astype(np.int32)
 
     def update(self, positions, gradient, decay):
@@ -244,29 +243,9 @@ def rmsprop_step(weights, squares, gradient, spare, learning_rate, rho, epsilon)
     add_multiple(gradient.reshape(-1), weights.reshape(-1), a=-learning_rate / factor)
 
 
-def distinct_pairs(first, second):
-    """The distinct pairs (first[i], second[i]) as two arrays, and the number of each i's pair among them.
-
-    They are sorted as complex numbers, which numpy does far faster than with the rows of a matrix.
-    """
-    distinct, numbers = np.unique(first + 1j * second, return_inverse=True)
-    return distinct.real, distinct.imag, numbers
-
-
-def numbered_among_used(distinct: DistinctRows) -> tuple[np.ndarray, DistinctRows]:
-    """The positions of all rows in any batch, ascending, and the distinct rows as indices into them."""
-    used, numbers = np.unique(np.append(distinct.drawn, distinct.shared), return_inverse=True)
-    drawn, shared = np.split(numbers, [distinct.drawn.size])
-    return used, distinct._replace(drawn=drawn.reshape(distinct.drawn.shape), shared=shared)
-
-
 def without_empty_columns(rows):
     """The columns that occur in CSR rows (n, D), ascending, and the rows (n, m) with these columns only."""
     occurs = np.zeros(rows.shape[1], bool)
     occurs[rows.indices] = True
     columns = np.flatnonzero(occurs)
-    numbers = np.empty(rows.shape[1], np.int32)
-    numbers[columns] = np.arange(len(columns), dtype=np.int32)
-    return columns, sparse.csr_matrix(
-        (rows.data, numbers[rows.indices], rows.indptr), (rows.shape[0], len(columns))
-    )
+    return columns, rows[:, columns]

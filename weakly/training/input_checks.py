@@ -1,0 +1,117 @@
+"""The checks of what a user gives to a detector: rows, labels, parameters, and features far from 0-1."""
+
+import warnings
+from typing import Any
+
+import numpy as np
+from scipy import sparse
+from sklearn.utils.validation import column_or_1d, validate_data
+
+# Thresholds from a quick trial that is not part of this repository, with one seed on five small tables.
+# Standardised features, whose root mean square is 1, did about as well as those of 0-1 and give no warning.
+# At a root mean square of 3, Deep SAD became far worse; at 100, PReNet did. Features of 0-1 divided by 100
+# hurt all networks.
+LARGEST_SIZE = 2.0
+SMALLEST_VALUE = 0.05
+
+
+def checked_rows(detector: Any, X: Any, **how: Any) -> Any:
+    """X as float32, dense or, if the detector takes_sparse, CSR.
+
+    The number and names of its features are kept (reset=True) or compared with those of the fit.
+    """
+    accepted = "csr" if detector.takes_sparse else False
+    X = with_names(X)
+    try:
+        # a number too large for float32 is still refused
+        with np.errstate(over="ignore", invalid="ignore"):
+            return validate_data(detector, X, dtype=np.float32, accept_sparse=accepted, **how)
+    except (TypeError, ValueError) as error:
+        text = list(X.select_dtypes(exclude=["number", "bool"])) if hasattr(X, "select_dtypes") else []
+        if text:
+            names = ", ".join(map(str, text))
+            raise ValueError(f"{error} (columns that are not of a numeric type: {names})") from None
+        if "NaN" in str(error):  # scikit-learn adds advice about its own estimators
+            raise ValueError(str(error).splitlines()[0]) from None
+        raise
+
+
+def with_names(X: Any) -> Any:
+    """X, converted to pandas if it is a DataFrame whose names scikit-learn would not find.
+
+    It finds the names of pandas, and of DataFrames with __dataframe__, which some versions of polars have.
+    """
+    names = getattr(X, "columns", None)
+    if not isinstance(names, list) or hasattr(X, "__dataframe__") or not hasattr(X, "__array__"):
+        return X
+    import pandas as pd  # here, because only such rows need it
+
+    return pd.DataFrame(np.asarray(X), columns=names)
+
+
+def checked_labels(y: Any, n_rows: int) -> np.ndarray:
+    """y as numbers 0 and 1, (n_rows,)."""
+    y = column_or_1d(y)
+    if len(y) != n_rows:
+        raise ValueError(f"X has {n_rows} rows, but y has {len(y)} labels")
+    try:
+        y = y.astype(float)
+    except (TypeError, ValueError):  # names of classes, or missing values of pandas
+        y = np.full(n_rows, np.nan)
+    if not np.isin(y, (0, 1)).all():
+        raise ValueError("y must hold only 1 (labelled anomaly) and 0 (unlabelled)")
+    return y
+
+
+def require_at_least(detector: Any, **lowest: float) -> None:
+    """ValueError unless these parameters are numbers from these on."""
+    for name, least in lowest.items():
+        if not getattr(detector, name) >= least:
+            raise ValueError(f"{name} must be at least {least}, not {getattr(detector, name)}")
+
+
+def require_one_of(detector: Any, **choices: Any) -> None:
+    """ValueError unless each of these parameters has one of its choices."""
+    for name, known in choices.items():
+        if getattr(detector, name) not in known:
+            listed = ", ".join(map(str, known))
+            raise ValueError(f"{name} must be one of {listed}, not {getattr(detector, name)!r}")
+
+
+def check_contamination(share: float) -> None:
+    """ValueError unless this can be a share of anomalies."""
+    if not 0 < share < 1:
+        raise ValueError(f"contamination must be a share between 0 and 1, not {share}")
+
+
+class UnscaledFeaturesWarning(UserWarning):
+    """Features far from 0-1. To silence it: warnings.simplefilter("ignore", UnscaledFeaturesWarning)."""
+
+
+def warn_if_unscaled(X: Any, name: str) -> None:
+    """Warn if features of X (n, D) are too large, or all of them too small, for the detector of this name.
+
+    Networks learn little from such features, and nothing else shows that.
+    """
+    sizes, largest = sizes_of_features(X), max(X.max(), -X.min())
+    if sizes.max() > LARGEST_SIZE:
+        found = f"feature {sizes.argmax()} (counted from 0) has values of about {sizes.max():.3g}"
+    elif 0 < largest < SMALLEST_VALUE:
+        found = f"no value is above {largest:.3g}"
+    else:
+        return
+    warnings.warn(
+        f"{name} expects features of about 0 to 1, but {found}, so its scores may be poor: put a scaler in "
+        f"front, as in make_pipeline(MinMaxScaler(), {name}())",
+        UnscaledFeaturesWarning,
+        stacklevel=3,
+    )
+
+
+def sizes_of_features(X: Any) -> np.ndarray:
+    """The root mean square (D,) of each feature of X (n, D), dense or CSR, in float64."""
+    if sparse.issparse(X):
+        squares = np.bincount(X.indices, np.square(X.data, dtype=np.float64), minlength=X.shape[1])
+    else:
+        squares = np.einsum("ij,ij->j", X, X, dtype=np.float64, casting="safe")  # without a copy of X
+    return np.sqrt(squares / X.shape[0])
