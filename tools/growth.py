@@ -35,7 +35,7 @@ from tools.bench import CLOCKS, seconds_of
 from weakly.command_line import user_errors_end
 from weakly.memory import peak_bytes
 from weakly.reporting import figures
-from weakly.running.processes import LocalWorker
+from weakly.running.processes import new_process
 from weakly.writing import written_whole
 
 SIZES = {"rows": 10_000, "features": 10, "labeled": 60}  # of the sizes that do not grow
@@ -133,14 +133,14 @@ def measure_all(growing, epochs, clock):
     for size, value in (progress := tqdm(points, unit="point", mininterval=interval, dynamic_ncols=True)):
         progress.set_description(f"{value:,} {LABELS[size]}", refresh=sys.stderr.isatty())
         sizes = SIZES | ({"rows": 10 * max(growing["labeled"])} if size == "labeled" else {}) | {size: value}
-        worker = LocalWorker()  # a new process, so that its peak memory is this point's
+        worker = new_process()  # a new process, so that its peak memory is this point's
         try:
             result = worker.submit(measure_point, *sizes.values(), epochs, clock).result()
         except Exception as error:  # an error of this point; the others continue
             progress.write(f"{value:,} {LABELS[size]}: skipped, {error}", file=sys.stderr)
             continue
         finally:
-            worker.stop()
+            worker.shutdown()
         if result is None:
             reason = "skipped, because PReNet does not train on sparse rows"
             progress.write(f"{value:,} {LABELS[size]}: {reason}", file=sys.stderr)

@@ -73,17 +73,16 @@ def repeatable(runs, args):
 def repeat(runs, args):
     """The runs with today's results in columns that end in `_today`, and what failed."""
     numbers = runs.groupby(PLACE, sort=False)["run"].unique()  # a run may be in two files
-    cells = [
-        Cell(**dict(zip(PLACE, place)), runs=tuple(map(int, wanted)), data_dir=args.data_dir)
-        for place, wanted in numbers.items()
-    ]
-    today, failures, total = {}, [], sum(len(cell.runs) for cell in cells)
-    for cell, measured, error in tqdm(run_cells(cells, args.jobs), total=total, unit=" runs"):
+    wanted = {
+        Cell(**dict(zip(PLACE, place)), data_dir=args.data_dir): list(map(int, of_place))
+        for place, of_place in numbers.items()
+    }
+    today, failures, total = {}, [], sum(map(len, wanted.values()))
+    for cell, measured, error in tqdm(run_cells(wanted, args.jobs), total=total, unit=" runs"):
         if error is not None:
             failures.append(f"{cell}: {error}")
             continue
-        place = (*(getattr(cell, name) for name in PLACE), measured["run"])
-        today[place] = [measured[name] for name in (*MEASURES, "code")]
+        today[(*cell.place, measured["run"])] = [measured[name] for name in (*MEASURES, "code")]
     columns = [f"{name}_today" for name in (*MEASURES, "code")]
     measured_today = pd.DataFrame.from_dict(today, orient="index", columns=columns)
     measured_today.index = pd.MultiIndex.from_tuples(measured_today.index, names=[*PLACE, "run"])

@@ -179,4 +179,4 @@ def test_command_without_runs_says_what_to_do(tmp_path, capsys):
     with pytest.raises(SystemExit) as stopped:
         main(["--results-dir", str(tmp_path)])
     assert stopped.value.code == 2
-    assert "run_today.sh" in capsys.readouterr().err
+    assert "experiments.py today" in capsys.readouterr().err

@@ -3,13 +3,13 @@
 import numpy as np
 import pandas as pd
 import pytest
-from drivers import WorkerHere
+from drivers import ExecutorHere
 
 from tools import bench, growth
 from weakly.loading.fetching import SourceFinder
 from weakly.loading.store import prepare_all
 from weakly.methods import make_detector
-from weakly.running.processes import LocalWorker
+from weakly.running.processes import new_process
 
 
 @pytest.fixture(scope="module")
@@ -142,14 +142,14 @@ def test_peak_of_memory_is_seen():
 
 
 def test_the_memory_of_a_fit_is_measured_in_a_process_of_its_own():
-    worker = LocalWorker()
+    worker = new_process()
     point = worker.submit(growth.measure_point, 2_000, 10, 60, 1, "wall").result()
-    worker.stop()
+    worker.shutdown()
     assert point["fit_mb"] > 0 and point["data_mb"] == pytest.approx(2_000 * 10 * 4 / 2**20)
 
 
 def test_growth(tmp_path, capsys, monkeypatch):
-    monkeypatch.setattr(growth, "LocalWorker", WorkerHere)
+    monkeypatch.setattr(growth, "new_process", ExecutorHere)
     monkeypatch.setitem(
         growth.QUICK, "labeled", [*growth.QUICK["labeled"], -1]
     )  # which fails, and is skipped

@@ -1,6 +1,6 @@
 """The cross-check with another implementation as tables and text: see weakly/beyond/crosscheck.py.
 
-./run_crosscheck.sh          # writes crosscheck_cells.csv, crosscheck_methods.csv and crosscheck.md
+python experiments.py crosscheck    # writes crosscheck_cells.csv, crosscheck_methods.csv and crosscheck.md
 """
 
 from pathlib import Path

@@ -1,6 +1,6 @@
 """Other interpretations of what the paper leaves open: most change one thing of a detector's set-up.
 
-    python experiments.py interpretations                 # all of them, as ./run_interpretations.sh does
+    python experiments.py interpretations                 # all of them
     python experiments.py interpretations --methods fsnet-natural,devnet-natural --datasets thyroid
 
 An interpretation is a separate method, with a line in methods.py. Its numbers are compared with the published

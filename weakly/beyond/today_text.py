@@ -224,7 +224,8 @@ def write_today(results_dir):
     """Write tables, text and figures of <results>/today_runs.csv; returns the paths that were written."""
     runs, folder = today_runs(results_dir), Path(results_dir)
     if runs.empty:
-        raise UserError(f"{folder / 'today_runs.csv'} has no runs on exact data: run ./run_today.sh first")
+        what_to_do = "run `python experiments.py today` first"
+        raise UserError(f"{folder / 'today_runs.csv'} has no runs on exact data: {what_to_do}")
     written = [folder / f"{name}.csv" for name in TABLES] + [folder / "today.md"]
     for path, make in zip(written, TABLES.values()):
         write_table(make(runs), path)
