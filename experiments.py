@@ -3,6 +3,7 @@
     python experiments.py seen --methods prenet,devnet --datasets thyroid,bac --runs 10
     python experiments.py unseen --datasets 'rec,fuz->dos'
     python experiments.py labels --demo
+    python experiments.py today          # beyond the paper; also draws, interpretations, crosscheck, scaling
 
 Prepares the data, makes the runs that the results directory lacks, writes the tables and figures and compares
 them with the paper. If it is stopped, only unfinished runs are lost: the same command resumes.
@@ -15,19 +16,10 @@ import sys
 from pathlib import Path
 
 import pandas as pd
-from tqdm import tqdm
 
 import compare
-from weakly.command_line import (
-    l2_setting,
-    parse_names,
-    positive,
-    rate,
-    refuse_unknown,
-    setting,
-    stopped_as_by_ctrl_c,
-    user_errors_end,
-)
+from weakly import command_line as types
+from weakly.command_line import parse_names, refuse_unknown, stopped_as_by_ctrl_c, user_errors_end
 from weakly.errors import UserError
 from weakly.judging.cells import comparisons, published_table
 from weakly.judging.tables import repeat_without_labels, table_suffix, write_tables
@@ -38,37 +30,35 @@ from weakly.loading.store import load_data, manifest_table, prepare_all
 from weakly.methods import METHODS, make_detector, method_group
 from weakly.reporting import theorem
 from weakly.running import provenance
-from weakly.running.code_identity import code_hash
-from weakly.running.configuration import PREPARED, row_of_run
+from weakly.running.configuration import PREPARED, code_hash
 from weakly.running.paper_experiments import COSTLY_SETS, EXPERIMENTS
-from weakly.running.planning import configurations, make_configured, plan
+from weakly.running.planning import overrides, plan, requested_cells
 from weakly.running.processes import run_cells
+from weakly.running.progress import with_progress
 from weakly.running.runs_file import SET_UP, RunsFile, describe_settings, only_writer, select_runs
 from weakly.training.number_scaler import SCALINGS
 
 BEYOND_THE_PAPER = ("today", "scaling", "crosscheck")  # experiments whose tables have their own layout
+METHOD_GROUPS = {"all": ("table", "appendix"), "interpretations": ("interpretation",)}  # others by their name
 
-# ---------------------------------------------------------------------------- the data
 
-
-def available_data_sets(args, experiment):
+def available_data_sets(args):
     """Prepare the requested data sets; without --datasets, those available, or else the synthetic ones.
 
     Returns their names, and a line for each file that exists but is bad.
     """
-    wanted = args.datasets or experiment.data_sets
     if args.theorem and not args.datasets:
         what = f"--theorem runs {' and '.join(COSTLY_SETS)} only at the rates of Fig. 4"
         print(f"{what}, because higher rates take long; name them with --datasets to run all rates.")
     finder = make_finder(args)
-    statuses, errors = prepare_all(dict.fromkeys(map(source_of, wanted)), finder, args.data_dir)
+    statuses, errors = prepare_all(dict.fromkeys(map(source_of, args.data_sets)), finder, args.data_dir)
     missing = [name for name, status in statuses.items() if status == "missing"]
     if args.datasets and (missing or errors):
         for line in (*finder.problems(), *(how_to_get(name, args.data_dir) for name in missing)):
             print(line, file=sys.stderr)
         sys.exit(1)
     ready = [name for name in statuses if name not in missing]
-    names = [name for name in wanted if source_of(name) in ready]
+    names = [name for name in args.data_sets if source_of(name) in ready]
     summary = [f"Running on {', '.join(ready)}."]
     if proved := [name for name in ready if load_data(name, args.data_dir).order.startswith("proved")]:
         summary += [f"Proved to be the authors' rows in their order: {', '.join(proved)}."]
@@ -76,16 +66,13 @@ def available_data_sets(args, experiment):
         no_data = "because no real data set is available: the numbers say nothing about the paper"
         summary = [f"Running on the synthetic set '{DEMO}', {no_data}."]
         prepare_all([DEMO], finder, args.data_dir)
-        names = list(experiment.demo_sets)
+        names = list(EXPERIMENTS[args.experiment].demo_sets)
     if missing:
         summary += [f"Missing: {', '.join(missing)}.", *finder.problems()]
         summary += ["`.venv/bin/python data_prep.py --list` says how to get them."]
     if missing or not ready:
         print(*summary, flush=True)
     return names, [f"{name}: {error}" for name, error in errors.items()]
-
-
-# ---------------------------------------------------------------------------- running
 
 
 def run_experiment(args):
@@ -95,27 +82,24 @@ def run_experiment(args):
     runs_file = RunsFile(args.results_dir, label)
     runs_file.open_for_append()
     runs_file.read()  # complains now, before any work, if the file is damaged
-    names, failures = available_data_sets(args, EXPERIMENTS[args.experiment])
-    wanted = configurations(args, names)
+    names, failures = available_data_sets(args)
+    wanted = requested_cells(args, names)
     if not args.force and (n_adopted := runs_file.adopt(wanted)):
         print(f"{n_adopted} runs were taken over from other experiments in {args.results_dir}.")
-    cells = plan(args, wanted, runs_file.read())
-    data = {asked.identity.dataset: asked.identity.data_sha256 for asked in wanted}
-    row_orders = {asked.identity.dataset: asked.row_order for asked in wanted}
-    session = provenance.Session(args.results_dir, label, data, row_orders)
-    failures += run_and_append(args, cells, runs_file, session)
+    missing = plan(args, wanted, runs_file.read())
+    failures += run_and_append(args, missing, runs_file, provenance.Session(args.results_dir, label, wanted))
     if wanted:
         report(args, label, wanted, names, runs_file.read())
     return failures
 
 
-def run_and_append(args, cells, runs_file, session):
-    """Run the cells and append each run as it ends; returns what failed, as lines of text."""
+def run_and_append(args, missing, runs_file, session):
+    """Make the missing runs and append each as it ends; returns what failed, as lines of text."""
     failures, notes, before = [], [], runs_file.count()
     try:
-        for cell, measured, error in with_progress(run_cells(cells, args.jobs, args.cluster), cells):
+        for cell, measured, error in with_progress(run_cells(missing, args.jobs, args.cluster), missing):
             if error is None:
-                runs_file.append(row_of_run(cells[cell], measured))
+                runs_file.append(cell.row(measured))
                 session.count_run()
                 notes += [f"{cell}: {measured['note']}"] if measured["note"] else []
             else:
@@ -130,50 +114,27 @@ def run_and_append(args, cells, runs_file, session):
     return failures
 
 
-def with_progress(outcomes, cells):
-    """The outcomes of run_cells, with a progress bar of work, not runs, because the long ones come first."""
-    n_runs = sum(len(cell.runs) for cell in cells)
-    with tqdm(
-        total=sum(asked.work * len(cell.runs) for cell, asked in cells.items()),
-        bar_format="{desc}{percentage:3.0f}%|{bar}| {elapsed}, {remaining} left{postfix}",
-        smoothing=0,
-        # in a log file, a line every half minute is enough
-        mininterval=0.5 if sys.stderr.isatty() else 30,
-        dynamic_ncols=True,
-        disable=not cells,
-    ) as progress:
-        for n_ended, outcome in enumerate(outcomes, start=1):
-            yield outcome
-            cell = outcome[0]
-            progress.set_description(f"{cell.dataset} {METHODS[cell.method].column}", refresh=False)
-            progress.set_postfix_str(f"{n_ended} of {n_runs} runs", refresh=False)
-            # rounding may take the sum past the total, of which tqdm warns
-            progress.update(min(cells[cell].work, progress.total - progress.n))
+# ---------------------------------------------------------------------------- tables and figures
 
 
 def report(args, label, wanted, names, runs):
     """Write and print the tables and figures of the requested runs."""
     chosen = repeat_without_labels(runs_to_show(args, wanted, runs), names)
-    varied = EXPERIMENTS[args.experiment].sweeps
-    own_protocol = EXPERIMENTS[args.experiment].protocols[0]
-    suffix = table_suffix(
-        None if args.protocol == own_protocol else args.protocol,
-        *(None if name in varied else getattr(args, name) for name in SET_UP[1:]),
-    )
-    is_papers = not (suffix or args.set)
-    tables = write_tables(chosen, args.results_dir, label, suffix)
-    for path, table in tables.items():
+    experiment = EXPERIMENTS[args.experiment]
+    own_protocol = args.protocol == experiment.protocols[0]
+    others = (None if name in experiment.sweeps else getattr(args, name) for name in SET_UP[1:])
+    suffix = table_suffix(None if own_protocol else args.protocol, *others)
+    for path, table in write_tables(chosen, args.results_dir, label, suffix).items():
         print(f"Wrote {path}")
         is_synthetic = path.name.endswith("_synthetic.csv")
         if args.experiment in BEYOND_THE_PAPER and not (is_synthetic or args.set):
             write_beyond(args)
-            continue
-        if varied or is_synthetic or not is_papers:
+        elif experiment.sweeps or is_synthetic or suffix or args.set:
             compare.print_table(table)
         else:
             compare.compare(args.results_dir, args.experiment)
             print_unpublished(table, args.experiment)
-        if varied and args.experiment not in BEYOND_THE_PAPER:
+        if experiment.sweeps and args.experiment not in BEYOND_THE_PAPER:
             part = chosen[(chosen["data_status"] == "synthetic") == is_synthetic]
             write_figures(args, part, path.stem.removeprefix(args.experiment))
 
@@ -194,46 +155,39 @@ def runs_to_show(args, wanted, runs):
 
     Methods of earlier starts are included if they have today's settings and code.
     """
-    asked_kinds = {asked.identity.data_status == "synthetic" for asked in wanted}
+    asked_kinds = {cell.data_status == "synthetic" for cell in wanted}
     runs = runs[(runs["data_status"] == "synthetic").isin(asked_kinds)]
     methods = [name for name in METHODS if name in set(runs["method"]) and not lacking(name, args)]
-    by_point = {}
-    for asked in wanted:
-        by_point.setdefault(asked.point, []).append(asked)
     chosen = []
-    for point, current in by_point.items():
-        codes = {method: code_hash(method, current[0].identity.scaling) for method in methods}
-        settings = {method: describe_settings(make_configured(args, method, point)) for method in methods}
+    for point in dict.fromkeys(cell.point for cell in wanted):
+        current = [cell for cell in wanted if cell.point == point]
+        codes = {method: code_hash(method, current[0].scaling) for method in methods}
+        detectors = {
+            method: make_detector(method, **dict(overrides(args, method, point))) for method in methods
+        }
+        settings = {method: describe_settings(detector) for method, detector in detectors.items()}
         chosen.append(select_runs(runs, current, settings, codes))
     return pd.concat(chosen)
 
 
 def write_beyond(args):
-    """Write the results of the experiments beyond the paper as tables, text and figures."""
+    """Write the results of an experiment beyond the paper as tables, text and figures."""
     if args.experiment == "today":
-        from weakly.beyond.today_text import write_today
-
-        written = write_today(args.results_dir)
+        from weakly.beyond.today_text import write_today as write
     elif args.experiment == "scaling":
-        from weakly.beyond.scaling import write_scaling
-
-        written = write_scaling(args.results_dir)
+        from weakly.beyond.scaling import write_scaling as write
     else:
         from weakly.beyond.crosscheck import write_crosscheck
 
         # includes data sets of earlier starts: all of them are shown
         prepared = set(manifest_table(args.data_dir)["name"]) & set(OUTSIDE_SETS)
-        written = write_crosscheck(args.results_dir, {name: in_unit_range(name, args) for name in prepared})
-    for path in written:
+        features = {name: load_data(name, args.data_dir).X for name in prepared}
+        in_unit_range = {name: bool(X.min() >= 0 and X.max() <= 1) for name, X in features.items()}
+        write = functools.partial(write_crosscheck, in_unit_range=in_unit_range)
+    for path in write(args.results_dir):
         print(f"Wrote {path}")
         if path.suffix == ".md":
             print(path.read_text(encoding="utf-8"))
-
-
-def in_unit_range(name, args):
-    """Whether all unscaled features of a data set lie between 0 and 1."""
-    X = load_data(name, args.data_dir).X
-    return bool(X.min() >= 0 and X.max() <= 1)
 
 
 def write_figures(args, runs, set_up):
@@ -241,7 +195,7 @@ def write_figures(args, runs, set_up):
     from weakly.reporting.figures import draw_figures  # matplotlib is slow to import
 
     if args.theorem:
-        margin = make_configured(args, "prenet", ()).margin
+        margin = make_detector("prenet", **dict(overrides(args, "prenet", ()))).margin
         theorem.report(runs, Path(args.results_dir) / f"theorem{set_up}.csv", margin)
     for experiment in (args.experiment, "theorem") if args.theorem else (args.experiment,):
         for path in draw_figures(args.results_dir, experiment, set_up):
@@ -252,42 +206,21 @@ def write_figures(args, runs, set_up):
 
 
 def method_names(text):
-    groups = {
-        "table": ["table"],
-        "all": ["table", "appendix"],
-        "ablation": ["ablation"],
-        "interpretations": ["interpretation"],
-        "today": ["today"],
-    }
-    return method_group(*groups[text]) if text in groups else parse_names(text, METHODS, "method")
+    if text in ("table", "ablation", "today", *METHOD_GROUPS):
+        return method_group(*METHOD_GROUPS.get(text, [text]))
+    return parse_names(text, METHODS, "method")
 
 
 def make_parser():
-    parser = argparse.ArgumentParser(description="Run an experiment of the paper.")
+    parser = argparse.ArgumentParser(description="Run an experiment of the paper, or one beyond it.")
     add_what(parser.add_argument)
     add_set_up(parser.add_argument)
-    parser.add_argument(
-        "--results-dir", default="results", help="where runs and tables are written (default: %(default)s)"
-    )
-    parser.add_argument("--force", action="store_true", help="repeat runs that the results already contain")
+    results = "where runs and tables are written (default: %(default)s)"
+    parser.add_argument("--results-dir", default="results", help=results)
+    again = "repeat runs that the results already contain"
+    parser.add_argument("--force", action="store_true", help=again)
     add_data_arguments(parser)
     return parser
-
-
-def show_only(parser, name):
-    """Limit the help to one experiment, so that ./run_seen.sh --help is about Table 2 alone."""
-    experiment = EXPERIMENTS[name]
-    methods = "the interpretations" if name == "interpretations" else ", ".join(experiment.methods)
-    parser.prog = f"{parser.prog} {name}"
-    what = experiment.regenerates
-    parser.description = f"{what[0].upper()}{what[1:]}; {experiment.runs} runs of {methods}."
-    unfit = {"experiment", *experiment.sweeps, *(() if name == "contamination" else ["theorem"])}
-    for action in parser._actions:
-        if action.dest in unfit:
-            action.help = argparse.SUPPRESS
-        elif action.dest == "protocol":
-            action.metavar = "{" + ",".join(experiment.protocols) + "}"
-            action.help = "how data is split and labels are drawn; see docs/drivers.md (default: the first)"
 
 
 def add_what(add):
@@ -307,9 +240,9 @@ def add_what(add):
     demo = "one quick run on synthetic data; its numbers say nothing about the paper"
     add("--demo", action="store_true", help=demo)
     runs = "runs per method and data set; run r has seed r (default: 10, crosscheck 3, with --demo 1)"
-    add("--runs", type=positive, help=runs)
+    add("--runs", type=types.positive, help=runs)
     jobs = "number of processes, with one thread each (default: %(default)s)"
-    add("--jobs", type=positive, default=min(8, os.cpu_count() or 1), help=jobs)
+    add("--jobs", type=types.positive, default=min(8, os.cpu_count() or 1), help=jobs)
     cluster = "run on this Dask scheduler, such as tcp://host:8786, instead of in local processes"
     add("--cluster", metavar="ADDRESS", help=cluster)
 
@@ -320,26 +253,51 @@ def add_set_up(add):
         "how data is split and labels are drawn; redrawn: as released, but with new draws in every run; "
     )
     protocol += "redrawn-split, -labels, -contamination: redraw only this, keep all else and the seed fixed "
-    add("--protocol", choices=PROTOCOLS, help=protocol + "(default: released; today: independent)")
-    add("--n-labeled", type=positive, help="labelled anomalies (default: 60)")
-    add("--contamination", type=rate, help="share of anomalies in the unlabelled data (default: 0.02)")
-    set_help = "change a parameter of the methods, such as margin=2; repeatable; "
-    set_help += "runs and table are written to separate files"
-    add("--set", type=setting, action="append", default=[], metavar="NAME=VALUE", help=set_help)
-    l2 = {"dest": "set", "action": "append", "metavar": "VALUE", "help": "short for --set l2=VALUE"}
-    add("--lambda", type=l2_setting, **l2)
+    protocol += "(default: released; today: independent; draws and crosscheck: each of theirs)"
+    add("--protocol", choices=PROTOCOLS, help=protocol)
+    add("--n-labeled", type=types.positive, help="labelled anomalies (default: 60)")
+    add("--contamination", type=types.rate, help="share of anomalies in the unlabelled data (default: 0.02)")
+    changed = "change a parameter of the methods, such as margin=2; repeatable; separate files are written"
+    add("--set", type=types.setting, action="append", default=[], metavar="NAME=VALUE", help=changed)
+    l2 = {"type": types.l2_setting, "metavar": "VALUE", "help": "short for --set l2=VALUE"}
+    add("--lambda", dest="set", action="append", **l2)
     scaling = f"scale features by what the training rows teach: {', '.join(SCALINGS)} (default: {PREPARED}, "
     scaling += "as data_prep.py made them; trees always); the experiment `scaling` takes several"
-    names = functools.partial(parse_names, known=(PREPARED, *SCALINGS), what="scaling")
-    add("--scaling", type=names, metavar="A,B", help=scaling)
-    theorem_help = "contamination only: rates up to 0.66, with the scores that the theorem of Sec. 4 predicts"
-    add("--theorem", action="store_true", help=theorem_help)
+    scalings = functools.partial(parse_names, known=(PREPARED, *SCALINGS), what="scaling")
+    add("--scaling", type=scalings, metavar="A,B", help=scaling)
+    rates = "contamination only: rates up to 0.66, with the scores that the theorem of Sec. 4 predicts"
+    add("--theorem", action="store_true", help=rates)
 
 
-def complete(given, name):
+def show_only(parser, name):
+    """Limit the help to one experiment, so that ./run_seen.sh --help is about Table 2 alone."""
+    parser.prog = f"{parser.prog} {name}"
+    if name == "all":
+        parser.description = (
+            "Every table and figure of the paper, then the comparison with it and the report."
+        )
+        unfit, protocols = {"experiment", "scaling"}, EXPERIMENTS["seen"].protocols
+    else:
+        experiment = EXPERIMENTS[name]
+        methods = "the interpretations" if name == "interpretations" else ", ".join(experiment.methods)
+        what, protocols = experiment.regenerates, experiment.protocols
+        parser.description = f"{what[0].upper()}{what[1:]}; {experiment.runs} runs of {methods}."
+        unfit = {"experiment", *experiment.sweeps, *(() if name == "contamination" else ["theorem"])}
+    for action in parser._actions:
+        if action.dest in unfit:
+            action.help = argparse.SUPPRESS
+        elif action.dest == "protocol":
+            action.metavar = "{" + ",".join(protocols) + "}"
+            action.help = "how data is split and labels are drawn; see docs/drivers.md (default: the first)"
+            if name != "all" and experiment.each_protocol:
+                action.help = action.help.replace("the first", "each in turn")
+
+
+def complete(given, name, protocol=None):
     """The arguments of one experiment, with its defaults filled in; UserError if they do not fit it."""
     experiment = EXPERIMENTS[name]
-    args = argparse.Namespace(**vars(given) | {"experiment": name, "set": sorted(given.set)})
+    args = argparse.Namespace(**vars(given) | {"experiment": experiment.adds_to or name})
+    args.set = sorted(given.set)
     if args.theorem and name != "contamination":
         if given.experiment != "all":
             raise UserError("--theorem only works with the experiment `contamination`")
@@ -358,8 +316,9 @@ def complete(given, name):
     for data_set in args.datasets or ():
         if not experiment.has(data_set):
             raise UserError(f"{data_set!r} is not a data set of the experiment `{name}`")
+    args.data_sets = args.datasets or experiment.data_sets
     args.runs = args.runs or (1 if args.demo else experiment.runs)
-    args.protocol = args.protocol or experiment.protocols[0]
+    args.protocol = args.protocol or protocol or experiment.protocols[0]
     if args.protocol not in experiment.protocols:
         raise UserError(f"`{name}` needs --protocol {' or '.join(experiment.protocols)}")
     args.scalings = given.scaling or experiment.sweeps.get("scaling", [PREPARED])
@@ -411,52 +370,48 @@ def lacking(method, args):
 
 
 def complete_all(args):
-    """The arguments of the requested experiment, or of all experiments of the paper that the options fit."""
+    """The arguments of all that a command asks for: an experiment, its protocols, or all of the paper."""
     if args.demo and args.datasets:
         raise UserError("--demo uses its own data: do not combine it with --datasets")
+    if args.experiment != "all":
+        experiment = EXPERIMENTS[args.experiment]
+        in_turn = experiment.protocols if experiment.each_protocol and not args.protocol else [args.protocol]
+        return [complete(args, args.experiment, protocol) for protocol in in_turn]
     completed = []
-    of_paper = [name for name, experiment in EXPERIMENTS.items() if experiment.in_paper]
-    for name in of_paper if args.experiment == "all" else [args.experiment]:
+    for name in (name for name, experiment in EXPERIMENTS.items() if experiment.in_paper):
         try:
             completed.append(complete(args, name))
         except UserError as error:
-            if args.experiment != "all":
-                raise
             print(f"Skipping {name}: {error}.")
     if not completed:
         raise UserError("none of the experiments fits these options")
     return completed
 
 
-def conclude(results_dir):
-    """Compare everything with the paper and build the report; for synthetic results, only the report."""
-    if comparisons(results_dir):
-        compare.main(["--results-dir", str(results_dir)])
-    else:
-        from weakly.judging.assessment import Assessment  # these take a moment
-        from weakly.reporting.page import build_report
-
-        print(f"Wrote {build_report(Assessment(results_dir))}")
-
-
 def run_all(args):
     """Run the requested experiments; returns what failed, as lines of text."""
-    failures, asked_for = [], complete_all(args)
+    failures, starts = [], complete_all(args)
     with only_writer(args.results_dir):
-        for completed in asked_for:
-            if args.experiment == "all":
-                name = completed.experiment
-                print(f"\n=== {name}: {EXPERIMENTS[name].regenerates}", flush=True)
-            failures += run_experiment(completed)
-        if args.experiment == "all":
-            conclude(args.results_dir)
+        for start in starts:
+            if len(starts) > 1 or args.experiment == "all":
+                name = start.experiment if args.experiment == "all" else args.experiment
+                protocol = "" if args.experiment == "all" else f", protocol {start.protocol}"
+                print(f"\n=== {name}: {EXPERIMENTS[name].regenerates}{protocol}", flush=True)
+            failures += run_experiment(start)
+        if args.experiment == "all" and comparisons(args.results_dir):
+            compare.main(["--results-dir", str(args.results_dir)])
+        elif args.experiment == "all":  # only synthetic results: nothing to compare
+            from weakly.judging.assessment import Assessment  # these take a moment
+            from weakly.reporting.page import build_report
+
+            print(f"Wrote {build_report(Assessment(args.results_dir))}")
     return failures
 
 
 def main(argv=None):
     words = sys.argv[1:] if argv is None else argv
     parser = make_parser()
-    if words and words[0] in EXPERIMENTS:
+    if words and words[0] in (*EXPERIMENTS, "all"):
         show_only(parser, words[0])
     args, unknown = parser.parse_known_args(words)
     refuse_unknown(parser, unknown)

@@ -5,7 +5,7 @@ import os
 import signal
 import subprocess
 import sys
-from concurrent.futures import Future
+from concurrent.futures import Executor, Future
 from pathlib import Path
 
 import pytest
@@ -47,8 +47,8 @@ def allow_ctrl_c():
     signal.signal(signal.SIGINT, signal.SIG_DFL)  # ignored where the tests run in the background
 
 
-class WorkerHere:
-    """A weakly.running.processes.LocalWorker in this process, which has imported everything already."""
+class ExecutorHere(Executor):
+    """Makes calls in this process, which has imported everything already."""
 
     def submit(self, function, *arguments):
         future = Future()
@@ -58,14 +58,11 @@ class WorkerHere:
             future.set_exception(error)
         return future
 
-    def stop(self):
-        pass
-
 
 @contextlib.contextmanager
 def workers_here():
     """Runs are made in this process: a worker's own takes seconds to start."""
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("weakly.running.processes.LocalWorker", WorkerHere)
+        patch.setattr("weakly.running.processes.new_process", ExecutorHere)
         patch.delenv("PRENET_DATA", raising=False)
         yield

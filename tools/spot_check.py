@@ -66,12 +66,12 @@ def repeatable(runs, args):
 def repeat(runs, args):
     """The runs with today's results, as far as they succeed, and how many failed."""
     numbers = runs.groupby(PLACE, sort=False)["run"].unique()  # a run may be in two files
-    cells = [
-        Cell(**dict(zip(PLACE, place)), runs=tuple(map(int, wanted)), data_dir=args.data_dir)
-        for place, wanted in numbers.items()
-    ]
+    wanted = {
+        Cell(**dict(zip(PLACE, place)), data_dir=args.data_dir): list(map(int, of_place))
+        for place, of_place in numbers.items()
+    }
     made, failed = [], 0
-    for cell, run, error in tqdm(run_cells(cells, args.jobs), total=numbers.map(len).sum(), unit=" runs"):
+    for cell, run, error in tqdm(run_cells(wanted, args.jobs), total=numbers.map(len).sum(), unit=" runs"):
         if error is not None:
             print(f"FAILED {cell}: {error}", file=sys.stderr)
             failed += 1

@@ -10,7 +10,7 @@ class Method:
     module: str
     class_name: str
     # where it is compared: Tables 2 and 3, `appendix` C.1, the `ablation` of Table 4, as an `interpretation`,
-    # or next to the paper's methods in run_today.sh and run_crosscheck.sh (`today`, `outside`)
+    # or next to the paper's methods in the experiments today and crosscheck (`today`, `outside`)
     group: str = "table"
     settings: tuple = ()  # (parameter, value) pairs other than its class's defaults
     uses_labels: bool = True
@@ -102,7 +102,7 @@ METHODS |= {
     for base in ("prenet", "devnet", "dsad", "fsnet", "cfsnet", "repen")
 }
 
-# The differences between ADGym's versions of two methods and ours, for run_crosscheck.sh.
+# The differences between ADGym's versions of two methods and ours, for the experiment crosscheck.
 METHODS |= {
     "dsad-linear-code": interpretation("dsad", "linear code", group="outside", code_layer="linear"),
     "dsad-natural": interpretation("dsad", "natural batches", "DSADNaturalBatches", "outside"),

@@ -32,7 +32,7 @@ SETTINGS = {  # of those that have others
     "xgbod": {"n_estimators": 3, "svm_rows": 20},
     "feawad": SMALL | {"pretraining_epochs": 2, "encoder": (2,), "scorer": (2,), "optimizer_name": "rmsprop"},
 }
-# of those of run_today.sh, one with trees; the networks among them are Keras models as the others are
+# of those of the experiment today, one with trees; the networks among them are Keras models as the others are
 DETECTORS = [*method_group("table", "appendix"), "xgboost"]
 # method by method, so that its graph is compiled once: only a few are kept
 EACH = pytest.mark.parametrize("name", DETECTORS, scope="module")

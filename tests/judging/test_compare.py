@@ -21,6 +21,7 @@ from weakly.judging.tables import write_tables
 from weakly.methods import make_detector
 from weakly.reporting.text_tables import NO_BREAK
 from weakly.running import provenance
+from weakly.running.configuration import Cell
 from weakly.running.runs_file import RunsFile, describe_settings
 
 SETS = ["fraud", "census", "celeba", "bac", "w7a", "campaign", "thyroid"]
@@ -167,9 +168,8 @@ def test_what_survives_new_draws(tmp_path):
 def test_every_start_that_made_runs_is_recorded(tmp_path, monkeypatch):
     monkeypatch.setattr("sys.argv", ["/somewhere/experiments.py", "unseen", "--datasets", "rec,fuz->dos"])
     for made in (3, 4):
-        session = provenance.Session(
-            tmp_path, "unseen", {"rec,fuz->dos": "abc"}, {"rec,fuz->dos": "the source's own"}
-        )
+        cell = Cell(method="prenet", dataset="rec,fuz->dos", data_sha256="abc")
+        session = provenance.Session(tmp_path, "unseen", [cell])
         for _ in range(made):
             session.count_run()
         killed, *_ = provenance.read_sessions(tmp_path / "unseen_provenance.json")[-1:]
@@ -186,5 +186,5 @@ def test_every_start_that_made_runs_is_recorded(tmp_path, monkeypatch):
 @pytest.mark.parametrize("content", ["", "{", "[]", '{"sessions": 3}', '{"sessions": [1]}'])
 def test_a_damaged_provenance_file_costs_no_results(tmp_path, content):
     (tmp_path / "seen_provenance.json").write_text(content)
-    provenance.Session(tmp_path, "seen", {}, {}).count_run()
+    provenance.Session(tmp_path, "seen", []).count_run()
     assert len(provenance.read_sessions(tmp_path / "seen_provenance.json")) == 1

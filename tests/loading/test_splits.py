@@ -278,7 +278,9 @@ def test_the_detector_has_one_seed_where_one_draw_is_varied(stored, monkeypatch,
         return make_detector(name, random_state=random_state, n_trees=5)
 
     monkeypatch.setattr("weakly.running.processes.make_detector", watched)
-    cell = Cell("iforest", "x", protocol, 10, 0.1, (7,), str(stored.folder.parent.parent))
+    folder = str(stored.folder.parent.parent)
+    set_up = {"protocol": protocol, "n_labeled": 10, "contamination": 0.1}
+    cell = Cell(method="iforest", dataset="x", **set_up, data_dir=folder)
     assert run_once(cell, 7)["seed"] == 7 and seeds == [7 if of_run else 0]
 
 

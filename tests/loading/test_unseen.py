@@ -21,7 +21,8 @@ from weakly.loading.registry import (
 from weakly.loading.splits import ANOMALY, HELD_OUT, NORMAL, PAPER_PROTOCOLS, Split
 from weakly.loading.store import load_data, prepare_all, save_data
 from weakly.running import processes
-from weakly.running.processes import Cell, run_once
+from weakly.running.configuration import Cell
+from weakly.running.processes import run_once
 from weakly.running.single_run import fit
 
 # of the two raw halves: rows, and rows per class
@@ -93,7 +94,7 @@ def test_weights_give_the_papers_ratio(small_unsw, monkeypatch):
     """On dos->bac the paper has 2,329 test anomalies for 18,600 normal rows; here it is 90 for 400."""
     assert load_data("dos->bac", small_unsw).paper_odds() == pytest.approx(2_329 / 18_600)
     monkeypatch.setattr("weakly.loading.store.PreparedData.paper_odds", lambda self: 3 * 90 / 400)
-    result = run_once(Cell("iforest", "dos->bac", "released", 60, 0.02, (0,), str(small_unsw)), 0)
+    result = run_once(Cell(method="iforest", dataset="dos->bac", data_dir=str(small_unsw)), 0)
     data = load_data("dos->bac", small_unsw)
     split = data.split("released", 0, 60, 0.02)
     tripled = np.concatenate(
@@ -103,7 +104,7 @@ def test_weights_give_the_papers_ratio(small_unsw, monkeypatch):
     other_split = Split(split.unlabeled, split.anomalies, tripled, split.extra)
     monkeypatch.setattr("weakly.loading.store.PreparedData.split", lambda self, *args: other_split)
     monkeypatch.setattr("weakly.running.processes._kept", {})
-    repeated = run_once(Cell("iforest", "dos->bac", "released", 60, 0.02, (0,), str(small_unsw)), 0)
+    repeated = run_once(Cell(method="iforest", dataset="dos->bac", data_dir=str(small_unsw)), 0)
     assert (
         result["auc_pr_weighted"] == pytest.approx(repeated["auc_pr"], abs=1e-12)
         and repeated["auc_pr_weighted"] == ""
@@ -126,7 +127,8 @@ def test_unseen_classes_share_the_fits_on_their_seen_ones(small_unsw, monkeypatc
             for run in (0, 1):
                 if clear_fits:
                     processes._fits.clear()
-                yield run_once(Cell("logistic", name, protocol, 60, 0.1, (0, 1), str(small_unsw)), run)
+                set_up = {"protocol": protocol, "contamination": 0.1, "data_dir": str(small_unsw)}
+                yield run_once(Cell(method="logistic", dataset=name, **set_up), run)
 
     def numbers(results):
         return [{key: value for key, value in one.items() if "seconds" not in key} for one in results]
@@ -139,13 +141,12 @@ def test_unseen_classes_share_the_fits_on_their_seen_ones(small_unsw, monkeypatc
 
 def test_workers_leave_cells_to_the_one_that_has_their_fits():
     names = ("dos->bac", "dos->fuz", "rec->bac")
-    first, sibling, other = (Cell("prenet", name, "released", 60, 0.02, (0,)) for name in names)
-    assert processes._next_cell([other, sibling], first, taken=set()) == sibling
-    assert processes._next_cell([sibling, other], None, taken={first.training}) == other
-    assert processes._next_cell([sibling], None, taken={first.training}) == sibling  # better than none
-    assert Cell("prenet", "fuz,rec->dos", "released", 60, 0.02, ()).training == (
-        Cell("prenet", "rec,fuz->bac", "released", 60, 0.02, (3,)).training
-    )
+    first, sibling, other = (Cell(method="prenet", dataset=name) for name in names)
+    assert processes.next_cell([other, sibling], first, taken=set()) == sibling
+    assert processes.next_cell([sibling, other], None, taken={first.training}) == other
+    assert processes.next_cell([sibling], None, taken={first.training}) == sibling  # better than none
+    one, same = (Cell(method="prenet", dataset=name) for name in ("fuz,rec->dos", "rec,fuz->bac"))
+    assert one.training == same.training
 
 
 @pytest.mark.parametrize("name, expected", [

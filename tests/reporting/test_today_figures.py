@@ -129,5 +129,5 @@ def test_files_are_written_and_the_same_each_time(runs, tmp_path):
 
 
 def test_without_runs_it_says_what_to_do(tmp_path):
-    with pytest.raises(UserError, match="run_today.sh"):
+    with pytest.raises(UserError, match="experiments.py today"):
         write_today(tmp_path)

@@ -7,7 +7,7 @@ import signal
 import subprocess
 import sys
 import time
-from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
 from pathlib import Path
 from types import SimpleNamespace
 
@@ -17,9 +17,10 @@ import pytest
 
 from weakly.errors import UserError
 from weakly.loading.fetching import SourceFinder
-from weakly.loading.store import load_data, prepare_all
+from weakly.loading.store import prepare_all
 from weakly.running import cluster
 from weakly.running.configuration import Cell
+from weakly.running.planning import identified
 from weakly.running.processes import ONE_THREAD, run_cells
 
 ROOT = Path(__file__).resolve().parent.parent.parent
@@ -75,10 +76,12 @@ def data_dir(tmp_path_factory):
 
 @pytest.fixture(scope="module")
 def cells(data_dir):
-    return [
-        Cell("prenet", "demo", "released", n_labeled, 0.02, (0, 1, 2), str(data_dir))
-        for n_labeled in (60, 30)
-    ]
+    asked = {"method": "prenet", "dataset": "demo", "data_dir": str(data_dir)}
+    return [identified(Cell(n_labeled=n_labeled, **asked)) for n_labeled in (60, 30)]
+
+
+def three_runs(cells, address=None):
+    return run_cells(dict.fromkeys(cells, (0, 1, 2)), 1, address)
 
 
 def wait_for_workers(dask, number):
@@ -106,7 +109,7 @@ def test_a_worker_killed_while_working_costs_a_retry_and_the_results_are_those_o
     monkeypatch.setattr(
         cluster.ClusterWorkers, "drop", lambda *arguments: lost.append(drop(*arguments)) or lost[-1]
     )
-    outcomes = run_cells(cells, 1, dask.address)
+    outcomes = three_runs(cells, dask.address)
     made = [next(outcomes)]
     os.kill(
         workers[0].pid, signal.SIGKILL
@@ -114,14 +117,14 @@ def test_a_worker_killed_while_working_costs_a_retry_and_the_results_are_those_o
     made += outcomes
     assert "has no workers: waiting for one" in capsys.readouterr().err
     assert lost == ["the worker was lost, and so were those that tried it before"]
-    assert len(made) == 6 and measured(made) == measured(list(run_cells(cells, 1)))
+    assert len(made) == 6 and measured(made) == measured(list(three_runs(cells)))
 
 
 def test_a_worker_with_other_settings_is_left_out_and_the_others_do_its_runs(dask, cells, capsys):
     dask.start_worker("--nthreads", "2", "--memory-limit", "1GB", OMP_NUM_THREADS="1")
     dask.start_worker(*GOOD_WORKER, cwd=cells[0].data_dir, **dict.fromkeys(ONE_THREAD, "1"))
     wait_for_workers(dask, 3)
-    made = list(run_cells(cells[1:], 1, dask.address))
+    made = list(three_runs(cells[1:], dask.address))
     assert len(measured(made)) == 3
     missing = " ".join(f"{name}=1" for name in ONE_THREAD if name != "OMP_NUM_THREADS")
     told = capsys.readouterr().err
@@ -129,50 +132,23 @@ def test_a_worker_with_other_settings_is_left_out_and_the_others_do_its_runs(das
     assert "is not used: it must be started inside a clone of this project." in told
 
 
-@pytest.mark.parametrize(
-    "name, value, reason",
-    [
-        (
-            "_fingerprint",
-            lambda *_: 64 * "0",
-            "its demo (SHA-256 {found}) differs from the driver's (000000000000).",
-        ),
-        (
-            "SOURCES",
-            cluster.SOURCES | {"weakly.training.sparse_loop": "changed"},
-            "its weakly/training/sparse_loop.py differ from the driver's; restart it",
-        ),
-        ("VERSIONS", cluster.VERSIONS | {"numpy": "1.0"}, "its numpy {numpy} differ from the driver's"),
-    ],
-)
-def test_other_data_and_other_code_are_refused(dask, cells, monkeypatch, capsys, name, value, reason):
-    monkeypatch.setattr(cluster, name, value)
+@pytest.mark.parametrize("other", ["data_sha256", "settings", "code", "numpy", "data_dir"])
+def test_other_data_settings_code_or_versions_are_refused(dask, cells, monkeypatch, capsys, other):
+    cell, reason = cells[1], f"is not used: its {other} for prenet on demo differ from the driver's; restart"
+    if other == "numpy":
+        monkeypatch.setitem(cluster.VERSIONS, "numpy", "1.0")
+        reason = f"is not used: its numpy {np.__version__} for prenet on demo differ"
+    elif other == "data_dir":
+        reason = "is not used: demo is not prepared: run `python data_prep.py"
+    if other != "numpy":
+        cell = replace(cell, **{other: "other"})
     with pytest.raises(UserError, match="none of the . workers of tcp://.* is usable"):
-        list(run_cells(cells[1:], 1, dask.address))
-    found = load_data("demo", cells[0].data_dir).fingerprint[:12]
-    assert reason.format(found=found, numpy=np.__version__) in capsys.readouterr().err
+        list(three_runs([cell], dask.address))
+    assert reason in capsys.readouterr().err
 
 
 def test_a_scheduler_that_cannot_be_reached(cells, monkeypatch):
     monkeypatch.setattr(cluster.ClusterWorkers, "seconds_to_connect", 1)
     for address in ("tcp://127.0.0.1:1", "nonsense://x"):
         with pytest.raises(UserError, match=f"cannot reach a Dask scheduler at {address}"):
-            next(run_cells(cells, 1, address))
-
-
-def test_workers_prepare_what_is_not_there_from_prenet_data(tmp_path, monkeypatch, data_dir):
-    (tmp_path / "partial").mkdir()
-    lines = (f"{row % 10 // 9} {row % 7 + 1}:1 {row % 50 + 8}:0.5" for row in range(200))
-    (tmp_path / "partial" / "news20_5Per_Otl.svm").write_text("\n".join(lines) + "\n")
-    monkeypatch.setenv("PRENET_DATA", str(tmp_path))
-    with ThreadPoolExecutor(6) as threads:  # all at once, in one folder
-        news20, demo = (
-            list(threads.map(cluster.find_data, 6 * [name], 6 * [tmp_path / "dataset"]))
-            for name in ("news20", "demo")
-        )
-    assert set(demo) == {load_data("demo", data_dir).fingerprint}
-    assert set(news20) == {load_data("news20", tmp_path / "dataset").fingerprint}
-    monkeypatch.delenv("PRENET_DATA")
-    monkeypatch.setattr(cluster, "time", SimpleNamespace(sleep=lambda _: None))
-    with pytest.raises(cluster.WorkerRefused, match="bac is not prepared"):
-        cluster.find_data("bac", tmp_path / "dataset")
+            next(three_runs(cells, address))

@@ -12,7 +12,7 @@ from drivers import ENVIRONMENT, ROOT
 from weakly import source_code
 from weakly.loading.store import load_data, save_data, write_contamination
 from weakly.methods import METHODS
-from weakly.running.code_identity import code_hash
+from weakly.running.configuration import code_hash
 
 WITHOUT_NETWORK = ("iforest_baseline", "xgbod", "weakly.beyond.classifiers")
 NETWORKS = [name for name, method in METHODS.items() if method.module not in WITHOUT_NETWORK]
@@ -103,7 +103,7 @@ def test_the_text_of_a_tree_by_hand():
 
 
 def test_no_tensorflow_is_needed():
-    code = "import sys; from weakly.running.code_identity import code_hash; code_hash('prenet'); "
+    code = "import sys; from weakly.running.configuration import code_hash; code_hash('prenet'); "
     code += "print('tensorflow' in sys.modules)"
     assert subprocess.check_output([sys.executable, "-c", code], cwd=ROOT, text=True) == "False\n"
 

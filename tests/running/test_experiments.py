@@ -1,19 +1,14 @@
 """The drivers from end to end, on the synthetic set."""
 
-import functools
-import io
 import runpy
 import subprocess
 import sys
-import warnings
 from dataclasses import replace
-from types import SimpleNamespace
 
 import numpy as np
 import pandas as pd
 import pytest
-from drivers import ENVIRONMENT, ROOT, start
-from tqdm import tqdm
+from drivers import ENVIRONMENT, ROOT, ExecutorHere, start
 
 import experiments
 from experiments import method_names
@@ -25,8 +20,9 @@ from weakly.methods import METHODS, method_group
 from weakly.paths import PUBLISHED
 from weakly.running.configuration import Cell
 from weakly.running.paper_experiments import EXPERIMENTS, FIGURE_3_SETS
-from weakly.running.planning import configurations, plan, why_not_sparse
-from weakly.running.processes import LocalWorker, run_cells
+from weakly.running.planning import plan, requested_cells, why_not_sparse
+from weakly.running.processes import LocalWorkers, run_cells
+from weakly.running.progress import Clock
 from weakly.running.runs_file import RunsFile
 
 
@@ -143,7 +139,7 @@ def test_more_labels_than_anomalies_are_mentioned(data_dir, capsys):
     prepare_all(["demo"], SourceFinder(data_dir / "raw", offline=True), data_dir)
     options = ["seen", "--demo", "--n-labeled", "100000", "--data-dir", str(data_dir)]
     args = experiments.complete(experiments.make_parser().parse_args(options), "seen")
-    configurations(args, ["demo"])
+    requested_cells(args, ["demo"])
     split = load_data("demo", data_dir).split("released", 0, 100_000, 0.02)
     what = f"demo has only {len(split.anomalies)} training anomalies: with 100000 labels, all of them are"
     assert capsys.readouterr().out.startswith(what)
@@ -178,11 +174,10 @@ def test_a_failing_cell_is_reported_and_the_exit_code_says_so(data_dir, tmp_path
 
 def test_the_other_cells_go_on_when_one_fails(runs_here, data_dir):
     prepare_all(["demo"], SourceFinder(data_dir / "raw", offline=True), data_dir)
-    cells = [
-        Cell("iforest", name, "released", 60, 0.02, (0, 1), str(data_dir)) for name in ("absent", "demo")
-    ]
+    cells = [Cell(method="iforest", dataset=name, data_dir=str(data_dir)) for name in ("absent", "demo")]
     outcomes = [
-        (cell.dataset, result and result["run"], error) for cell, result, error in run_cells(cells, 1)
+        (cell.dataset, result and result["run"], error)
+        for cell, result, error in run_cells(dict.fromkeys(cells, (0, 1)), 1)
     ]
     assert [outcome[0] for outcome in outcomes[:2]] == ["absent", "absent"]
     assert outcomes[1][2].startswith("run 1: DataError: absent is not prepared")
@@ -258,14 +253,14 @@ def test_the_theorem_takes_costly_sets_at_the_rates_of_figure_4_only(data_dir, m
     given = experiments.make_parser().parse_args(["contamination", "--theorem", "--data-dir", str(data_dir)])
     args = experiments.complete(given, "contamination")
     figure_4 = set(EXPERIMENTS["contamination"].sweeps["contamination"])
-    assert {asked.identity.contamination for asked in configurations(args, ["demo"])} > figure_4
+    assert {cell.contamination for cell in requested_cells(args, ["demo"])} > figure_4
     monkeypatch.setattr("weakly.running.planning.COSTLY_SETS", ("demo",))
-    assert {asked.identity.contamination for asked in configurations(args, ["demo"])} == figure_4
+    assert {cell.contamination for cell in requested_cells(args, ["demo"])} == figure_4
 
 
 def chosen_sets(data_dir, *options):
     given = experiments.make_parser().parse_args(["seen", "--data-dir", str(data_dir), *options])
-    return experiments.available_data_sets(experiments.complete(given, "seen"), EXPERIMENTS["seen"])
+    return experiments.available_data_sets(experiments.complete(given, "seen"))
 
 
 def test_one_paragraph_says_what_runs_and_what_is_missing(tmp_path, monkeypatch, capsys):
@@ -300,28 +295,28 @@ def test_one_paragraph_says_what_runs_and_what_is_missing(tmp_path, monkeypatch,
     )
 
 
-def test_rounding_does_not_take_the_progress_past_its_end(monkeypatch):
-    """0.1 + 0.2 + 0.3 is more than 0.3 + 0.2 + 0.1; tqdm would warn."""
-    monkeypatch.setattr(experiments, "tqdm", functools.partial(tqdm, file=io.StringIO()))
-    asked = {
-        Cell("prenet", f"{work}", "released", 60, 0.02, (0,), ""): SimpleNamespace(work=work)
-        for work in (0.3, 0.2, 0.1)
-    }
-    with warnings.catch_warnings():
-        warnings.simplefilter("error")
-        outcomes = [(cell, {}, None) for cell in reversed(asked)]
-        assert list(experiments.with_progress(outcomes, asked)) == outcomes
-
-
-def test_a_worker_makes_way_for_a_fresh_process(monkeypatch):
+def test_a_worker_makes_way_for_a_fresh_process(monkeypatch, data_dir):
     monkeypatch.setattr("weakly.running.processes.CELLS_PER_PROCESS", 2)
-    worker, processes = LocalWorker(), []
+    monkeypatch.setattr("weakly.running.processes.attempt", lambda *_: None)
+    made = []
+    monkeypatch.setattr("weakly.running.processes.new_process", lambda: made.append(0) or ExecutorHere())
+    workers, n_made = LocalWorkers(1), []
     for cell in "ababcc":
-        assert worker.submit(str, cell).result() == cell
-        processes.append(worker.process)
-    worker.stop()
-    assert [process is processes[0] for process in processes] == [True] * 4 + [False] * 2
-    assert not any(process.is_alive() for process in processes)
+        workers.submit(0, cell, run=0)
+        n_made.append(len(made))
+    assert n_made == [1, 1, 1, 1, 2, 2]
+
+
+def test_the_remaining_time_follows_what_runs_have_taken():
+    """Runs take 3 times as long as usual, and this is expected of all others of the method."""
+    small, large = (Cell(method="iforest", dataset=name, rows=rows) for name, rows in (("a", 0), ("b", 9)))
+    clock = Clock()
+    usual = clock.expected(small, 10)
+    clock.add(large, 3 * clock.expected(large, 1))
+    assert clock.expected(small, 10) == pytest.approx(3 * usual)
+    clock.add(small, 9.0)
+    clock.add(small, 2.0)  # the first run of a cell also compiles
+    assert clock.expected(small, 4) == pytest.approx(8.0)
 
 
 @pytest.fixture(scope="module")
@@ -368,7 +363,7 @@ def repeating_clone(clone):
     python.write_text(real)
 
 
-DRIVERS = [*(name for name in EXPERIMENTS if name != "scaling"), "all"]
+DRIVERS = [*(name for name, experiment in EXPERIMENTS.items() if experiment.in_paper), "all"]
 
 
 @pytest.mark.parametrize("name", DRIVERS)
@@ -461,9 +456,9 @@ def test_a_detector_file_hands_on_the_exit_code(data_dir, tmp_path):
 def test_thyroid_columns_of_table_2(real_data, runs_here, prepared_dir):
     prepare_all(["thyroid"], SourceFinder(prepared_dir / "raw", [str(real_data)], offline=True), prepared_dir)
     published = {"prenet": 0.298, "devnet": 0.280}
-    cells = [Cell(name, "thyroid", "released", 60, 0.02, (0, 1, 2), str(prepared_dir)) for name in published]
+    cells = [Cell(method=name, dataset="thyroid", data_dir=str(prepared_dir)) for name in published]
     values = {name: [] for name in published}
-    for cell, result, _ in run_cells(cells, 1):
+    for cell, result, _ in run_cells(dict.fromkeys(cells, (0, 1, 2)), 1):
         values[cell.method].append(result["auc_pr"])
     for name, wanted in published.items():
         assert len(values[name]) == 3 and np.mean(values[name]) == pytest.approx(wanted, abs=0.03)
@@ -490,4 +485,4 @@ def test_settings_are_compared_by_value(data_dir, tmp_path):
     options = ["sensitivity", "--demo", "--data-dir", str(data_dir), "--set", "margin=4", "--set", "epochs=2"]
     args = experiments.complete(parser.parse_args(options), "sensitivity")
     assert args.set == [("epochs", 2), ("margin", 4)]
-    assert len(plan(args, configurations(args, ["demo"]), RunsFile(tmp_path, "none").read())) == 15
+    assert len(plan(args, requested_cells(args, ["demo"]), RunsFile(tmp_path, "none").read())) == 15

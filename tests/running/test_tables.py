@@ -1,5 +1,7 @@
 """Run files and tables: nothing lost, nothing averaged that does not belong together."""
 
+from dataclasses import fields
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -10,9 +12,11 @@ from weakly.judging.cells import PUBLISHED
 from weakly.judging.tables import averages, paper_layout, repeat_without_labels, table_suffix, write_tables
 from weakly.methods import Method, make_detector
 from weakly.reporting import theorem
-from weakly.running.configuration import IDENTITY_COLUMNS, Configuration, Identity, row_of_run
+from weakly.running.configuration import Cell
 from weakly.running.runs_file import RUN_COLUMNS, RunsFile, describe_settings, latest_runs
 from weakly.running.runs_file import select_runs as select_runs_with
+
+CELL_COLUMNS = [field.name for field in fields(Cell) if field.name in RUN_COLUMNS]
 
 
 def paper_table(runs):
@@ -36,11 +40,10 @@ def runs_table(*rows):
     return runs.assign(auc_pr_weighted=pd.to_numeric(runs["auc_pr_weighted"]))  # as RunsFile.read gives it
 
 
-def configuration(point=(), **changes):
+def cell(point=(), **changes):
     """What would be asked for to get run_row."""
     row = run_row(**changes)
-    identity = Identity(**{name: row[name] for name in IDENTITY_COLUMNS})
-    return Configuration(row["experiment"], identity, row["rows"], row["features"], "known", point=point)
+    return Cell(**{name: row[name] for name in CELL_COLUMNS}, point=point)
 
 
 def select_runs(runs, current, **settings):
@@ -90,9 +93,8 @@ def test_a_half_written_last_line_is_dropped_and_its_neighbours_kept(tmp_path, c
 def test_a_row_has_the_columns_of_before_in_their_order(tmp_path):
     runs_file = RunsFile(tmp_path, "seen")
     runs_file.open_for_append()
-    plan = {*IDENTITY_COLUMNS, "experiment", "rows", "features"} - {"code"}  # the worker says by which code
-    measured = {name: value for name, value in run_row(code="c2").items() if name not in plan}
-    runs_file.append(row_of_run(configuration(), measured))
+    others = set(RUN_COLUMNS) - set(CELL_COLUMNS) | {"code"}  # the worker says by which code
+    runs_file.append(cell().row({name: run_row(code="c2")[name] for name in others}))
     assert runs_file.path.read_bytes() == (
         b"experiment,method,dataset,protocol,run,seed,n_labeled,contamination,auc_roc,auc_pr,auc_pr_weighted,"
         b"mean_score_anomalies,mean_score_normals,fit_seconds,score_seconds,data_status,rows,features,"
@@ -168,9 +170,9 @@ def test_configurations_are_never_mixed():
         dict(auc_pr=0.6),
         dict(auc_pr=0.8, run=1),
     )
-    assert select_runs(runs, [configuration()])["auc_pr"].tolist() == [0.6, 0.8]
-    assert select_runs(runs, [configuration(protocol="independent")])["auc_pr"].tolist() == [0.3]
-    assert select_runs(runs, [configuration(n_labeled=15)]).empty
+    assert select_runs(runs, [cell()])["auc_pr"].tolist() == [0.6, 0.8]
+    assert select_runs(runs, [cell(protocol="independent")])["auc_pr"].tolist() == [0.3]
+    assert select_runs(runs, [cell(n_labeled=15)]).empty
 
 
 def test_the_table_shows_what_was_asked_for_not_what_was_run_last():
@@ -179,13 +181,13 @@ def test_the_table_shows_what_was_asked_for_not_what_was_run_last():
         dict(auc_pr=0.2, data_sha256="y"),
         dict(auc_pr=0.3, data_sha256="y", settings="z"),
     )
-    assert select_runs(runs, [configuration(data_sha256="x")])["auc_pr"].tolist() == [0.1]
-    assert select_runs(runs, [configuration(data_sha256="y")])["auc_pr"].tolist() == [0.2]
-    assert select_runs(runs, [configuration(dataset="bac")])["auc_pr"].tolist() == [
+    assert select_runs(runs, [cell(data_sha256="x")])["auc_pr"].tolist() == [0.1]
+    assert select_runs(runs, [cell(data_sha256="y")])["auc_pr"].tolist() == [0.2]
+    assert select_runs(runs, [cell(dataset="bac")])["auc_pr"].tolist() == [
         0.2
     ]  # the latest data, with today's settings
-    assert select_runs(runs, [configuration(dataset="bac")], prenet="z")["auc_pr"].tolist() == [0.3]
-    assert select_runs(runs, [configuration(dataset="bac")], prenet="w").empty
+    assert select_runs(runs, [cell(dataset="bac")], prenet="z")["auc_pr"].tolist() == [0.3]
+    assert select_runs(runs, [cell(dataset="bac")], prenet="w").empty
 
 
 def test_all_methods_of_a_row_were_run_on_the_same_data():
@@ -193,18 +195,18 @@ def test_all_methods_of_a_row_were_run_on_the_same_data():
     runs = runs_table(
         dict(auc_pr=0.9, data_sha256="part", data_status="partial"), dict(method="devnet", auc_pr=0.4)
     )
-    chosen = select_runs(runs, [configuration(method="devnet")])
+    chosen = select_runs(runs, [cell(method="devnet")])
     assert chosen["method"].tolist() == ["devnet"]
     moved = runs_table(
         dict(auc_pr=0.9), dict(auc_pr=0.9, data_status="partial")
     )  # the same file, now in partial/
-    assert select_runs(moved, [configuration(data_status="partial")])["data_status"].tolist() == ["partial"]
+    assert select_runs(moved, [cell(data_status="partial")])["data_status"].tolist() == ["partial"]
 
 
 def test_only_runs_by_the_code_of_today_are_shown():
     other = dict(method="devnet", code="c0")
     runs = runs_table(dict(auc_pr=0.1, code="c0"), dict(auc_pr=0.2), dict(run=1, auc_pr=0.3, code=""), other)
-    assert select_runs(runs, [configuration()])["auc_pr"].tolist() == [0.2]
+    assert select_runs(runs, [cell()])["auc_pr"].tolist() == [0.2]
 
 
 def test_runs_by_several_codes_are_never_mixed():
@@ -214,27 +216,6 @@ def test_runs_by_several_codes_are_never_mixed():
         dict(method="devnet", auc_pr=0.4, code="c3"), dict(auc_pr=0.5, code="c2", protocol="independent"),
     )  # fmt: skip
     assert latest_runs(runs)["auc_pr"].tolist() == [0.3, 0.4, 0.5]
-
-
-def test_a_file_without_codes_is_read_and_goes_on(tmp_path):
-    """As an earlier version wrote it: none of its runs is by the code of today, and none is lost."""
-    runs_file = RunsFile(tmp_path, "seen")
-    runs_file.open_for_append()
-    for run in range(3):
-        runs_file.append(run_row(run=run, settings="a=1 b=(2, 3)"))
-    lines = runs_file.path.read_bytes().splitlines()
-    earlier = b"".join(line.rsplit(b",", 2)[0] + b"\r\n" for line in lines)
-    runs_file.path.write_bytes(earlier)
-    assert runs_file.read()["code"].tolist() == 3 * [""]
-    runs_file.path.write_bytes(earlier[:-5])  # the last line was cut off, too
-    runs_file.open_for_append()
-    runs_file.append(run_row(run=0, settings="a=1 b=(2, 3)"))
-    again = runs_file.read()
-    assert again["run"].tolist() == [0, 1, 0] and again["code"].tolist() == ["", "", "c1"]
-    assert set(again["settings"]) == {"a=1 b=(2, 3)"} and list(again) == RUN_COLUMNS
-    content = runs_file.path.read_bytes()
-    runs_file.open_for_append()
-    assert runs_file.path.read_bytes() == content and not list(tmp_path.glob(".*"))
 
 
 def test_other_set_ups_get_their_own_table():
@@ -328,7 +309,7 @@ def test_a_sweep_has_rows_for_each_value():
     )
     points = [("m", 1, "l2=1 m=1"), ("m", 2, "l2=1 m=2"), ("l2", 1, "l2=1 m=1"), ("l2", 2, "l2=2 m=1")]
     chosen = (
-        (runs, [configuration((parameter, value), settings=settings)], settings)
+        (runs, [cell((parameter, value), settings=settings)], settings)
         for parameter, value, settings in points
     )
     table = paper_table(
@@ -356,7 +337,7 @@ def test_a_sweep_over_the_set_up_keeps_other_methods():
         dict(n_labeled=30, auc_pr=0.2),
         dict(n_labeled=15, method="devnet", auc_pr=0.3),
     )
-    chosen = select_runs(runs, [configuration(("n_labeled", 15), n_labeled=15)])
+    chosen = select_runs(runs, [cell(("n_labeled", 15), n_labeled=15)])
     assert dict(zip(chosen["method"], chosen["auc_pr"])) == {"prenet": 0.1, "devnet": 0.3}
 
 
@@ -391,8 +372,8 @@ def test_sets_with_unseen_classes_are_of_one_version():
     runs = runs_table(
         dict(dataset="dos->bac", **old), dict(dataset="fuz->bac", **old), dict(dataset="rec->bac")
     )
-    assert select_runs(runs, [configuration(dataset="rec->bac")])["dataset"].tolist() == ["rec->bac"]
-    assert select_runs(runs, [configuration(dataset="thyroid")])["dataset"].tolist() == ["rec->bac"]
+    assert select_runs(runs, [cell(dataset="rec->bac")])["dataset"].tolist() == ["rec->bac"]
+    assert select_runs(runs, [cell(dataset="thyroid")])["dataset"].tolist() == ["rec->bac"]
 
 
 def test_the_paper_does_not_print_iforests_auc_pr_on_unseen_sets(tmp_path, capsys):

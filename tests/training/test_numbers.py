@@ -32,7 +32,7 @@ SETTINGS = {  # of those that have others
     "xgbod": {"n_estimators": 3, "svm_rows": 20},
     "feawad": SMALL | {"pretraining_epochs": 2, "encoder": (4,), "scorer": (4,)},
 }
-# of those of run_today.sh, one of each kind; cross-entropy is DevNet's network and batches with another loss
+# of today's, one of each kind; cross-entropy is DevNet's network and batches with another loss
 DETECTORS = [*method_group("table", "appendix"), "logistic", "xgboost", "rosas"]
 NETWORKS = [name for name in DETECTORS if isinstance(make_detector(name), KerasDetector)]
 KINDS = [(name, "dense") for name in DETECTORS] + [

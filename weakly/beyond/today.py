@@ -1,7 +1,7 @@
 """What one would use today: the paper's methods and plain classifiers, at several label budgets.
 
     from weakly.beyond.today import regrets, today_runs
-    runs = today_runs("results")        # of results/today_runs.csv, which ./run_today.sh writes
+    runs = today_runs("results")        # of results/today_runs.csv, which `experiments.py today` writes
     table = regrets(runs)               # a DataFrame; weakly/beyond/today_text.py writes all of them
 
 All functions take the runs, one row each: method, dataset, n_labeled, run, auc_pr. Runs of the same number

@@ -1,6 +1,6 @@
 """The experiment `today` as text and figure: see weakly/beyond/today.py.
 
-./run_today.sh          # writes today_means.csv, today_regret.csv, today_pairs.csv, today_best.csv, today.md
+    python experiments.py today     # writes today_means.csv, today_regret.csv, today_pairs.csv, today_best.csv, today.md
                         # and the figure today: a panel per data set and one of their average
 """
 
@@ -189,7 +189,7 @@ def write_today(results_dir):
     runs = today.today_runs(results_dir)
     if runs.empty:
         path = Path(results_dir) / "today_runs.csv"
-        raise UserError(f"{path} has no runs on exact data: run ./run_today.sh first")
+        raise UserError(f"{path} has no runs on exact data: run `python experiments.py today` first")
     tables = {"today_means": today.cell_means(runs), "today_regret": today.regrets(runs)}
     tables |= {"today_pairs": today.paired_leads(runs), "today_best": today.best_methods(runs)}
     figures = {"today": lambda: labels_figure(runs)}

@@ -121,7 +121,10 @@ class OurTables:
         protocol = self._protocol(experiment)
         options += ("--theorem",) * (experiment == "theorem")
         options += (f"--protocol {protocol}",) * (protocol != "released")
-        return " ".join([f"./run_{driver}.sh", *options])
+        beyond = driver == "interpretations"
+        return " ".join(
+            [f".venv/bin/python experiments.py {driver}" if beyond else f"./run_{driver}.sh", *options]
+        )
 
     def _table(self, experiment, *options, read=read_table):
         protocol = self._protocol(experiment)

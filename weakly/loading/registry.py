@@ -135,7 +135,7 @@ def outside_names():
 
 
 def outside_set(name):
-    """A data set of run_crosscheck.sh: ADBench's file as it is, of any size."""
+    """A data set of `experiments.py crosscheck`: ADBench's file as it is, of any size."""
     page = "https://github.com/Minqi824/ADBench (adbench/datasets/Classical/)"
     note = "Han et al., ADBench, NeurIPS 2022"
     return DataSet(name, 0, 0, 0, 0.0, (adbench(f"{name}.npz"),), page, note)

@@ -20,7 +20,7 @@ ONE_DRAW = {"redrawn-split": "split", "redrawn-labels": "labels", "redrawn-conta
 # as released, but the contamination copies training anomalies only, never those of the test set
 TRAINING_COPIES = "training-copies"
 PAPER_PROTOCOLS = ("released", "redrawn", "independent", *ONE_DRAW, TRAINING_COPIES)
-# ADGym's set-up (run_crosscheck.sh): rows unscaled, or with a MinMaxScaler fitted on the training rows
+# ADGym's set-up, for the cross-check: rows unscaled, or with a MinMaxScaler fitted on the training rows
 OUTSIDE, OUTSIDE_SCALED = OUTSIDE_PROTOCOLS = ("outside", "outside-scaled")
 PROTOCOLS = (*PAPER_PROTOCOLS, *OUTSIDE_PROTOCOLS)
 OUTSIDE_ROWS, OUTSIDE_TEST_SHARE = 3_000, 0.3

@@ -1,86 +1,61 @@
-"""What is to be run: its identity, the plan that asks for it, the cell that a worker is sent, and its row.
+"""A cell: one method on one data set in one set-up. Its runs differ only in their seed.
 
-Identity       what two runs must share to be averaged
-Configuration  a requested identity, with what its row, its table and its detector need in addition
-Cell           the missing runs of a configuration: all that a worker needs to know
-row_of_run     the row of the runs file: a configuration and what one of its runs measured
+Experiments ask for cells, the runs file has their identity in its columns, and a worker is sent one to run.
 """
 
-from dataclasses import asdict, astuple, dataclass, fields, replace
-from typing import Any
+import functools
+from dataclasses import asdict, dataclass, fields
+
+from weakly.methods import METHODS
+from weakly.source_code import hash_of_modules
 
 PREPARED = "prepared"  # the scaling that changes nothing: features as data_prep.py made them
+MEASURING = ("weakly.loading.splits", "weakly.running.single_run")
+SCALING = "weakly.training.number_scaler"  # only where it changes the features
 
 
-@dataclass(frozen=True)
-class Identity:
-    """What the numbers of a run depend on, except its seed; the fields are columns of the runs file."""
+@dataclass(frozen=True, kw_only=True)
+class Cell:
+    """What is to be run. The fields up to `code` are its identity: what averaged runs have in common."""
 
     method: str
     dataset: str
-    protocol: str
-    n_labeled: int
-    contamination: float
-    scaling: str  # of the features, by what the training rows teach; PREPARED: as they are
-    data_sha256: str  # of the prepared arrays
-    data_status: str  # whether they are the paper's
-    settings: str  # of the detector, as describe_settings has them
-    code: str  # its hash
-
-    @property
-    def place(self) -> tuple[str, str, str, int, float, str]:
-        """Method, data set and set-up, without data version, settings and code."""
-        return astuple(self)[: len(PLACE)]
-
-
-IDENTITY_COLUMNS = [field.name for field in fields(Identity)]
-PLACE = IDENTITY_COLUMNS[:6]
-
-
-@dataclass(frozen=True)
-class Configuration:
-    """One method on one data set at one point of a sweep, as requested by an experiment."""
-
-    experiment: str
-    identity: Identity
-    rows: int
-    features: int
-    row_order: str  # how well it is known
+    protocol: str = "released"
+    n_labeled: int = 60
+    contamination: float = 0.02
+    scaling: str = PREPARED  # of the features, by what the training rows teach
+    data_sha256: str = ""  # of the prepared arrays
+    data_status: str = ""  # whether they are the paper's
+    settings: str = ""  # of the detector, as describe_settings has them
+    code: str = ""  # its hash
+    # what its rows, its table and its detector need in addition
+    experiment: str = ""
+    rows: int = 0
+    features: int = 0
+    row_order: str = ""  # how well it is known
+    data_dir: str = "dataset"
     overrides: tuple = ()  # (name, value) pairs of detector parameters other than the method's own
     point: tuple = ()  # (parameter, value) of a sweep
 
     @property
-    def work(self):
-        """Roughly how long a run takes, relative to the shortest.
+    def identity(self):
+        return tuple(getattr(self, name) for name in IDENTITY_COLUMNS)
 
-        Training takes the same time on any data; the rest grows with the data.
-        """
-        return 1 + self.rows * min(self.features, 100_000) / 3e7
-
-    def cell(self, runs, data_dir):
-        place: dict[str, Any] = dict(zip(PLACE, self.identity.place))
-        return Cell(**place, runs=tuple(runs), data_dir=data_dir, overrides=self.overrides)
-
-
-@dataclass(frozen=True)
-class Cell:
-    """Runs of one method on one data set."""
-
-    method: str
-    dataset: str
-    protocol: str
-    n_labeled: int
-    contamination: float
-    runs: tuple
-    data_dir: str = "dataset"
-    overrides: tuple = ()
-    scaling: str = PREPARED
+    @property
+    def place(self):
+        """Method, data set and set-up, without data version, settings and code."""
+        return self.identity[: len(PLACE)]
 
     @property
     def training(self):
-        """The cell without its runs and its unseen class: cells that have it in common share their fits."""
+        """What its detectors learn from: cells that differ only in the unseen class share their fits."""
         seen, _, _ = self.dataset.partition("->")
-        return replace(self, dataset=",".join(sorted(seen.split(","))), runs=())
+        set_up = (self.protocol, self.n_labeled, self.contamination, self.scaling)
+        return self.method, *sorted(seen.split(",")), *set_up, self.overrides, self.data_dir
+
+    def row(self, measured):
+        """A run as a row of the runs file; `measured` has the code hash of the worker that made the run."""
+        return asdict(self) | measured
 
     def __str__(self):
         overrides = "".join(f", {name}={value}" for name, value in self.overrides)
@@ -89,7 +64,15 @@ class Cell:
         return f"{where}, contamination {self.contamination:g}{scaling}{overrides}"
 
 
-def row_of_run(configuration, measured):
-    """The columns of the runs file; `measured` includes the code hash, from the worker that made the run."""
-    data = {"rows": configuration.rows, "features": configuration.features}
-    return {"experiment": configuration.experiment} | asdict(configuration.identity) | data | measured
+IDENTITY_COLUMNS = [field.name for field in fields(Cell)][:10]
+PLACE = IDENTITY_COLUMNS[:6]
+
+
+@functools.cache
+def code_hash(method, scaling=PREPARED):
+    """The hash of the code that decides the numbers of a method's runs: 16 hexadecimal digits.
+
+    It covers the detector's module, the splits, the metrics and everything that these import.
+    """
+    entry, measuring = METHODS[method], MEASURING if scaling == PREPARED else (*MEASURING, SCALING)
+    return hash_of_modules(entry.module, *measuring, title=f"{entry.module}.{entry.class_name}")

@@ -18,6 +18,8 @@ FIGURE_3_SETS = (
     "bac->dos", "bac,fuz->dos", "fuz->dos", "rec->dos", "rec,bac->dos", "rec,fuz->dos",
     "bac->rec", "bac,fuz->rec", "dos->rec", "dos,bac->rec", "fuz->rec",
 )  # fmt: skip
+# the initial weights, everything, the split, the labelled anomalies, the contamination
+DRAWS = ("released", "redrawn", "redrawn-split", "redrawn-labels", "redrawn-contamination")
 THEOREM_RATES = (0.2, 0.3, 0.4, 0.5, 0.6, 0.66)  # of contamination with --theorem, beyond those of Fig. 4
 COSTLY_SETS = ("donors", "census")  # at these rates they need a million draws and more than a gigabyte
 
@@ -33,8 +35,10 @@ class Experiment:
     sweeps: dict = field(default_factory=dict)  # {parameter: values}
     in_paper: bool = True  # what `all` runs
     protocols: tuple = PAPER_PROTOCOLS  # possible protocols; the first is the default
+    each_protocol: bool = False  # whether all of them are run in turn
     runs: int = 10
     others: tuple = ()  # data sets of other experiments that can be named
+    adds_to: str = ""  # the experiment to which its runs and tables belong, if not to itself
 
     def has(self, name):
         """Whether a data set belongs to the experiment, or is its demo."""
@@ -86,7 +90,11 @@ EXPERIMENTS = {
         "not in the paper: comparison with another implementation's results", tuple(OUTSIDE_SETS), (DEMO,),
         [*"prenet devnet dsad repen feawad xgbod logistic random-forest xgboost catboost".split(),
          *method_group("outside")],
-        {"n_labeled": (5, 10, 20)}, in_paper=False, protocols=OUTSIDE_PROTOCOLS, runs=3,
+        {"n_labeled": (5, 10, 20)}, in_paper=False, protocols=OUTSIDE_PROTOCOLS, each_protocol=True, runs=3,
         others=EXACT_SETS,
+    ),
+    "draws": Experiment(
+        "not in the paper: Table 2 with one random draw varied and all others fixed", EXACT_SETS, (DEMO,),
+        ["prenet", "devnet"], in_paper=False, protocols=DRAWS, each_protocol=True, adds_to="seen",
     ),
 }  # fmt: skip

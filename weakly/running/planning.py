@@ -1,5 +1,7 @@
 """What an experiment requests, and which of its runs are still missing."""
 
+from dataclasses import replace
+
 import numpy as np
 from scipy import sparse
 
@@ -7,9 +9,9 @@ from weakly.loading.registry import with_all_others_seen
 from weakly.loading.splits import ANOMALY, OUTSIDE_PROTOCOLS
 from weakly.loading.store import load_data
 from weakly.methods import METHODS, make_detector
-from weakly.running.code_identity import code_hash
-from weakly.running.configuration import PREPARED, Configuration, Identity
+from weakly.running.configuration import PREPARED, Cell, code_hash
 from weakly.running.paper_experiments import COSTLY_SETS, EXPERIMENTS, THEOREM_RATES
+from weakly.running.progress import usual_seconds
 from weakly.running.runs_file import SET_UP, describe_settings, same_configuration, same_places
 
 
@@ -23,48 +25,59 @@ def points(args):
     return [(parameter, value) for parameter, values in sweeps.items() for value in values] or [()]
 
 
-def make_configured(args, method, point):
-    """The detector of a method with --set and a point's value.
+def overrides(args, method, point):
+    """What --set and a point change in the parameters of a method, as (name, value) pairs.
 
     A whole number becomes a float where the default is a float.
     """
     settings = dict(args.set) | ({point[0]: point[1]} if point and point[0] not in SET_UP else {})
     usual = make_detector(method).get_params()
-    typed = {
-        name: float(value) if type(value) is int and isinstance(usual[name], float) else value
-        for name, value in settings.items()
-    }
-    return make_detector(method, **typed)
+    for name, value in settings.items():
+        settings[name] = float(value) if type(value) is int and isinstance(usual[name], float) else value
+    return tuple((name, value) for name, value in settings.items() if value != usual[name])
 
 
-def overrides(method, detector):
-    """The parameters of a detector that differ from the method's own, as (name, value) pairs."""
-    usual = make_detector(method).get_params()
-    return tuple((name, value) for name, value in detector.get_params().items() if value != usual[name])
-
-
-def configurations(args, names):
-    """What is requested: a Configuration per data set, method and point."""
+def requested_cells(args, names):
+    """What is requested: a cell per data set, method and point."""
     wanted = {}  # keeps the order, without duplicates
-    detectors = {
-        (method, point): make_configured(args, method, point)
-        for method in args.methods
-        for point in points(args)
-    }
     for name in names:
         note_fewer_labels(args, load_data(name, args.data_dir))
         for method in args.methods:
             # without labels, the seen classes do not matter: once per unseen class is enough
             dataset = name if METHODS[method].uses_labels or "->" not in name else with_all_others_seen(name)
-            data = load_data(dataset, args.data_dir)
-            if sparse.issparse(data.X) and (why := why_not_sparse(args, method)):
-                what = f"{name}, sparse with {data.X.shape[1]:,} columns,"
+            X = load_data(dataset, args.data_dir).X
+            if sparse.issparse(X) and (why := why_not_sparse(args, method)):
+                what = f"{name}, sparse with {X.shape[1]:,} columns,"
                 print(f"{what} is skipped for {METHODS[method].column}, which {why}.")
                 continue
             for point in points(args):
                 if not is_too_costly(args, name, point) and not is_ignored(method, point):
-                    wanted[configuration(args, method, data, dataset, point, detectors[method, point])] = None
+                    wanted[requested_cell(args, method, dataset, point)] = None
     return list(wanted)
+
+
+def requested_cell(args, method, dataset, point):
+    """One method on one data set at one point of a sweep."""
+    set_up = {name: getattr(args, name) for name in SET_UP}
+    if point and point[0] in SET_UP:
+        set_up[point[0]] = point[1]
+    cell = Cell(method=method, dataset=dataset, **set_up, experiment=args.experiment, data_dir=args.data_dir)
+    return identified(replace(cell, overrides=overrides(args, method, point), point=point))
+
+
+def identified(cell):
+    """A cell with its full identity: what its data, its detector and the code are in this process."""
+    data = load_data(cell.dataset, cell.data_dir)
+    return replace(
+        cell,
+        data_sha256=data.fingerprint,
+        data_status=data.status,
+        settings=describe_settings(make_detector(cell.method, **dict(cell.overrides))),
+        code=code_hash(cell.method, cell.scaling),
+        rows=data.size,
+        features=data.X.shape[1],
+        row_order=data.order,
+    )
 
 
 def note_fewer_labels(args, data):
@@ -79,31 +92,6 @@ def note_fewer_labels(args, data):
     if beyond := [str(number) for number in asked if number > there]:
         what = f"{data.name} has only {there} training anomalies"
         print(f"{what}: with {' or '.join(beyond)} labels, all of them are labelled.")
-
-
-def configuration(args, method, data, dataset, point, detector):
-    """One method on one data set at one point of a sweep."""
-    set_up = {name: getattr(args, name) for name in SET_UP}
-    if point and point[0] in SET_UP:
-        set_up[point[0]] = point[1]
-    identity = Identity(
-        method=method,
-        dataset=dataset,
-        **set_up,
-        data_sha256=data.fingerprint,
-        data_status=data.status,
-        settings=describe_settings(detector),
-        code=code_hash(method, set_up["scaling"]),
-    )
-    return Configuration(
-        experiment=args.experiment,
-        identity=identity,
-        rows=data.size,
-        features=data.X.shape[1],
-        row_order=data.order,
-        overrides=overrides(method, detector),
-        point=point,
-    )
 
 
 def why_not_sparse(args, method):
@@ -129,21 +117,20 @@ def is_ignored(method, point):
 
 
 def plan(args, wanted, done):
-    """The cells to run, the longest first, without the runs in `done`: {cell: configuration}."""
-    everything, cells, others = set(), {}, same_places(done, wanted)
-    for asked in wanted:
-        everything.add((asked.identity.place, asked.overrides))
-        same = same_configuration(done, asked.identity)
+    """The runs to make, without those in `done`: {cell: run numbers}, the longest cells first."""
+    missing, others = {}, same_places(done, wanted)
+    by_identity = {cell.identity: cell for cell in wanted}  # a default value belongs to several sweeps
+    for cell in by_identity.values():
+        same = same_configuration(done, cell)
         others &= ~same
         made = set() if args.force else set(done["run"][same])
-        missing = [run for run in range(args.runs) if run not in made]
-        if missing:
-            cells[asked.cell(missing, args.data_dir)] = asked
+        missing[cell] = [run for run in range(args.runs) if run not in made]
     if others.any():
         count, why = np.count_nonzero(others), "other data, settings or code"
         print(f"{count} earlier runs were made with {why}: they are kept, but not used.")
-    n_missing, n_wanted = sum(len(cell.runs) for cell in cells), len(everything) * args.runs
+    n_missing, n_wanted = sum(map(len, missing.values())), len(missing) * args.runs
     if n_missing < n_wanted:
         print(f"{n_wanted - n_missing} of {n_wanted} runs exist already and are kept.")
     # long cells first, so that the processes finish at about the same time
-    return dict(sorted(cells.items(), key=lambda item: item[1].work * len(item[0].runs), reverse=True))
+    longest_first = sorted(missing, key=lambda cell: -usual_seconds(cell, len(missing[cell])))
+    return {cell: missing[cell] for cell in longest_first if missing[cell]}

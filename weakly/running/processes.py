@@ -1,11 +1,12 @@
-"""Run cells (all runs of one method on one data set) in several processes, and return each run as it ends.
+"""Make the runs of cells on several workers, and return each run as it ends.
 
-A worker makes one call at a time, with the interface of concurrent.futures: submit returns a Future. Here it
-is a fresh process with one thread, in cluster.py a worker of a Dask cluster. The number and kind of workers
-do not change the results. A worker finishes its cell and continues with similar cells, so that the data is
+A worker is an executor of concurrent.futures with room for one call: here a pool of one process, in
+cluster.py Dask's executor for one of its workers. (A local Dask cluster would be shorter still, but it
+listens on a port where any user of the machine could have code executed.) The number and kind of workers do
+not change the results. A worker finishes its cell and continues with similar cells, so that the data is
 opened and the network compiled once for all their runs, and Table 3's sets with the same seen classes share
 their fits. A failing run does not affect others. If its worker dies, the run is retried; if it dies again,
-only its cell is lost.
+only its cell is given up.
 """
 
 import contextlib
@@ -15,18 +16,17 @@ import os
 import signal
 import sys
 import threading
+import time
 from collections import Counter
 from concurrent import futures
 from multiprocessing import resource_tracker
-from typing import Any, NamedTuple
 
 import numpy as np
 
 from weakly.loading.splits import TRAINING_COPIES
 from weakly.loading.store import load_data
 from weakly.methods import make_detector
-from weakly.running.code_identity import code_hash
-from weakly.running.configuration import PREPARED, Cell
+from weakly.running.configuration import PREPARED, code_hash
 from weakly.running.single_run import detector_seed, fit, measure, rows_of_run
 from weakly.training.number_scaler import NumberScaler
 
@@ -42,6 +42,7 @@ ONE_THREAD = (
 
 def run_once(cell, run):
     """Fit and score one run of a cell, with seed = run; returns what was measured, and by which code."""
+    start = time.perf_counter()
     # quick, and the data on disk may change while a cluster's worker is running
     data = load_data(cell.dataset, cell.data_dir)
     rows = _rows_of_run(cell, data, seed=run)
@@ -49,7 +50,8 @@ def run_once(cell, run):
     measured = measure(detector, rows)
     note = f"run {run}: {measured['note']}" if measured["note"] else None
     made_by = {"run": run, "seed": run, "code": code_hash(cell.method, cell.scaling)}
-    return measured | {"fit_seconds": seconds, "note": note} | made_by
+    times = {"fit_seconds": seconds, "seconds": time.perf_counter() - start}
+    return measured | made_by | times | {"note": note}
 
 
 def attempt(cell, run):
@@ -114,34 +116,29 @@ def _digest(array):
 # ---------------------------------------------------------------------------- handing out the runs
 
 
-def run_cells(cells, jobs, cluster=None):
-    """Run all cells on `jobs` processes, or on the Dask cluster with this address.
+def run_cells(missing, jobs, cluster=None):
+    """Make the runs {cell: run numbers} on `jobs` processes, or on the Dask cluster with this address.
 
-    Yields (cell, result, None) per run, (cell, None, why) per failed run and per cell given up because its
+    Yields (cell, measured, None) per run, (cell, None, why) per failed run and per cell given up because its
     worker died.
     """
-    workers = LocalWorkers(jobs) if cluster is None else connected_workers(cluster)
-    try:
-        yield from Schedule(cells, workers).outcomes()
-    finally:
-        workers.close()
+    with contextlib.closing(LocalWorkers(jobs) if cluster is None else cluster_workers(cluster)) as workers:
+        yield from Schedule(missing, workers).outcomes()
 
 
-class Task(NamedTuple):
-    """A run that a worker is working on."""
+def cluster_workers(address):
+    from weakly.running.cluster import ClusterWorkers  # imports distributed, which only this needs
 
-    worker: Any
-    cell: Cell
-    run: int
+    return ClusterWorkers(address)
 
 
 class Schedule:
     """Which runs are waiting, which are in progress, and the outcomes of the others."""
 
-    def __init__(self, cells, workers):
+    def __init__(self, missing, workers):
         self._workers = workers
-        self._waiting = {cell: list(cell.runs) for cell in cells}  # the first cell comes next
-        self._in_hand = {}  # future -> Task
+        self._waiting = {cell: list(runs) for cell, runs in missing.items()}  # the first cell comes next
+        self._in_hand = {}  # future -> (worker, cell, run)
         self._last = {}  # worker -> the cell it had last
         self._deaths = Counter()  # (cell, run) -> how many workers died in it
 
@@ -157,48 +154,38 @@ class Schedule:
     def _hand_out(self):
         """Give every idle worker a run, as long as there are any."""
         unfinished = len(self._in_hand) + sum(map(len, self._waiting.values()))
-        idle = set(self._workers.current(unfinished)) - {task.worker for task in self._in_hand.values()}
+        idle = set(self._workers.names(unfinished)) - {worker for worker, _, _ in self._in_hand.values()}
         while self._waiting and idle:
             worker = idle.pop()
-            taken = {task.cell.training for task in self._in_hand.values()}
-            cell = self._last[worker] = _next_cell(self._waiting, self._last.get(worker), taken)
+            taken = {cell.training for _, cell, _ in self._in_hand.values()}
+            cell = self._last[worker] = next_cell(self._waiting, self._last.get(worker), taken)
             run = self._waiting[cell].pop(0)
             if not self._waiting[cell]:
                 del self._waiting[cell]
-            self._in_hand[worker.submit(*self._workers.call(cell, run))] = Task(worker, cell, run)
+            self._in_hand[self._workers.submit(worker, cell, run)] = worker, cell, run
 
     def _collect(self):
-        """Wait until runs have ended; returns their outcomes."""
-        pause, ended = self._workers.seconds_between_looks, []
-        for future in futures.wait(self._in_hand, pause, futures.FIRST_COMPLETED).done:
-            task = self._in_hand.pop(future)
+        """Wait until runs have ended; returns their outcomes. The run of a lost worker goes to the front."""
+        ended = []
+        for future in futures.wait(self._in_hand, self._workers.patience, futures.FIRST_COMPLETED).done:
+            worker, cell, run = self._in_hand.pop(future)
             try:
-                ended.append((task.cell, *future.result()))
+                ended.append((cell, *future.result()))
+                continue
             except Exception as problem:  # an error of the worker, not of the run
-                ended += self._retry(task, problem)
+                death = self._workers.drop(worker, problem)  # None if it refused the run
+            self._deaths[cell, run] += death is not None
+            others = self._waiting.pop(cell, [])
+            if self._deaths[cell, run] > self._workers.retries:
+                ended.append((cell, None, death))  # its other runs would probably fail, too
+                continue
+            self._waiting = {cell: [run, *others], **self._waiting}
+            if death:
+                print(f"{cell}, run {run}: {death}; retrying.", file=sys.stderr, flush=True)
         return ended
 
-    def _retry(self, task, problem):
-        """Move the run of a lost worker to the front, or give up its cell; returns the outcomes."""
-        worker, cell, run = task
-        death = self._workers.drop(worker, problem)  # None if it refused the run
-        self._deaths[cell, run] += death is not None
-        others = self._waiting.pop(cell, [])
-        if self._deaths[cell, run] > self._workers.retries:
-            return [(cell, None, death)]  # its other runs would probably fail too
-        self._waiting = {cell: [run, *others], **self._waiting}
-        if death:
-            print(f"{cell}, run {run}: {death}; retrying.", file=sys.stderr, flush=True)
-        return []
 
-
-def connected_workers(address):
-    from weakly.running.cluster import ClusterWorkers  # imports distributed, which only this needs
-
-    return ClusterWorkers(address)
-
-
-def _next_cell(waiting, last, taken):
+def next_cell(waiting, last, taken):
     """The next cell of a worker: its last one, or else a free one, preferably similar to its last.
 
     taken: what other workers are learning from; a cell that could share their fits is left to them.
@@ -213,103 +200,64 @@ def _next_cell(waiting, last, taken):
     return min(waiting, key=reluctance)  # the first of equals
 
 
-# ---------------------------------------------------------------------------- processes
-
-
 class LocalWorkers:
-    """Up to `jobs` processes on this machine, started when there is work for them."""
+    """Up to `jobs` processes on this machine, each started when there is work for it.
 
-    retries = 1  # how often a run is retried when its worker dies
-    seconds_between_looks = None  # a dying process ends its future, so no polling is needed
-
-    def __init__(self, jobs):
-        self._jobs, self._workers = jobs, []
-
-    def current(self, wanted):
-        """The workers to use now, no more than wanted."""
-        while len(self._workers) < min(self._jobs, wanted):
-            self._workers.append(LocalWorker())
-        return self._workers
-
-    def call(self, cell, run):
-        """What to submit for a run: a function and its arguments."""
-        return attempt, cell, run
-
-    def drop(self, worker, problem):
-        """Remove a worker that died; returns how it died."""
-        self._workers.remove(worker)
-        return str(problem)
-
-    def close(self):
-        for worker in self._workers:
-            worker.stop()
-
-
-class LocalWorker:
-    """A process with one thread, which is replaced by a fresh one after some cells.
-
-    TensorFlow never frees a compiled graph, some 12 MB.
+    A process is replaced after some cells, because TensorFlow never frees a compiled graph, some 12 MB.
     """
 
-    def __init__(self):
-        self._start()
+    retries = 1  # how often a run is retried when its worker dies
+    patience = None  # seconds to wait for a run before looking after the workers: a death ends its future
 
-    def _start(self):
-        self._cells = set()  # that it has worked on
-        for name in ONE_THREAD:  # read by the libraries when the new process imports them
-            os.environ[name] = "1"
-        context = multiprocessing.get_context("spawn")
-        self._pipe, other_end = context.Pipe()
-        self.process = context.Process(target=_work, args=(other_end,), daemon=True)
-        # the new process starts with this mask: the driver handles Ctrl-C, even while a worker imports
-        resource_tracker.ensure_running()  # which would take the mask away when it starts
-        earlier = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
-        try:
-            self.process.start()
-        finally:
-            signal.pthread_sigmask(signal.SIG_SETMASK, earlier)
-        other_end.close()
+    def __init__(self, jobs):
+        self._jobs, self._processes, self._cells = jobs, {}, {}
 
-    def submit(self, *call):
-        """A Future of a call in the process: a function and its arguments, of which the first is a cell.
+    def names(self, unfinished):
+        """The workers to use now, no more than there are unfinished runs."""
+        return range(min(self._jobs, unfinished))
 
-        It raises ConnectionError if the process dies.
-        """
-        if len(self._cells | {call[1]}) > CELLS_PER_PROCESS:
-            self.stop()
-            self._start()
-        self._cells.add(call[1])
-        future = futures.Future()
-        threading.Thread(target=self._wait, args=(future, call), daemon=True).start()
-        return future
+    def submit(self, worker, cell, run):
+        """A Future of a run's outcome; it raises BrokenProcessPool if the process dies."""
+        if len(self._cells.setdefault(worker, set()) | {cell}) > CELLS_PER_PROCESS:
+            self.drop(worker)
+        if worker not in self._processes:
+            self._processes[worker], self._cells[worker] = new_process(), set()
+        self._cells[worker].add(cell)
+        return self._processes[worker].submit(attempt, cell, run)
 
-    def stop(self):
-        self.process.kill()
-        self.process.join()
+    def drop(self, worker, problem=None):
+        """Stop using the process of a worker; returns a sentence for the case that it died."""
+        self._processes.pop(worker).shutdown(wait=False)
+        return "the worker process died, perhaps out of memory: try fewer --jobs"
 
-    def _wait(self, future, call):
-        try:
-            self._pipe.send(call)
-            future.set_result(self._pipe.recv())
-        except (EOFError, OSError):  # killed, out of memory, crashed
-            self.process.join()
-            code = self.process.exitcode
-            reason = signal.Signals(-code).name if code is not None and code < 0 else f"exit code {code}"
-            hint = ", perhaps out of memory: try fewer --jobs" if reason == "SIGKILL" else ""
-            future.set_exception(ConnectionError(f"the worker process died ({reason}{hint})"))
+    def close(self):
+        for process in multiprocessing.active_children():
+            process.kill()  # TensorFlow takes a second or two to end by itself
+        for worker in self._processes.values():
+            worker.shutdown()
 
 
-def _work(pipe):
-    """A worker's process: make calls as they arrive, until the other end closes the pipe."""
-    threading.Thread(target=_end_with_driver, daemon=True).start()
-    with contextlib.suppress(EOFError, OSError):
-        while True:
-            function, *arguments = pipe.recv()
-            pipe.send(function(*arguments))
+def new_process():
+    """An executor with one process of one thread, which ends with this one."""
+    os.environ |= dict.fromkeys(ONE_THREAD, "1")  # read by the libraries when the new process imports them
+    executor = futures.ProcessPoolExecutor(1, multiprocessing.get_context("spawn"), end_with_driver)
+    # the process starts with this mask: the driver handles Ctrl-C, even while a worker imports
+    resource_tracker.ensure_running()  # which would take the mask away when it starts
+    earlier = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
+    try:
+        executor.submit(int)
+    finally:
+        signal.pthread_sigmask(signal.SIG_SETMASK, earlier)
+    return executor
 
 
-def _end_with_driver():
+def end_with_driver():
     """End this process when the driver is gone, even during a run: nothing would receive the result."""
-    if driver := multiprocessing.parent_process():
-        driver.join()
-    os._exit(1)
+    driver = multiprocessing.parent_process()
+
+    def wait():
+        if driver:
+            driver.join()
+        os._exit(1)
+
+    threading.Thread(target=wait, daemon=True).start()

@@ -12,6 +12,7 @@ import platform
 import resource
 import shlex
 import sys
+import time
 from pathlib import Path
 
 from weakly.memory import peak_bytes
@@ -21,10 +22,6 @@ from weakly.versions import commit, package_versions
 from weakly.writing import written_whole
 
 SECONDS_BETWEEN_SAVES = 30
-
-
-def now():
-    return datetime.datetime.now(datetime.timezone.utc)
 
 
 def provenance_path(results_dir, label):
@@ -43,12 +40,12 @@ def read_sessions(path):
 class Session:
     """The entry of the current driver, added to the file with its first run and kept up to date."""
 
-    def __init__(self, results_dir, label, data, row_orders):
-        """data is {data set: hash of its arrays}, row_orders {data set: how well its row order is known}."""
-        self._path, self._started, self._saved = provenance_path(results_dir, label), now(), None
+    def __init__(self, results_dir, label, cells):
+        self._path, self._started, self._saved = provenance_path(results_dir, label), time.time(), 0.0
         self._earlier = read_sessions(self._path)
+        started = datetime.datetime.fromtimestamp(self._started, datetime.timezone.utc)
         self.entry = {
-            "started": self._started.isoformat(timespec="seconds"),
+            "started": started.isoformat(timespec="seconds"),
             "seconds": 0.0,
             "command": command(),
             "runs_made": 0,
@@ -57,19 +54,19 @@ class Session:
             "python": platform.python_version(),
             "packages": package_versions(),
             "machine": machine(),
-            "data": data,
-            "row_orders": row_orders,
+            "data": {cell.dataset: cell.data_sha256 for cell in cells},
+            "row_orders": {cell.dataset: cell.row_order for cell in cells},
         }
 
     def count_run(self):
         """Count a run; saves the entry if it was not saved for a while."""
         self.entry["runs_made"] += 1
-        if self._saved is None or (now() - self._saved).total_seconds() > SECONDS_BETWEEN_SAVES:
+        if time.time() - self._saved > SECONDS_BETWEEN_SAVES:
             self.save()
 
     def save(self):
-        self._saved = now()
-        self.entry["seconds"] = round((self._saved - self._started).total_seconds(), 1)
+        self._saved = time.time()
+        self.entry["seconds"] = round(self._saved - self._started, 1)
         self.entry["peak_memory_mb"] = peak_memory_mb()
         with written_whole(self._path) as file:
             file.write(json.dumps({"sessions": [*self._earlier, self.entry]}, indent=1).encode())

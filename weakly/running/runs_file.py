@@ -12,7 +12,6 @@ import shutil
 import sys
 import time
 from contextlib import contextmanager, suppress
-from dataclasses import astuple
 from pathlib import Path
 
 import numpy as np
@@ -20,9 +19,8 @@ import pandas as pd
 
 from weakly.errors import UserError
 from weakly.loading.registry import source_of
-from weakly.running.configuration import IDENTITY_COLUMNS, PLACE, PREPARED
+from weakly.running.configuration import IDENTITY_COLUMNS, PLACE
 from weakly.running.provenance import command
-from weakly.writing import written_whole
 
 SET_UP = ["protocol", "n_labeled", "contamination", "scaling"]
 SWEEP = ["parameter", "value"]  # what an experiment varies; only in tables
@@ -34,8 +32,6 @@ RUN_COLUMNS = (
     "mean_score_anomalies mean_score_normals fit_seconds score_seconds data_status rows features data_sha256 "
     "settings code scaling"
 ).split()
-# the last columns, which files of earlier versions lack, and what these runs had; "" matches no code
-ADDED = {"code": "", "scaling": PREPARED}
 # auc_pr_weighted: test anomalies weighted to the paper's class ratio; empty if the data has that ratio
 MAY_BE_EMPTY = ["auc_pr_weighted", "mean_score_anomalies", "mean_score_normals"]
 AREAS = ["auc_roc", "auc_pr", "auc_pr_weighted"]
@@ -46,6 +42,15 @@ FREE_BYTES = 2**24  # free space required before work starts; a run takes about 
 
 
 @contextmanager
+def os_errors_tell(path):
+    """Turn an error of the operating system into a sentence about a path that cannot be written."""
+    try:
+        yield
+    except OSError as error:
+        raise UserError(f"{path} cannot be written: {error.strerror}") from None
+
+
+@contextmanager
 def only_writer(results_dir):
     """Lock a results folder, after waiting for a driver that is using it.
 
@@ -53,7 +58,14 @@ def only_writer(results_dir):
     to a plain marker file where there are no locks; with our messages it would not be shorter.)
     """
     folder = Path(results_dir)
-    with _lock_file(folder) as file:
+    if folder.exists() and not folder.is_dir():
+        raise UserError(f"{folder} is a file, not a folder")
+    with os_errors_tell(folder):
+        folder.mkdir(parents=True, exist_ok=True)
+        if shutil.disk_usage(folder).free < FREE_BYTES:
+            raise UserError(f"{folder} cannot be written: its disk has less than {FREE_BYTES >> 20} MB free")
+        (folder / ".lock").touch()
+    with open(folder / ".lock", "r+") as file:
         _lock(file, folder)
         file.truncate(0)
         file.write(f"process {os.getpid()} of {platform.node()} ({command()})")
@@ -64,32 +76,14 @@ def only_writer(results_dir):
         yield
 
 
-def _lock_file(folder):
-    """The opened lock file of a results folder; it names the process that has the lock."""
-    if folder.exists() and not folder.is_dir():
-        raise UserError(f"{folder} is a file, not a folder")
-    try:
-        folder.mkdir(parents=True, exist_ok=True)
-        if shutil.disk_usage(folder).free < FREE_BYTES:
-            needed = f"its disk has less than {FREE_BYTES // 2**20} MB free"
-            raise UserError(f"{folder} cannot be written: {needed}")
-        return open(folder / ".lock", "a+")
-    except OSError as error:
-        raise UserError(f"{folder} cannot be written: {error.strerror}") from None
-
-
 def _lock(file, folder):
-    """Lock a file, if necessary after waiting for the process that has the lock."""
+    """Lock a file, which names the process that has the lock; if there is one, wait for it."""
     try:
         fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
     except BlockingIOError:
         file.seek(0)
-        user = file.read() or "another process"
-        print(
-            f"{folder} is in use by {user}; waiting until it ends (Ctrl-C to stop).",
-            file=sys.stderr,
-            flush=True,
-        )
+        in_use = f"{folder} is in use by {file.read() or 'another process'}"
+        print(f"{in_use}; waiting until it ends (Ctrl-C to stop).", file=sys.stderr, flush=True)
         fcntl.flock(file, fcntl.LOCK_EX)
     except OSError:  # some network file systems
         print(f"{folder} is on a file system without locks: run only one driver at a time.", file=sys.stderr)
@@ -105,61 +99,41 @@ class RunsFile:
         """All runs; only the newest of each that was made twice."""
         if not self.path.exists():
             return pd.DataFrame(columns=RUN_COLUMNS)
+        texts = dict.fromkeys(TEXTS, str)
         try:
-            runs = pd.read_csv(
-                self.path,
-                dtype=dict.fromkeys(TEXTS, str),
-                keep_default_na=False,
-                float_precision="round_trip",
-            )
-            runs = runs.assign(**{name: value for name, value in ADDED.items() if name not in runs})
-            if not set(IDENTITY) <= set(runs):
-                raise ValueError("it lacks the columns of one")
-            for name in (name for name in runs if name in RUN_COLUMNS and name not in TEXTS):
+            runs = pd.read_csv(self.path, dtype=texts, keep_default_na=False, float_precision="round_trip")
+            if list(runs) != RUN_COLUMNS:
+                raise ValueError("it does not have the columns of one")
+            for name in (name for name in RUN_COLUMNS if name not in TEXTS):
                 runs[name] = pd.to_numeric(runs[name])
                 if name not in MAY_BE_EMPTY and runs[name].isna().any():
                     raise ValueError(f"line {runs[name].isna().argmax() + 2} has no {name}")
             refuse_impossible_areas(runs)
-            runs = runs.reindex(columns=RUN_COLUMNS)  # an older file may lack a measured value
         except (ValueError, OSError) as error:
             raise UserError(f"{self.path} cannot be read as a table of runs: {error}") from None
         return runs.drop_duplicates(IDENTITY, keep="last")
 
     def open_for_append(self):
         """Prepare the file for `append`: create it with its header, or drop an incomplete last line."""
-        header = ",".join(RUN_COLUMNS) + "\r\n"
-        try:
+        header = ",".join(RUN_COLUMNS).encode() + b"\r\n"
+        with os_errors_tell(self.path):
             self.path.parent.mkdir(parents=True, exist_ok=True)
             content = self.path.read_bytes() if self.path.exists() else b""
-            if header.encode().startswith(content):  # empty, or the header itself was cut off
-                self.path.write_bytes(header.encode())
-                return
-            columns = content.splitlines()[0].decode(errors="replace").split(",")
-            n_lacking = len(RUN_COLUMNS) - len(columns)
-            if n_lacking not in range(len(ADDED) + 1) or columns != RUN_COLUMNS[: len(columns)]:
+            if header.startswith(content):  # empty, or the header itself was cut off
+                self.path.write_bytes(header)
+            elif content.splitlines()[0] != header.rstrip():
                 what_to_do = "move it, or choose another --results-dir"
                 raise UserError(f"{self.path} does not have the columns of this version; {what_to_do}")
-            if not content.endswith(b"\n"):
+            elif not content.endswith(b"\n"):
                 print(f"{self.path}: dropping the last line, which is incomplete")
                 os.truncate(self.path, content.rfind(b"\n") + 1)
-            if n_lacking:
-                self._add_columns(header, RUN_COLUMNS[-n_lacking:])
-        except OSError as error:
-            raise UserError(f"{self.path} cannot be written: {error.strerror}") from None
-
-    def _add_columns(self, header, names):
-        """Add what the runs of an earlier version's file lack; everything else is unchanged."""
-        _, *lines = self.path.read_bytes().splitlines()
-        end = "".join(f",{ADDED[name]}" for name in names).encode() + b"\r\n"
-        with written_whole(self.path) as file:
-            file.write(header.encode() + b"".join(line + end for line in lines))
 
     def adopt(self, wanted):
         """Copy the wanted runs that other experiments of the folder have made; they keep its name.
 
         Table 2's PReNet is also a column of Table 4 and a point of every curve. Returns how many were copied.
         """
-        identities = pd.DataFrame([astuple(asked.identity) for asked in wanted], columns=IDENTITY_COLUMNS)
+        identities = pd.DataFrame([cell.identity for cell in wanted], columns=IDENTITY_COLUMNS)
         others = [path for path in sorted(self.path.parent.glob(f"*{ENDING}")) if path != self.path]
         tables = [self.read()]
         for path in others:
@@ -178,18 +152,15 @@ class RunsFile:
         return self.path.read_bytes().count(b"\n") - 1
 
     def append(self, row):
-        try:
-            with open(self.path, "a", newline="") as file:
-                csv.writer(file).writerow([row[name] for name in RUN_COLUMNS])
-                file.flush()
-                os.fsync(file.fileno())
-        except OSError as error:
-            raise UserError(f"{self.path} cannot be written: {error.strerror}") from None
+        with os_errors_tell(self.path), open(self.path, "a", newline="") as file:
+            csv.writer(file).writerow([row[name] for name in RUN_COLUMNS])
+            file.flush()
+            os.fsync(file.fileno())
 
 
 def refuse_impossible_areas(runs):
     """ValueError for a measured area outside 0 to 1; runs are in the order of their file."""
-    for name in (name for name in AREAS if name in runs):
+    for name in AREAS:
         impossible = (runs[name] < -ROUNDING) | (runs[name] > 1 + ROUNDING)
         if impossible.any():
             line = impossible.argmax()
@@ -205,28 +176,28 @@ def describe_settings(detector):
     return " ".join(f"{name}={value}" for name, value in parameters if value is not None)
 
 
-def same_configuration(runs, identity):
-    """Which rows of runs have this identity."""
-    return (runs[IDENTITY_COLUMNS] == list(astuple(identity))).all(axis=1)
+def same_configuration(runs, cell):
+    """Which rows of runs have the identity of a cell."""
+    return (runs[IDENTITY_COLUMNS] == list(cell.identity)).all(axis=1)
 
 
 def same_places(runs, wanted):
-    """Which rows of runs have the method, data set and set-up of a configuration."""
-    places = {asked.identity.place for asked in wanted}
+    """Which rows of runs have the method, data set and set-up of a wanted cell."""
+    places = {cell.place for cell in wanted}
     return np.array([place in places for place in runs[PLACE].itertuples(index=False, name=None)], bool)
 
 
 def select_runs(runs, current, settings, codes):
-    """The runs to show in one table with `current`, the requested configurations of one point.
+    """The runs to show in one table with `current`, the requested cells of one point.
 
     Earlier runs of that set-up are included if their method has these settings ({method: description}) and
     this code ({method: hash}). A data set that was run in several versions is shown in that of `current`, or
     else in the latest. For a sweep, the parameter and its value are added as columns.
     """
-    set_up = pd.Series({name: getattr(current[0].identity, name) for name in SET_UP})
+    set_up = pd.Series({name: getattr(current[0], name) for name in SET_UP})
     runs = runs[(runs[SET_UP] == set_up).all(axis=1) & (runs["settings"] == runs["method"].map(settings))]
     runs = runs[runs["code"] == runs["method"].map(codes)]
-    asked_for = np.any([same_configuration(runs, asked.identity) for asked in current], axis=0)
+    asked_for = np.any([same_configuration(runs, cell) for cell in current], axis=0)
     # requested runs count as the latest
     runs = latest_runs(pd.concat([runs[~asked_for], runs[asked_for]]))
     return runs.assign(**dict(zip(SWEEP, current[0].point)))

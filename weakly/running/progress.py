@@ -1,0 +1,80 @@
+"""The progress bar of a driver, and the seconds that runs take: guessed at first, then measured."""
+
+import sys
+from collections import Counter, defaultdict
+
+from tqdm import tqdm
+
+from weakly.methods import METHODS
+
+# seconds of a run on a small data set, for methods that take longer than most
+SECONDS = {
+    "a2h": 25.0,
+    "feawad": 8.0,
+    "catboost": 4.0,
+    "xgbod": 3.0,
+    "rosas": 2.0,
+    "random-forest": 1.5,
+    "npr": 1.0,
+}
+MOST_METHODS = 0.4
+COMPILING = 2.0
+
+
+def usual_seconds(cell, n_runs, are_first=True):
+    """Roughly the seconds of some runs of a cell: a network is compiled in the first of them."""
+    method = METHODS[cell.method]
+    of_a_run = SECONDS.get(method.interpretation_of or cell.method, MOST_METHODS)
+    # training takes the same time on any data, the rest grows with it
+    growth = 1 + cell.rows * min(cell.features, 100_000) / 3e7
+    return n_runs * of_a_run * growth + (COMPILING if are_first and not method.is_tree else 0.0)
+
+
+class Clock:
+    """The seconds of the runs of this start, and of those to come."""
+
+    def __init__(self):
+        self._measured = defaultdict(list)  # the seconds of the runs of a cell, in their order
+        self._taken, self._guessed = Counter(), Counter()  # seconds by method, and by "" for all
+
+    def add(self, cell, seconds):
+        guessed = usual_seconds(cell, 1, are_first=not self._measured[cell])
+        self._measured[cell].append(seconds)
+        for method in (cell.method, ""):
+            self._taken[method] += seconds
+            self._guessed[method] += guessed
+
+    def expected(self, cell, n_runs):
+        """The seconds of the next runs of a cell."""
+        measured = self._measured[cell]
+        if later := measured[1:]:  # the first also compiles
+            return n_runs * sum(later) / len(later)
+        method = cell.method if cell.method in self._taken else ""
+        longer = self._taken[method] / self._guessed[method] if self._taken else 1.0  # than usual
+        return longer * usual_seconds(cell, n_runs, are_first=not measured)
+
+
+def with_progress(outcomes, missing):
+    """Yield the outcomes of run_cells, with a progress bar; missing: {cell: run numbers}."""
+    clock, left = Clock(), {cell: len(runs) for cell, runs in missing.items()}
+    n_runs = sum(left.values())
+    with tqdm(
+        total=1.0,
+        bar_format="{desc}{percentage:3.0f}%|{bar}| {elapsed}, {remaining} left{postfix}",
+        smoothing=0,
+        # in a log file, a line every half minute is enough
+        mininterval=0.5 if sys.stderr.isatty() else 30,
+        dynamic_ncols=True,
+        disable=not missing,
+    ) as progress:
+        for cell, measured, error in outcomes:
+            yield cell, measured, error
+            seconds = measured["seconds"] if measured else 0.0
+            if measured:
+                clock.add(cell, seconds)
+            left[cell] -= 1
+            expected = sum(clock.expected(other, count) for other, count in left.items() if count > 0)
+            progress.total = progress.n + seconds + expected
+            progress.set_description(f"{cell.dataset} {METHODS[cell.method].column}", refresh=False)
+            progress.set_postfix_str(f"{n_runs - sum(left.values())} of {n_runs} runs", refresh=False)
+            progress.update(seconds)
