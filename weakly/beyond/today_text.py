@@ -1,7 +1,9 @@
 """The experiment `today` as text and figure: see weakly/beyond/today.py.
 
-    python experiments.py today     # writes today_means.csv, today_regret.csv, today_pairs.csv, today_best.csv, today.md
-                        # and the figure today: a panel per data set and one of their average
+    python experiments.py today
+
+writes today_means.csv, today_regret.csv, today_pairs.csv, today_best.csv, today.md and the figure today: a
+panel per data set and one of their average.
 """
 
 from itertools import cycle
