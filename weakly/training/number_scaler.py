@@ -22,6 +22,8 @@ import numpy as np
 from sklearn.base import BaseEstimator, TransformerMixin
 from sklearn.preprocessing import QuantileTransformer
 
+from weakly.training.detector import apply_in_chunks
+
 SCALINGS = ("min-max", "fences", "cut", "standard", "standard-cut", "ranks")
 LARGEST = np.finfo(np.float32).max
 
@@ -38,17 +40,18 @@ class NumberScaler(TransformerMixin, BaseEstimator):
     def fit(self, X: np.ndarray, y: Any = None) -> "NumberScaler":
         if self.scaling not in SCALINGS:
             raise ValueError(f"unknown scaling {self.scaling!r}; known: {', '.join(SCALINGS)}")
-        self.zero_, self.one_ = smallest_and_largest(X)
-        self.low_, self.high_ = np.full(X.shape[1], -np.inf), np.full(X.shape[1], np.inf)
-        self.many_ = ~has_two_values(X, self.zero_, self.one_)  # the columns with more than two values
-        self.ranks_ = {}
-        for place in np.flatnonzero(self.many_):
-            column = X[:, place].astype(np.float64)
-            self._fit_column(place, column[~np.isnan(column)])
+        self.ranks_: dict[int, QuantileTransformer] = {}
+        of_columns = [self._fit_column(place, X[:, place].astype(np.float64)) for place in range(X.shape[1])]
+        self.zero_, self.one_, self.low_, self.high_ = np.array(of_columns).T
         return self
 
     def _fit_column(self, place, column):
-        zero, one, low, high = self.zero_[place], self.one_[place], -np.inf, np.inf
+        """The values that become 0 and 1, and those at which it is cut off."""
+        column = column[~np.isnan(column)]
+        zero, one = (column.min(), column.max()) if len(column) else (0.0, 0.0)
+        low, high = -np.inf, np.inf
+        if ((column == zero) | (column == one)).all():  # at most two values
+            return zero, one, low, high
         if self.scaling == "fences":
             zero, one = low, high = limits(column, tail=0.25, reach=3)
         elif self.scaling in ("cut", "standard-cut"):
@@ -60,33 +63,21 @@ class NumberScaler(TransformerMixin, BaseEstimator):
         if self.scaling.startswith("standard"):
             kept = np.clip(column, low, high)
             zero, one = kept.mean(), kept.mean() + kept.std()
-        self.zero_[place], self.one_[place], self.low_[place], self.high_[place] = zero, one, low, high
+        return zero, one, low, high
 
     def transform(self, X: np.ndarray) -> np.ndarray:
-        scaled = np.clip(X, -LARGEST, LARGEST).astype(np.float32, order="C", copy=False)
-        for place in np.flatnonzero((self.zero_ != 0) | (self.one_ != 1) | self.many_):
-            column = X[:, place].astype(np.float64)
-            if place in self.ranks_:
-                column = self.ranks_[place].transform(column[:, np.newaxis])[:, 0]
-            else:
-                size = self.one_[place] - self.zero_[place]
-                column = np.clip(column, self.low_[place], self.high_[place]) - self.zero_[place]
-                column /= size or 1.0
-            scaled[:, place] = np.clip(column, -LARGEST, LARGEST)
-        return scaled
+        return apply_in_chunks(self._scaled, X)
 
+    def _scaled(self, rows):
+        rows = rows.astype(np.float64)
+        scaled = (np.clip(rows, self.low_, self.high_) - self.zero_) / self._sizes()
+        for place, ranks in self.ranks_.items():
+            scaled[:, [place]] = ranks.transform(rows[:, [place]])
+        return np.clip(scaled, -LARGEST, LARGEST).astype(np.float32)
 
-def smallest_and_largest(X):
-    """The smallest and the largest value (D,) of each column, in float64; 0 for one without any value."""
-    filled = ~np.isnan(X).all(axis=0)
-    extremes = np.zeros((2, X.shape[1]))
-    extremes[:, filled] = np.nanmin(X[:, filled], axis=0), np.nanmax(X[:, filled], axis=0)
-    return extremes
-
-
-def has_two_values(X, smallest, largest):
-    """Whether each column (D,) has at most two different values."""
-    return ((smallest == X) | (largest == X) | np.isnan(X)).all(axis=0)
+    def _sizes(self):
+        """What differs by 1 after scaling (D,); a constant column keeps its distances."""
+        return np.where(self.one_ == self.zero_, 1.0, self.one_ - self.zero_)
 
 
 def limits(column, tail, reach):
