@@ -299,7 +299,7 @@ def test_damaged_and_forged_models(folder, models, method):
         for forged in (PICKLED, ARRAYS["huge"], npy(np.full((2, 2), np.nan))):
             assert score_with(folder, repacked(content, {name: forged})) == 2
     for text in ("[" * 100_000, "1" * 100_000, "{}", "\xff", '{"format": NaN}'):
-        assert score_with(folder, repacked(content, {"format.json": text.encode("latin-1")})) == 2
+        assert score_with(folder, repacked(content, {"schema.json": text.encode("latin-1")})) == 2
 
 
 # ---------------------------------------------------------------------------- bombs
