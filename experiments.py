@@ -228,12 +228,8 @@ def add_what(add):
     experiments = "; ".join(f"{name}: {experiment.regenerates}" for name, experiment in EXPERIMENTS.items())
     experiments += "; all: every experiment of the paper in turn"
     add("experiment", choices=[*EXPERIMENTS, "all"], help=experiments)
-    names = (
-        f"some of {', '.join(method_group('table', 'appendix', 'ablation'))}; or `table`: those of Table 2, "
-    )
-    names += (
-        "`all`: also those of the appendix; `ablation`, `interpretations`, `today`: see weakly/methods.py "
-    )
+    names = f"some of {', '.join(method_group('table', 'appendix', 'ablation'))}; or `table`: of Table 2, "
+    names += "`all`: also of the appendix; `ablation`, `interpretations`, `today`: see weakly/methods.py "
     add("--methods", type=method_names, metavar="A,B", help=names + "(default: as in the paper)")
     sets = "data sets, such as thyroid,bac or 'rec,fuz->dos' (default: all available sets of the experiment)"
     add("--datasets", type=data_set_names, metavar="A,B", help=sets)
@@ -249,9 +245,7 @@ def add_what(add):
 
 def add_set_up(add):
     """The arguments for set-ups other than the paper's."""
-    protocol = (
-        "how data is split and labels are drawn; redrawn: as released, but with new draws in every run; "
-    )
+    protocol = "how data is split and labels are drawn; redrawn: as released, with new draws in every run; "
     protocol += "redrawn-split, -labels, -contamination: redraw only this, keep all else and the seed fixed "
     protocol += "(default: released; today: independent; draws and crosscheck: each of theirs)"
     add("--protocol", choices=PROTOCOLS, help=protocol)

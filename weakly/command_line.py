@@ -45,13 +45,10 @@ def refuse_unknown(parser, words):
     """End a command whose parser did not know these words, with the option that was probably meant."""
     if words:
         option = words[0].partition("=")[0]
-        near = difflib.get_close_matches(option, [name for name in option_names(parser) if name != "--help"])
+        known = [name for action in parser._actions for name in action.option_strings if name != "--help"]
+        near = difflib.get_close_matches(option, known)
         hint = f"; did you mean {near[0]}?" if near and option.startswith("-") else ""
         parser.error(f"unrecognized arguments: {' '.join(words)}{hint}")
-
-
-def option_names(parser):
-    return [name for action in parser._actions for name in action.option_strings]
 
 
 def parse_names(text, known, what):
@@ -87,21 +84,19 @@ def setting(text):
 
 def l2_setting(text):
     """The value of --lambda as the setting l2."""
-    try:
-        value = float(text)
-    except ValueError:
-        value = -1.0
-    if not 0 <= value < float("inf"):
-        raise argparse.ArgumentTypeError(f"must be a number of at least 0, not {text!r}")
-    return "l2", value
+    return "l2", _number_from_0(text, float("inf"), "must be a number of at least 0")
 
 
 def rate(text):
     """A command-line argument as a share from 0 to below 1."""
+    return _number_from_0(text, 1.0, "must be a number of at least 0 and below 1")
+
+
+def _number_from_0(text, end, rule):
     try:
         value = float(text)
     except ValueError:
-        value = -1
-    if not 0 <= value < 1:
-        raise argparse.ArgumentTypeError(f"must be a number of at least 0 and below 1, not {text!r}")
+        value = -1.0
+    if not 0 <= value < end:
+        raise argparse.ArgumentTypeError(f"{rule}, not {text!r}")
     return value

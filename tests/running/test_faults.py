@@ -3,7 +3,6 @@
 import csv
 import multiprocessing
 import os
-import random
 import resource
 import shutil
 import signal
@@ -30,7 +29,6 @@ from weakly.running.processes import run_cells
 from weakly.running.provenance import read_sessions
 from weakly.running.runs_file import IDENTITY, RunsFile, only_writer
 
-KILLS = 6
 QUICK = ("--methods", "iforest", "--set", "n_trees=5")
 DEATH = "the worker process died, perhaps out of memory: try fewer --jobs"
 RUNS = 30
@@ -103,33 +101,26 @@ def measured(path):
 # --- crashes
 
 
-def test_kills_lose_nothing_and_change_nothing(data_dir, tmp_path, record_property):
-    """SIGKILL at random moments: of the driver with its workers, of the driver alone, of one worker."""
+def test_kills_lose_nothing_and_change_nothing(data_dir, tmp_path):
+    """SIGKILL of the driver with its workers while these start, of the driver alone, of a worker in a run."""
     options = ("--methods", "iforest", "--runs", RUNS)
     finish(start(data_dir, tmp_path / "undisturbed", *options))
-    rng, kills = random.Random(9), dict.fromkeys(("all", "driver", "worker"), 0)
     runs_file, seen = tmp_path / "killed" / "seen_runs.csv", b""
-    while sum(kills.values()) < KILLS:
+    for victim, n_made in (("all", 0), ("driver", 5), ("worker", 12)):
         process = start(data_dir, runs_file.parent, *options, "--jobs", 2)
-        victim = rng.choice(["all", "all", "driver", "worker", "worker"])
-        time.sleep(rng.uniform(0, 3))
+        wait_until(lambda: len(workers_of(process.pid)) == 2)  # noqa: B023
+        wait_until(lambda: count_runs(runs_file) >= n_made)  # noqa: B023
         workers = workers_of(process.pid)
         if victim == "worker":
-            for worker in workers[:1]:
-                os.kill(worker, signal.SIGKILL)
-                kills["worker"] += 1
-            time.sleep(rng.uniform(0, 1))
-            workers = workers_of(process.pid)
-        if process.poll() is None:
-            (os.killpg if victim == "all" else os.kill)(process.pid, signal.SIGKILL)
-            kills["all" if victim == "all" else "driver"] += 1
+            os.kill(workers[0], signal.SIGKILL)
+            assert "; retrying." in finish(process)[1]
+            continue
+        (os.killpg if victim == "all" else os.kill)(process.pid, signal.SIGKILL)
         process.communicate()
         wait_until_dead(workers)  # none goes on without its driver
         content = runs_file.read_bytes() if runs_file.exists() else b""
         assert content.startswith(seen)  # what was once written stays
         seen = content[: content.rfind(b"\n") + 1]
-    finish(start(data_dir, runs_file.parent, *options, "--jobs", 2))
-    record_property("kills", kills)
     undisturbed, killed = measured(tmp_path / "undisturbed" / "seen_runs.csv"), measured(runs_file)
     assert len(killed) == RUNS and not killed.duplicated(IDENTITY).any()
     pd.testing.assert_frame_equal(killed, undisturbed, check_exact=True)

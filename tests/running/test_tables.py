@@ -76,20 +76,6 @@ def test_runs_survive_a_round_trip_at_full_precision(tmp_path):
     assert set(runs["settings"]) == {"a=1 b=(2, 3)"}
 
 
-def test_a_half_written_last_line_is_dropped_and_its_neighbours_kept(tmp_path, capsys):
-    runs_file = RunsFile(tmp_path, "seen")
-    runs_file.open_for_append()
-    for run in range(3):
-        runs_file.append(run_row(run=run))
-    content = runs_file.path.read_bytes()
-    runs_file.path.write_bytes(content[:-20])
-    runs_file.open_for_append()
-    assert "incomplete" in capsys.readouterr().out
-    runs_file.append(run_row(run=2))
-    assert runs_file.read()["run"].tolist() == [0, 1, 2]
-    assert runs_file.path.read_bytes() == content
-
-
 def test_a_row_has_the_columns_of_before_in_their_order(tmp_path):
     runs_file = RunsFile(tmp_path, "seen")
     runs_file.open_for_append()
@@ -110,13 +96,6 @@ def test_a_repeated_run_replaces_the_older_one(tmp_path):
     runs_file.append(run_row(auc_pr=0.1))
     runs_file.append(run_row(auc_pr=0.2))
     assert runs_file.read()["auc_pr"].tolist() == [0.2]
-
-
-def test_a_foreign_file_is_refused_and_left_alone(tmp_path):
-    (tmp_path / "seen_runs.csv").write_text("a,b\n1,2\n3,4")
-    with pytest.raises(UserError, match="does not have the columns"):
-        RunsFile(tmp_path, "seen").open_for_append()
-    assert (tmp_path / "seen_runs.csv").read_text() == "a,b\n1,2\n3,4"
 
 
 @pytest.mark.parametrize("kept", [0, 30, -2])
