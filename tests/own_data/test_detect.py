@@ -146,7 +146,7 @@ def test_evaluate_on_a_raw_file_agrees_with_the_experiments(tmp_path, monkeypatc
 
     The experiments scale plainly from the smallest to the largest value.
     """
-    monkeypatch.setattr("weakly.own_data.features.SCALING", {})
+    monkeypatch.setattr("weakly.own_data.features.FENCES", {})
     monkeypatch.chdir(tmp_path)
     with zipfile.ZipFile(real_data / "bank-additional.zip") as archive:
         header, *lines = archive.read("bank-additional/bank-additional-full.csv").splitlines(keepends=True)

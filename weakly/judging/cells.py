@@ -35,7 +35,7 @@ PUBLISHED_METRIC = {
 SUMMARY_ROWS = ("Average", "P-value")
 REPRODUCED_WITHIN, CLOSE_WITHIN = 0.01, 0.03
 PAPER_RUNS = 10  # behind a published mean
-ROUNDING = 0.0005  # error of a number printed with three decimals
+PRINTING_ERROR = 0.0005  # error of a number printed with three decimals
 BORDER = 1e-9  # a difference equal to the limit counts as within it, despite binary rounding
 VERDICTS = {
     "reproduced": f"within {REPRODUCED_WITHIN}, or within the interval of the difference",
@@ -71,13 +71,13 @@ def interval_of(std, n_runs):
     Two standard errors of the difference between our mean over n_runs and theirs over 10, plus the rounding
     of the printed one. The paper prints no standard deviations, so ours is used for both.
     """
-    return 2 * std * np.sqrt(1 / n_runs + 1 / PAPER_RUNS) + ROUNDING
+    return 2 * std * np.sqrt(1 / n_runs + 1 / PAPER_RUNS) + PRINTING_ERROR
 
 
 def interval_of_average(intervals):
     """The same for the average over data sets whose differences have these intervals."""
-    errors = np.asarray(intervals, float) - ROUNDING
-    return float(np.sqrt(np.square(errors).sum()) / len(errors) + ROUNDING) if len(errors) else np.nan
+    errors = np.asarray(intervals, float) - PRINTING_ERROR
+    return float(np.sqrt(np.square(errors).sum()) / len(errors) + PRINTING_ERROR) if len(errors) else np.nan
 
 
 def verdict(difference, interval):

@@ -18,7 +18,7 @@ from weakly.judging.sources import NotTestable
 from weakly.judging.statistics import MIN_SETS, average_ranks
 from weakly.judging.tables import PAPER_METRICS
 
-EXPERIMENTS = ("seen", "unseen")
+MAIN_TABLES = ("seen", "unseen")
 COLUMNS = ["experiment", "metric", "method", "source", "sets", "status", "mean", "low", "high"]
 
 
@@ -26,7 +26,7 @@ def all_scores(sources):
     """{(experiment, metric, source): scores of all methods that have enough data sets}; sources by name."""
     found = {}
     for name, source in sources.items():
-        for experiment in EXPERIMENTS:
+        for experiment in MAIN_TABLES:
             for metric in PAPER_METRICS:
                 try:
                     found[experiment, metric, name] = source.scores(experiment, metric, ALL_METHODS)

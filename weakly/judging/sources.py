@@ -235,10 +235,14 @@ class OurTables:
         return table, status
 
 
-PUBLISHED, RELEASED, REDRAWN = "published", "the authors' draws", "new draws"  # the sources, in short
+AS_PUBLISHED, RELEASED, REDRAWN = "published", "the authors' draws", "new draws"  # the sources, in short
 
 
 def sources_by_name(results_dir):
     """The sources for the results of a folder; the paper's values are those on our data sets."""
     ours = OurTables(results_dir)
-    return {PUBLISHED: PublishedTables(ours), RELEASED: ours, REDRAWN: OurTables(results_dir, new_draws=True)}
+    return {
+        AS_PUBLISHED: PublishedTables(ours),
+        RELEASED: ours,
+        REDRAWN: OurTables(results_dir, new_draws=True),
+    }

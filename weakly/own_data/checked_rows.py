@@ -13,7 +13,7 @@ import pandas as pd
 from weakly.errors import DataError
 from weakly.own_data.arguments import anomaly_values
 from weakly.own_data.column_kinds import DATE, other_mark, to_numbers
-from weakly.own_data.labels import FALSE, TRUE, Labels, canonical, same_labels
+from weakly.own_data.labels import FALSE, TRUE, Labels, canonical_labels, same_labels
 from weakly.own_data.user_tables import Table, read_whole
 
 OWN_COLUMNS = ("row", "score", "why_1", "why_2", "why_3")  # of a file of `next`
@@ -110,13 +110,15 @@ def checked_labels(given, cells, values, normal_value, path, decimal):
     row was checked.
     """
     truth = values is None
-    used = set(canonical(pd.unique(cells), decimal, truth)) - {""}
+    used = set(canonical_labels(pd.unique(cells), decimal, truth)) - {""}
     anomalous = set() if truth else set(same_labels(values, decimal))
-    normal = used - anomalous if normal_value is None else set(canonical([normal_value], decimal, truth))
+    normal = (
+        used - anomalous if normal_value is None else set(canonical_labels([normal_value], decimal, truth))
+    )
     others = set() if truth else used
     anomalous |= TRUE - others
     normal = (normal | (FALSE - others)) - anomalous
-    labels = canonical(given, decimal, truth or not others & (TRUE | FALSE))
+    labels = canonical_labels(given, decimal, truth or not others & (TRUE | FALSE))
     unclear = (~labels.isin(anomalous | normal) & (labels != "")).to_numpy()
     if unclear.any():
         known = ", ".join(sorted(label.removesuffix(".0") for label in anomalous | normal))

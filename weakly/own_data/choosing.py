@@ -9,14 +9,14 @@ training rows). Intervals have a coverage of 95%, those of several differences j
 import numpy as np
 from scipy.stats import t
 
-LEVEL, METRIC = 0.95, "AUC-PR"
+CONFIDENCE, METRIC = 0.95, "AUC-PR"
 
 
 def interval(values, overlap=0.0, n_intervals=1):
     """(mean, low, high) of values from at least two runs; overlap: test rows / training rows."""
     values = np.asarray(values, float)
     n_runs = len(values)
-    quantile = t.ppf(1 - (1 - LEVEL) / (2 * n_intervals), n_runs - 1)
+    quantile = t.ppf(1 - (1 - CONFIDENCE) / (2 * n_intervals), n_runs - 1)
     half = quantile * values.std(ddof=1) * np.sqrt(1 / n_runs + overlap)
     return values.mean(), values.mean() - half, values.mean() + half
 

@@ -14,7 +14,7 @@ from weakly.own_data.number_features import NumberFeatures
 
 MISSING_LEVEL = "(missing)"
 # `fences` of weakly/training/number_scaler.py; weakly/beyond/scaling.py has the rule for the default
-SCALING = {"tail": 0.25, "reach": 3, "beyond": 0.0}
+FENCES = {"tail": 0.25, "reach": 3, "beyond": 0.0}
 MOST_COLUMNS = 10_000  # of a table
 MOST_LEVELS = 50  # of a category; the rarest beyond them share one feature
 
@@ -32,7 +32,7 @@ def new_encoder(kinds, min_frequency, max_categories=None, numbers=None):
         sparse_output=False,
     )
     steps = {
-        "number": numbers or NumberFeatures(**SCALING, fewest=min_frequency),
+        "number": numbers or NumberFeatures(**FENCES, fewest=min_frequency),
         "boolean": NumberFeatures(truth=True, fewest=min_frequency),
         "category": make_pipeline(missing_level, levels),
     }

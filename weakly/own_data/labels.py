@@ -21,7 +21,10 @@ from weakly.errors import DataError
 from weakly.own_data.column_kinds import MISSING, to_numbers
 
 LISTED = 10  # labels in a message, at most
-TRUE, FALSE = frozenset({"1.0", "true", "yes"}), frozenset({"0.0", "false", "no"})  # as canonical() has them
+TRUE, FALSE = (
+    frozenset({"1.0", "true", "yes"}),
+    frozenset({"0.0", "false", "no"}),
+)  # as canonical_labels() has them
 
 
 class Labels(NamedTuple):
@@ -46,10 +49,10 @@ def known_labels(cells, anomaly_values, normal_value, path, decimal="."):
     """The Labels of a column in which cells may be empty."""
     y = anomaly_labels(cells, anomaly_values, normal_value, False, path, decimal)
     levels = pd.Series(cells.unique(), dtype=object)
-    labels = canonical(levels, decimal, truth=anomaly_values is None)
+    labels = canonical_labels(levels, decimal, truth=anomaly_values is None)
     has_empty, normal, meaning = (labels == "").any(), frozenset(), ""
     if normal_value is not None:
-        normal = frozenset(canonical([normal_value], decimal, truth=anomaly_values is None))
+        normal = frozenset(canonical_labels([normal_value], decimal, truth=anomaly_values is None))
     elif anomaly_values is None and labels.isin(FALSE).any():
         zero, one = (levels[labels.isin(words)].str.strip().iloc[:1].sum() for words in (FALSE, TRUE))
         if has_empty:
@@ -67,7 +70,7 @@ def known_labels(cells, anomaly_values, normal_value, path, decimal="."):
     return Labels(y, is_normal & (y == 0), meaning)
 
 
-def canonical(values, decimal, truth):
+def canonical_labels(values, decimal, truth):
     """Texts in the form of same_labels; if `truth`, true, false, yes and no are in lower case."""
     labels = same_labels(values, decimal)
     lower = labels.str.casefold()
@@ -81,14 +84,14 @@ def anomaly_labels(cells, anomaly_values, normal_value, all_known, path, decimal
     other label means no anomaly; with normal_value, only that one does.
     """
     counts = cells.value_counts()
-    labels = canonical(counts.index, decimal, truth=anomaly_values is None)
+    labels = canonical_labels(counts.index, decimal, truth=anomaly_values is None)
     if anomaly_values is None:
         anomalous, normal = set(TRUE), set(FALSE)
     else:
         anomalous, normal = set(same_labels(anomaly_values, decimal)), None  # None: all other labels
         refuse_absent(anomaly_values, labels, counts, decimal, path)
     if normal_value is not None:
-        normal = set(canonical([normal_value], decimal, truth=anomaly_values is None))
+        normal = set(canonical_labels([normal_value], decimal, truth=anomaly_values is None))
     is_anomaly, is_missing = labels.isin(anomalous), labels.str.casefold().isin(MISSING)
     unclear = ~is_anomaly & (~labels.isin(normal) if normal else is_missing)
     if not all_known:

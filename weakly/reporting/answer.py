@@ -7,7 +7,7 @@ import pandas as pd
 from weakly.judging.cells import TITLES, published_table
 from weakly.judging.effects import Lead
 from weakly.judging.leads import closest_rival, interval_is_above_zero
-from weakly.judging.sources import PUBLISHED, REDRAWN, RELEASED, PublishedTables
+from weakly.judging.sources import AS_PUBLISHED, REDRAWN, RELEASED, PublishedTables
 from weakly.judging.tables import METRICS, PAPER_METRICS
 from weakly.judging.verdicts import CLAIM_VERDICTS, UNTESTABLE, capital
 from weakly.methods import METHODS, method_group
@@ -59,12 +59,14 @@ def sentence(found):
 
 def about_the_lead(found):
     """What remains of the lead over the closest rival, and why."""
-    rows = {source: closest_rival(found.leads, "seen", source) for source in (PUBLISHED, RELEASED, REDRAWN)}
+    rows = {
+        source: closest_rival(found.leads, "seen", source) for source in (AS_PUBLISHED, RELEASED, REDRAWN)
+    }
     rows = {source: row for source, row in rows.items() if row is not None}
     if len(rows) < 2:
         return ""
     last = rows.get(REDRAWN, rows.get(RELEASED))
-    with_ = {PUBLISHED: "as published", RELEASED: "with the authors' draws", REDRAWN: "with new draws"}
+    with_ = {AS_PUBLISHED: "as published", RELEASED: "with the authors' draws", REDRAWN: "with new draws"}
     parts = [f"{lead_text(row)} {with_[source]} ({name(row)})" for source, row in rows.items()]
     verdict = "Its lead is confirmed" if interval_is_above_zero(last) else "Its lead is not confirmed"
     text = f"{verdict}: over its closest rival in mean AUC-PR it is {listed(parts)}."
@@ -136,7 +138,9 @@ def own_numbers_card(found):
 
 def lead_card(found):
     """The lead over the best rival: as published, with the authors' draws, with new draws."""
-    rows = {source: closest_rival(found.leads, "seen", source) for source in (PUBLISHED, RELEASED, REDRAWN)}
+    rows = {
+        source: closest_rival(found.leads, "seen", source) for source in (AS_PUBLISHED, RELEASED, REDRAWN)
+    }
     there = {source: row for source, row in rows.items() if row is not None}
     if RELEASED not in there:
         return ""
@@ -149,7 +153,9 @@ def lead_card(found):
     text = tag("p", escape(f"AUC-PR, Table 2, 95% intervals. Closest rival: {rivals}."))
     source = follow(found.folder, "leads", ["leads.csv"], "./run_seen.sh --protocol independent")
     large = (
-        f"{signed(there[PUBLISHED]['mean'])} → {signed(there[last]['mean'])}" if PUBLISHED in there else ""
+        f"{signed(there[AS_PUBLISHED]['mean'])} → {signed(there[last]['mean'])}"
+        if AS_PUBLISHED in there
+        else ""
     )
     return card("What remains of the lead", large, plot + text + source)
 

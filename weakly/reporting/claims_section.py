@@ -4,14 +4,14 @@ from html import escape
 
 from weakly.judging.claims import verdict_counts_of_claims
 from weakly.judging.main_claims import Size
-from weakly.judging.sources import PUBLISHED, REDRAWN, RELEASED, OurTables, PublishedTables
+from weakly.judging.sources import AS_PUBLISHED, REDRAWN, RELEASED, OurTables, PublishedTables
 from weakly.judging.verdicts import CLAIM_VERDICTS, UNTESTABLE, capital
 from weakly.reporting.charts import interval_range, intervals
 from weakly.reporting.elements import foldable, tag
 from weakly.reporting.markup import badge, follow, frame_table
 
 SOURCES = {  # the titles in claims.py, and their names here
-    PublishedTables().title: PUBLISHED,
+    PublishedTables().title: AS_PUBLISHED,
     OurTables("").title: RELEASED,
     OurTables("", new_draws=True).title: REDRAWN,
 }
@@ -78,7 +78,7 @@ def main_claim(found, one):
     leads = {source: size.lead for source, size in one.sizes.items() if isinstance(size, Size)}
     rivals = {source: size.rival for source, size in one.sizes.items() if isinstance(size, Size)}
     rows = [
-        (source, leads.get(source), "the paper prints no value" if source == PUBLISHED else "not run")
+        (source, leads.get(source), "the paper prints no value" if source == AS_PUBLISHED else "not run")
         for source in one.sizes
     ]
     decimals = 2 if one.key == "theorem" else 3

@@ -4,8 +4,8 @@ from html import escape
 
 from weakly.judging.cells import PRINTED, TITLES, VERDICTS, published_table, verdict_counts
 from weakly.judging.effects import Lead
-from weakly.judging.leads import EXPERIMENTS
-from weakly.judging.sources import PUBLISHED, REDRAWN, RELEASED
+from weakly.judging.leads import MAIN_TABLES
+from weakly.judging.sources import AS_PUBLISHED, REDRAWN, RELEASED
 from weakly.judging.statistics import EXPLANATION
 from weakly.judging.tables import METRICS, PAPER_METRICS, by_method, find_table, in_paper_order
 from weakly.methods import METHODS
@@ -129,7 +129,7 @@ def ranks_section(found):
     text += "right do not differ significantly (Nemenyi, 5%). Each panel ranks the methods that its source "
     text += "has: compare the order across panels, not the numbers."
     parts.append(tag("p", text))
-    for experiment in EXPERIMENTS:
+    for experiment in MAIN_TABLES:
         of_experiment = [one for one in found.rankings if one.experiment == experiment]
         if not of_experiment:
             continue
@@ -162,7 +162,7 @@ def leads_section(found):
         "sets and runs. To the right of 0, PReNet is ahead. Published leads are computed on our data sets."
     )
     parts.append(tag("p", text))
-    for experiment in EXPERIMENTS:
+    for experiment in MAIN_TABLES:
         table = found.leads[found.leads["experiment"] == experiment]
         if table.empty:
             continue
@@ -184,8 +184,8 @@ def forest(table):
     for method in [name for name in METHODS if name in set(table["method"])]:
         part = table[table["method"] == method].set_index("source")
         leads = {s: Lead(*part.loc[s, ["mean", "low", "high"]]) for s in part.index}
-        absent = {PUBLISHED: "not printed"}
-        shown = [(s, leads.get(s), absent.get(s, "not run")) for s in (PUBLISHED, RELEASED, REDRAWN)]
+        absent = {AS_PUBLISHED: "not printed"}
+        shown = [(s, leads.get(s), absent.get(s, "not run")) for s in (AS_PUBLISHED, RELEASED, REDRAWN)]
         label = f"PReNet's lead over {METHODS[method].column}: "
         label += ", ".join(f"{source} {lead}" for source, lead in leads.items())
         sets = f"{part['sets'].max()} sets" + ", partial data" * ("partial" in set(part["status"]))

@@ -11,7 +11,7 @@ from weakly.source_code import hash_of_modules
 
 PREPARED = "prepared"  # the scaling that changes nothing: features as data_prep.py made them
 MEASURING = ("weakly.loading.splits", "weakly.running.single_run")
-SCALING = "weakly.training.number_scaler"  # only where it changes the features
+SCALING_CODE = "weakly.training.number_scaler"  # only where it changes the features
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -74,5 +74,5 @@ def code_hash(method, scaling=PREPARED):
 
     It covers the detector's module, the splits, the metrics and everything that these import.
     """
-    entry, measuring = METHODS[method], MEASURING if scaling == PREPARED else (*MEASURING, SCALING)
+    entry, measuring = METHODS[method], MEASURING if scaling == PREPARED else (*MEASURING, SCALING_CODE)
     return hash_of_modules(entry.module, *measuring, title=f"{entry.module}.{entry.class_name}")
