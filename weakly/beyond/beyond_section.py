@@ -33,7 +33,7 @@ def beyond_section(found):
 
 def today_figure(found):
     """What one would use today: AUC-PR against labels, and ranks per budget."""
-    title, command = "Beyond the paper: what would one use today?", ".venv/bin/python experiments.py today"
+    title, command = "Beyond the paper: what would one use today?", "python experiments.py today"
     anchor = "figure-today"
     if not RunsFile(found.folder, "today").path.exists():
         return tag("div", missing(title, command), id=anchor)
