@@ -248,7 +248,7 @@ def test_missing_parts_name_their_command(page):
     for name in ("run_unseen.sh", "run_ablation.sh"):
         assert any(name in text for text in texts), name
     texts = [one["text"] for one in page.find("div") if one.get("id", "").startswith("figure-")]
-    for name in ("run_labels.sh", "run_sensitivity.sh", "run_contamination.sh --theorem", "experiments.py"):
+    for name in ("run_labels.sh", "run_sensitivity.sh", "run_contamination.sh --theorem", "py today"):
         assert any(name in text for text in texts), name
 
 

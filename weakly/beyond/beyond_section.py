@@ -23,7 +23,7 @@ def beyond_section(found):
 
 def today_figure(found):
     """What one would use today: AUC-PR against labels."""
-    title, command = "Beyond the paper: what would one use today?", ".venv/bin/python experiments.py today"
+    title, command = "Beyond the paper: what would one use today?", "python experiments.py today"
     anchor = "figure-today"
     exists = RunsFile(found.folder, "today").path.exists()
     every_run = today.today_runs(found.folder) if exists else pd.DataFrame()

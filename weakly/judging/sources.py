@@ -122,9 +122,7 @@ class OurTables:
         options += ("--theorem",) * (experiment == "theorem")
         options += (f"--protocol {protocol}",) * (protocol != "released")
         beyond = driver == "interpretations"
-        return " ".join(
-            [f".venv/bin/python experiments.py {driver}" if beyond else f"./run_{driver}.sh", *options]
-        )
+        return " ".join([f"python experiments.py {driver}" if beyond else f"./run_{driver}.sh", *options])
 
     def _table(self, experiment, *options, read=read_table):
         protocol = self._protocol(experiment)
