@@ -42,8 +42,7 @@ def print_sources(finder, data_dir):
         print(f"{name}: {size}; {entry.note}\n  published at {entry.published}")
         for recipe in entry.recipes:
             is_public = all(file.addresses for file in recipe.files)
-            kind = " (partial)" if not recipe.complete else " (downloaded if missing)" if is_public else ""
-            print(f"  from {recipe}{kind}")
+            print(f"  from {recipe}{' (downloaded if missing)' if is_public else ''}")
         if entry.pypi:
             print(f"  from {entry.pypi[0]} on pip's index (downloaded if all else fails)")
         print(f"  on this machine: {where_from(name, finder, data_dir)}")

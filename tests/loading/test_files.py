@@ -78,23 +78,6 @@ def test_zip_inside_an_archive(tmp_path, monkeypatch, name, packed):
         read(path, "bank-additional.zip/full.csv")
 
 
-@pytest.mark.parametrize("name", COMPRESSED)
-@pytest.mark.parametrize("damage", ["truncated", "text", "empty", "flipped"])
-def test_damage(tmp_path, name, damage):
-    whole = FORMATS[name]
-    half = len(whole) // 2
-    content = {
-        "truncated": whole[:half],
-        "text": b"<html>no</html>\n" * 99,
-        "empty": b"",
-        "flipped": whole[:half] + bytes([whole[half] ^ 0xFF]) + whole[half + 1 :],
-    }[damage]
-    path = write(tmp_path, name, content)
-    with pytest.raises(DataError, match="is damaged or not a|is empty|holds a zero byte") as caught:
-        read(path)
-    assert str(path) in str(caught.value)
-
-
 def test_unreadable(tmp_path):
     with pytest.raises(DataError, match="cannot be read: No such file"):
         read(tmp_path / "none.csv")

@@ -15,7 +15,7 @@ from sklearn.model_selection import train_test_split
 from xgboost import XGBClassifier
 
 import data_prep
-from weakly.loading import fetching, store
+from weakly.loading import store
 from weakly.loading.fetching import SourceFinder, find_local
 from weakly.loading.registry import ADBENCH, DATA_SETS, KNOWN_SETS, OUTSIDE_SETS, SEEN_SETS
 from weakly.loading.splits import (
@@ -210,7 +210,6 @@ def adbench_server(server, monkeypatch):
 
     server.wanted = []
     monkeypatch.setattr(requests.Session, "get", get_from_server)
-    monkeypatch.setattr(fetching, "connection_problem", lambda *_: "")
     return server
 
 

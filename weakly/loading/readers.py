@@ -98,7 +98,7 @@ def read_bank(path):
     table = bank_table(path)
     require_columns(table.columns, [*BANK_NOMINAL, *BANK_NUMERIC, "y"], path)
     features = table[[name for name in table.columns if name in (*BANK_NOMINAL, *BANK_NUMERIC)]]
-    X = encode_table(features, BANK_NOMINAL, path, decimals=6)
+    X = encode_table(features, BANK_NOMINAL, decimals=6)
     y = binary_labels(table["y"], path, "no", "yes")
     return in_authors_order(bank_names(features), X, y, "bank-additional-full_normalised.csv")
 
@@ -132,7 +132,7 @@ def read_celeba(path):
     table.loc[table["filename"].isin(CELEBA_MEN), "Male"] = 1
     y = binary_labels(table["Bald"], path, -1, 1)
     features = table.drop(columns=["filename", "Bald"])
-    X = encode_table(features, features.columns, path, levels=dict.fromkeys(features, (1, -1)))
+    X = scale_to_unit(-features.to_numpy(np.float32))
     names = [f"A{number}" for number in range(X.shape[1])]
     return in_authors_order(names, X, y, "celeba_baldvsnonbald_normalised.csv")
 
@@ -163,40 +163,83 @@ def read_census(*paths):
     tables[0], labels[0] = tables[0].iloc[authors_order], labels[0][authors_order]
     table = pd.concat(tables, ignore_index=True)
     nominal = [name for name in table.columns if name not in CENSUS_NUMERIC]
-    return encode_table(table, nominal, path, missing="?"), np.concatenate(labels)
+    return encode_table(table, nominal, missing="?"), np.concatenate(labels)
+
+
+# ---------------------------------------------------------------------------- UNSW-NB15
+
+
+def read_unsw_parts(backdoor_path, anomalies_path):
+    """The 93,000 normals of the authors' backdoor file, then an anomalies-only file on the same scale."""
+    X, y = read_class_csv(backdoor_path, np.float64)
+    return _join_classes(X[y == 0], y[y == 0], [read_matrix(anomalies_path, header=False)[1]])
+
+
+def read_unsw_classes(backdoor_path, *anomalies_paths):
+    """All four attack classes: the authors' backdoor file, then the anomalies-only files of the other three.
+
+    y is 0 for normal rows, 1, 2, 3 for the anomalies-only files in their order, 4 for backdoors.
+    """
+    X, y = read_class_csv(backdoor_path, np.float64)
+    return _join_classes(X, y, [read_matrix(path, header=False)[1] for path in anomalies_paths])
+
+
+def read_unsw_files(backdoor_path, *paths):
+    """As read_unsw_classes, from the authors' four files.
+
+    Each has its own anomalies, and all have the same normal rows. Each is scaled over its own rows. The
+    normal rows determine the affine map to the backdoor file's scale.
+    """
+    X, y = read_class_csv(backdoor_path, np.float64)
+    others = []
+    for path in paths:
+        rows, labels = read_class_csv(path, np.float64)
+        map_between = _affine_map(rows[labels == 0], X[y == 0])
+        if map_between is None:
+            raise DataError(f"{path} does not have the same normal rows as {backdoor_path}.")
+        factor, shift = map_between
+        others.append(factor * rows[labels == 1] + shift)
+    return _join_classes(X, y, others)
+
+
+def _affine_map(rows, wanted):
+    """(factor, shift) per column with factor * rows + shift = wanted, or nearly; None if there is none."""
+    if rows.shape != wanted.shape:
+        return None
+    spread = np.ptp(rows, axis=0)
+    factor = np.where(spread > 0, np.ptp(wanted, axis=0) / np.where(spread > 0, spread, 1), 1)
+    shift = wanted.min(axis=0) - factor * rows.min(axis=0)
+    return (factor, shift) if np.allclose(factor * rows + shift, wanted, atol=1e-3) else None
+
+
+def _join_classes(X, y, others):
+    """X and y with the rows of other classes, of codes 1, 2, ... before the code of y's anomalies."""
+    codes = np.repeat(np.arange(1, len(others) + 1), [len(rows) for rows in others])
+    return scale_to_unit(np.concatenate([X, *others])), np.concatenate([y * (len(others) + 1), codes])
 
 
 # ---------------------------------------------------------------------------- encoding
 
 
-def encode_table(table, nominal, path, levels=None, missing=None, decimals=None):
+def encode_table(table, nominal, missing=None, decimals=None):
     """One-hot and 0-1 scaled matrix (n, D) float32 of a table, its columns in their order.
 
-    levels: the levels of each nominal column; by default they are taken from the data in order of first
-    appearance. The level `missing` is all zero. decimals: how scaled numbers are rounded.
+    The level `missing` is all zero. decimals: how scaled numbers are rounded.
     """
     blocks = []
     for name, column in table.items():
         if name in nominal:
-            blocks.append(one_hot(column, path, levels and levels[name], missing))
+            blocks.append(one_hot(column, missing))
         else:
             scaled = scale_to_unit(pd.to_numeric(column).to_numpy(np.float64)[:, None])
             blocks.append((scaled if decimals is None else np.round(scaled, decimals)).astype(np.float32))
     return np.concatenate(blocks, axis=1)
 
 
-def one_hot(column, path, levels=None, missing=None):
+def one_hot(column, missing=None):
     """One column per level (n, levels) float32; two levels share one, which is 1 for the second."""
-    if levels is None:
-        codes, levels = pd.factorize(column.where(column != missing))  # missing: -1
-    else:
-        codes = pd.Index(levels).get_indexer(column)
-        if (codes < 0).any():
-            unknown = shown_cell(column[codes < 0].iloc[0])
-            raise DataError(f"{path} holds an unknown value in column {column.name!r}: {unknown}.")
-    block = np.zeros((len(column), len(levels)), np.float32)
-    present = np.flatnonzero(codes >= 0)
-    block[present, codes[present]] = 1
+    codes, levels = pd.factorize(column.where(column != missing))  # missing: -1
+    block = np.equal.outer(codes, np.arange(len(levels))).astype(np.float32)
     return block[:, 1:] if len(levels) == 2 else block
 
 
@@ -210,9 +253,8 @@ def binary_labels(column, path, normal=0, anomaly=1):
     """y (n,): 1 for cells that are `anomaly`, 0 for those that are `normal`; DataError for any other."""
     bad = column[~column.isin((normal, anomaly))]
     if len(bad):
-        raise DataError(
-            f"{path} has a label other than {normal!r} and {anomaly!r}: {shown_cell(bad.iloc[0])}."
-        )
+        shown = str(bad.iloc[0])[:40]
+        raise DataError(f"{path} has a label other than {normal!r} and {anomaly!r}: {shown!r}.")
     return (column == anomaly).to_numpy(np.int64)
 
 
@@ -221,11 +263,6 @@ def require_columns(columns, names, path):
     for name in names:
         if name not in columns:
             raise DataError(f"{path} has no column named {name!r}.")
-
-
-def shown_cell(cell):
-    """A cell as shown in a message; pandas turns an empty one into NaN."""
-    return "an empty cell" if pd.isna(cell) or cell == "" else repr(str(cell)[:40])
 
 
 def check_data_set(X, y, source):
@@ -239,11 +276,10 @@ def check_data_set(X, y, source):
         X = X.astype(np.float32) if sparse.issparse(X) else np.ascontiguousarray(X, dtype=np.float32)
     if not np.isfinite(X.data if sparse.issparse(X) else X).all():
         raise DataError(f"{source} holds missing, infinite or too large values.")
-    last = max(1, y.max(initial=0))
-    for label in range(last + 1):
-        if np.count_nonzero(y == label) < 2:
-            anomalies = "anomalies" if last == 1 else f"anomalies of class {label}"
-            raise DataError(f"{source} has fewer than 2 {anomalies if label else 'normal rows'}.")
+    for label, count in enumerate(np.bincount(y, minlength=2)):
+        if count < 2:
+            kind = f"anomalies of class {label}" if label else "normal rows"
+            raise DataError(f"{source} has fewer than 2 {kind}.")
     return X
 
 

@@ -12,17 +12,16 @@ import csv
 from collections import ChainMap
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
-from functools import partial
 
-from weakly.loading import readers, unsw
+from weakly.loading import readers
 from weakly.loading.row_order import AUTHORS_FILES, OWN_ORDER, SHA256
 from weakly.paths import PUBLISHED
 
 ADBENCH = "https://raw.githubusercontent.com/Minqi824/ADBench/main/adbench/datasets/Classical/"
 UCI = "https://archive.ics.uci.edu/ml/machine-learning-databases/"
 UCI_BANK = "https://archive.ics.uci.edu/static/public/222/bank+marketing.zip"
+GOOGLE = "https://storage.googleapis.com/download.tensorflow.org/data/"
 AUTHORS_PAGE = "https://github.com/mala-lab/PReNet (data/)"
-UNSW_PAGE = f"https://research.unsw.edu.au/projects/unsw-nb15-dataset (both CSV halves) or {AUTHORS_PAGE}"
 UNSW_NOTE = "Moustafa and Slay, UNSW-NB15, MilCIS 2015; free for academic use"
 
 
@@ -41,7 +40,6 @@ class Recipe:
 
     read: Callable  # read(*paths) -> X, y
     files: tuple
-    complete: bool = True  # False: never more than a part of the paper's data
 
     def __str__(self):
         return " + ".join(file.names[0] for file in self.files)
@@ -95,14 +93,11 @@ def adbench(name, sha256=None):
 
 
 CREDITCARD = replace(
-    plain_or_packed(
-        "creditcard.csv", "https://storage.googleapis.com/download.tensorflow.org/data/creditcard.csv"
-    ),
+    plain_or_packed("creditcard.csv", f"{GOOGLE}creditcard.csv"),
     digests={"creditcard.csv": {SHA256: "76274b691b16a6c49d3f159c883398e03ccd6d1ee12d9d8ee38f4b4b98551a89"}},
 )
 BACKDOOR = authors_file("UNSW_NB15_traintest_backdoor", "UNSW_NB15_traintest_Backdoor")  # spelled either way
 OTHER_ATTACKS = ("DoS", "Reconnaissance", "Fuzzers")  # besides Backdoor
-UNSW_HALVES = (plain_or_packed("UNSW_NB15_training-set.csv"), plain_or_packed("UNSW_NB15_testing-set.csv"))
 
 
 def unsw_file(attack):
@@ -114,18 +109,10 @@ def anomalies_only(attack):
     return plain_or_packed(f"{attack}_anomalies_only.csv")
 
 
-def half_recipes(*attacks):
-    read = partial(unsw.read_unsw_halves, attacks)
-    return Recipe(read, UNSW_HALVES), *(Recipe(read, (half,), complete=False) for half in UNSW_HALVES)
-
-
 def unsw_recipes(attack):
-    """The four ways to an UNSW-NB15 set, in order of preference (see unsw.read_unsw_*)."""
-    return (
-        Recipe(readers.read_class_csv, (unsw_file(attack),)),
-        Recipe(unsw.read_unsw_parts, (BACKDOOR, anomalies_only(attack))),
-        *half_recipes(attack),
-    )
+    """The authors' own file, or its anomalies with the normal rows of their backdoor file."""
+    parts = Recipe(readers.read_unsw_parts, (BACKDOOR, anomalies_only(attack)))
+    return Recipe(readers.read_class_csv, (unsw_file(attack),)), parts
 
 
 def outside_names():
@@ -178,11 +165,11 @@ PAPER_SETS = (
          "d10a56de3c629220c7ede9c2533308ed58414547331b917be2b5050134acd3b2"),
         "fb7f2802105c0b6a62190d1ee7d436cec5dff3eae42f1e1b69c5ceee24200147",
         "proved: git blob 82cfcc61a952"),
-    DataSet("dos", 109_353, 196, 16_353, 15.0, unsw_recipes("DoS"), UNSW_PAGE, UNSW_NOTE),
-    DataSet("rec", 106_987, 196, 13_987, 13.1, unsw_recipes("Reconnaissance"), UNSW_PAGE, UNSW_NOTE),
-    DataSet("fuz", 96_000, 196, 3_000, 3.1, unsw_recipes("Fuzzers"), UNSW_PAGE, UNSW_NOTE),
+    DataSet("dos", 109_353, 196, 16_353, 15.0, unsw_recipes("DoS"), AUTHORS_PAGE, UNSW_NOTE),
+    DataSet("rec", 106_987, 196, 13_987, 13.1, unsw_recipes("Reconnaissance"), AUTHORS_PAGE, UNSW_NOTE),
+    DataSet("fuz", 96_000, 196, 3_000, 3.1, unsw_recipes("Fuzzers"), AUTHORS_PAGE, UNSW_NOTE),
     DataSet("bac", 95_329, 196, 2_329, 2.4,
-        (Recipe(readers.read_class_csv, (BACKDOOR,)), *half_recipes("Backdoor")), UNSW_PAGE, UNSW_NOTE),
+        (Recipe(readers.read_class_csv, (BACKDOOR,)),), AUTHORS_PAGE, UNSW_NOTE),
     DataSet("w7a", 49_749, 300, 1_479, 3.0,
         (authors_csv("w7a-libsvm-nonsparse_normalised"),), AUTHORS_PAGE, "Platt 1998, by way of LIBSVM"),
     DataSet("campaign", 41_188, 62, 4_640, 11.3,
@@ -198,15 +185,14 @@ PAPER_SETS = (
         "proved: git blob 070eccbd6d90"),
     DataSet("news20", 10_523, 1_355_191, 526, 5.0,
         (Recipe(readers.read_svmlight, (plain_or_packed("news20_5Per_Otl.svm"),)),
-         Recipe(readers.read_svmlight, (plain_or_packed("news20_reconstructed_5Per_Otl.svm"),), False)),
+         Recipe(readers.read_svmlight, (plain_or_packed("news20_reconstructed_5Per_Otl.svm"),))),
         AUTHORS_PAGE, "Lang 1995, by way of LIBSVM (news20.binary)"),
     DataSet("thyroid", 7_200, 21, 534, 7.4, (authors_csv("annthyroid_21feat_normalised"),),
         AUTHORS_PAGE, "Quinlan, UCI thyroid disease; OpenML 40497"),
     DataSet("unsw", 128_669, 196, 35_669, 27.7,
-        (Recipe(unsw.read_unsw_classes, (BACKDOOR, *map(anomalies_only, OTHER_ATTACKS))),
-         Recipe(unsw.read_unsw_files, (BACKDOOR, *map(unsw_file, OTHER_ATTACKS))),
-         *half_recipes(*OTHER_ATTACKS, "Backdoor")),
-        UNSW_PAGE, UNSW_NOTE),
+        (Recipe(readers.read_unsw_classes, (BACKDOOR, *map(anomalies_only, OTHER_ATTACKS))),
+         Recipe(readers.read_unsw_files, (BACKDOOR, *map(unsw_file, OTHER_ATTACKS)))),
+        AUTHORS_PAGE, UNSW_NOTE),
 )  # fmt: skip
 DATA_SETS = {entry.name: entry for entry in PAPER_SETS}
 OUTSIDE_SETS = {name: outside_set(name) for name in outside_names()}
@@ -259,12 +245,8 @@ def parse_unseen(name):
 
 def with_all_others_seen(name):
     """The set with the same unseen class in which all others are seen: rec,dos,fuz->bac for dos->bac."""
-    unseen = name.partition("->")[2]
-    return next(
-        other
-        for other in (*UNSEEN_SETS, *UNSEEN_DEMO_SETS)
-        if other.count(",") == 2 and other.endswith(f"->{unseen}")
-    )
+    largest = [other for other in (*UNSEEN_SETS, *UNSEEN_DEMO_SETS) if other.count(",") == 2]
+    return next(other for other in largest if other.endswith(name[name.index("->") :]))
 
 
 def source_of(name):
@@ -276,6 +258,6 @@ def source_of(name):
 def how_to_get(name, data_dir="dataset"):
     """One line: which file to put where, and where to get it."""
     entry = KNOWN_SETS[name]
-    wanted = " or ".join(map(str, (recipe for recipe in entry.recipes if recipe.complete)))
+    wanted = " or ".join(map(str, entry.recipes))
     where = f"put {wanted}, packed or plain, into {data_dir}/raw/; get it from {entry.published}"
     return f"{name}: no source file found; {where}."

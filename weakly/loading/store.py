@@ -22,7 +22,7 @@ from scipy import sparse
 
 from weakly.errors import DataError
 from weakly.loading import registry, splits
-from weakly.loading.fetching import find_local, find_remote, is_part_only
+from weakly.loading.fetching import find_local, find_remote, is_partial
 from weakly.loading.files import bounded_memory
 from weakly.loading.readers import check_data_set, make_demo
 from weakly.loading.registry import DATA_SETS, DEMO, KNOWN_SETS, OUTSIDE_SETS, parse_unseen
@@ -73,23 +73,27 @@ class PreparedData:
 
     def split(self, protocol, seed, n_labeled, contamination):
         """The Split of one run; protocol `released` ignores the seed."""
-        return split_rows(
-            self.X, self.y, protocol, seed, n_labeled, contamination, self._kept_contamination()
-        )
+        needs_authors_draw = protocol in ("released", *splits.ONE_DRAW) and not sparse.issparse(self.X)
+        kept = self._kept_contamination() if needs_authors_draw else None
+        return split_rows(self.X, self.y, protocol, seed, n_labeled, contamination, kept)
 
     def _kept_contamination(self):
-        """The rows that write_contamination drew; None if there are none, or other ones than it writes."""
-        with suppress(DataError):
-            rows = _load_array(contamination_path(self))
-            if rows.dtype == np.float32 and rows.shape[1:] == self.X.shape[1:]:
-                return rows
-        return None
+        """The contamination of `released`, drawn by the first run of each code on these seen classes."""
+        view = parse_unseen(self.name)
+        pool = "_of_" + "".join(map(str, view.seen)) if view else ""
+        path = self.folder / f"contamination{pool}_{hash_of_modules('weakly.loading.splits')}.npy"
+        with suppress(DataError):  # there is none yet
+            return _load_array(path)
+        rows = released_contamination(self.X, self.y, KEPT_RATE)
+        # if the folder is not writable, every run draws them
+        with suppress(DataError), written_whole(path) as file:
+            np.save(file, rows)
+        return rows
 
 
 def load_data(name, data_dir="dataset"):
     """Open a prepared data set, or a view of one such as rec,fuz->dos, without reading it into memory."""
-    view = parse_unseen(name)
-    source = view.source if view else name
+    view, source = parse_unseen(name), registry.source_of(name)
     folder = Path(data_dir) / "prepared" / source
     meta = _read_meta(folder)
     if meta is None:
@@ -109,29 +113,8 @@ def _load_array(path):
     try:
         return np.load(path, mmap_mode="c", allow_pickle=False)
     except (OSError, ValueError, EOFError) as error:
-        raise DataError(
-            f"{path} cannot be read: {error}; delete its folder and prepare the data again."
-        ) from None
-
-
-def contamination_path(data):
-    """The file with the contamination of a PreparedData; other seen classes or other code draw their own."""
-    view = parse_unseen(data.name)
-    pool = "_of_" + "".join(map(str, view.seen)) if view else ""
-    return data.folder / f"contamination{pool}_{hash_of_modules('weakly.loading.splits')}.npy"
-
-
-def write_contamination(name, data_dir):
-    """Draw the contamination of a prepared set, or of each of its views, where it is not there yet."""
-    for one in (name, *registry.UNSEEN_SETS, *registry.UNSEEN_DEMO_SETS):
-        if registry.source_of(one) != name or one in ("unsw", *OUTSIDE_SETS):
-            continue
-        data = load_data(one, data_dir)
-        path = contamination_path(data)
-        if not path.exists() and not sparse.issparse(data.X):
-            # if the folder is not writable, runs draw it themselves
-            with suppress(DataError), written_whole(path) as file:
-                np.save(file, released_contamination(data.X, data.y, KEPT_RATE))
+        why = f"{error}; delete its folder and prepare the data again"
+        raise DataError(f"{path} cannot be read: {why}.") from None
 
 
 def fingerprint_of(X, y):
@@ -149,7 +132,6 @@ def _parts(X):
 
 def save_data(folder, X, y, order=OWN_ORDER, fingerprint=None, **meta):
     """Write the arrays into a new folder, which replaces the old one when complete."""
-    parts = _parts(X)
     meta |= {"encoding": ENCODING, "shape": X.shape, "anomalies": int(np.count_nonzero(y)), "order": order}
     meta["fingerprint"] = fingerprint or fingerprint_of(X, y)
     try:
@@ -160,7 +142,7 @@ def save_data(folder, X, y, order=OWN_ORDER, fingerprint=None, **meta):
         with tempfile.TemporaryDirectory(prefix=f".{folder.name}-", dir=folder.parent) as scratch:
             new = Path(scratch, "new")
             new.mkdir()
-            for part, array in {**parts, "y": y}.items():
+            for part, array in {**_parts(X), "y": y}.items():
                 np.save(new / f"{part}.npy", array)
             (new / "meta.json").write_text(json.dumps(meta))
             if folder.exists():
@@ -185,10 +167,7 @@ def _read_meta(folder):
 def prepare(name, finder, data_dir, log):
     """Bring one data set up to date; return its status, or `missing`. DataError for a bad file."""
     folder = Path(data_dir) / "prepared" / name
-    status = _prepare_demo(folder) if name == DEMO else _prepare_arrays(name, finder, folder, log)
-    if status != "missing":
-        write_contamination(name, data_dir)
-    return status
+    return _prepare_demo(folder) if name == DEMO else _prepare_arrays(name, finder, folder, log)
 
 
 def _prepare_demo(folder):
@@ -203,27 +182,21 @@ def _prepare_demo(folder):
 def _prepare_arrays(name, finder, folder, log):
     entry, meta = KNOWN_SETS[name], _read_meta(folder)
     local = find_local(entry, finder)
-    if meta and (local is None or (meta["status"] == "exact" and is_part_only(*local))):
+    if meta and (local is None or (meta["status"] == "exact" and is_partial(local[1]))):
         return meta["status"]  # with partial files or none, what was prepared from earlier ones is still good
     recipe, files = local or find_remote(entry, finder) or (None, [])
     if recipe is None:
         return "missing"
-    origin = {
-        "source": ";".join(file.label for file in files),
-        "sha256": ";".join(file.sha256 for file in files),
-    }
+    origin = {key: ";".join(getattr(file, key) for file in files) for key in ("source", "sha256")}
     if meta and all(meta[key] == value for key, value in origin.items()):
         return meta["status"]
     log(f"Preparing {name} from {' and '.join(str(file.path) for file in files)}")
-    status = "partial" if is_part_only(recipe, files) else "exact"
+    status = "partial" if is_partial(files) else "exact"
     X, y = _read_arrays(entry, recipe, files, status)
     fingerprint = fingerprint_of(X, y)
     order = known_order(entry, files, fingerprint)
     if status == "exact" and order == OWN_ORDER and name in registry.SEEN_SETS:
-        log(
-            f"{name}: these rows may not be in the authors' order; "
-            "in that case `released` draws different rows than theirs."
-        )
+        log(f"{name}: these rows may not be in the authors' order; if so, `released` draws other rows.")
     save_data(folder, X, y, order, fingerprint, status=status, **origin)
     return status
 

@@ -10,7 +10,8 @@ import numpy as np
 import pandas as pd
 
 from weakly.errors import DataError
-from weakly.loading.files import LINE_LIMIT, SEPARATORS, NotText, bounded_memory, check_held
+from weakly.loading import files
+from weakly.loading.files import LINE_LIMIT, SEPARATORS, NotText, bounded_memory
 from weakly.own_data.column_kinds import DATE, is_missing, to_numbers
 from weakly.own_data.labels import anomaly_labels
 from weakly.own_data.table_files import MarkedText, TableFile, wrong_encoding
@@ -236,7 +237,8 @@ def read_whole(table, columns, numbers=()):
     for chunk in table.chunks(columns, numbers):
         chunks.append(chunk)
         held += chunk.memory_usage(deep=True).sum()
-        check_held(held)
+        if held > 0.75 * files.MEMORY_LIMIT:  # pandas may crash at the limit itself
+            raise MemoryError
     return pd.concat(chunks)
 
 
