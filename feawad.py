@@ -20,8 +20,7 @@ Differences from FEAWAD's paper
   2. The norm is sqrt(|r|^2 + 1e-8), so that a row that is reconstructed exactly has finite gradients and a
      unit residual of 0. The released code would divide by 0.
   3. The released autoencoder has one more ReLU layer, D to D, before FEAWAD's D-128-64-128-D;
-     input_layer=False leaves it out. The interpretation feawad-raw-residual has neither this layer nor the
-     constant.
+     input_layer=False leaves it out.
   4. As released: ReLU in all layers except the score, Glorot-normal kernels, 30 epochs after 100 epochs of
      pre-training, both of 20 batches of 512. ReLU is also in the reconstruction. So negative features cannot
      be reconstructed, and an output that is 0 for all rows may stay 0: in two runs on thyroid, 3 and 4 of 21

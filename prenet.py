@@ -28,11 +28,10 @@ Differences from the paper
                 kernel, so l2 has no effect.
        A2H      psi has the three layers of the released deep network, of 1000, 250 and 20 units, all with l2.
                 The two added layers have dropout, as the text says; the released network has none
-                (interpretation a2h-no-dropout). Each instance of a pair has its own masks. Interpretation
-                a2h-small has three layers of 20 units.
+                (interpretation a2h-no-dropout). Each instance of a pair has its own masks.
        NPR      a layer of 20 ReLU units between the concatenated codes and the score, without l2, as in the
-                released comment; the interpretation npr-l2 has l2 there. The relation is then not linear, so
-                scoring takes 2E passes over codes that are computed once.
+                released comment. The relation is then not linear, so scoring takes 2E passes over codes that
+                are computed once.
 """
 
 from __future__ import annotations
@@ -60,9 +59,7 @@ from weakly.training.network import (
     build_psi,
     code_size,
     encoder,
-    gradients_by_rows,
     hidden_layer,
-    instance_gradients,
     keras,
     score_instances,
     seed_generator,
@@ -92,7 +89,6 @@ def build_prenet(
     variant: str | None = None,
     added_units: tuple[int, ...] = (1000, 250),
     dropout_rate: float = 0.5,
-    relation_l2: float = 0.0,
 ) -> Network:
     """Two-stream network phi(x_i, x_j) = eta(psi(x_i), psi(x_j)) (Eq. 3), or that of a pairwise variant."""
     seeds = seed_generator(seed)
@@ -106,7 +102,7 @@ def build_prenet(
     z_i, z_j = keras.Input((n_codes,)), keras.Input((n_codes,))
     pair = keras.layers.Concatenate(name="pair")([z_i, z_j])
     if variant == "NPR":
-        pair = hidden_layer(n_codes, relation_l2, seeds)(pair)
+        pair = hidden_layer(n_codes, 0.0, seeds)(pair)
     relation = keras.layers.Dense(
         1, kernel_initializer=keras.initializers.GlorotUniform(seeds), name="relation"
     )
@@ -165,7 +161,6 @@ class PReNet(PsiDetector):
 
     added_units = (1000, 250)  # of A2H's added layers
     dropout_rate = 0.5  # after each of them
-    relation_has_l2 = False  # whether NPR's layer has the l2 term too
 
     margin: float = 4.0
     ensemble_size: int = 30
@@ -180,8 +175,7 @@ class PReNet(PsiDetector):
         if self.variant == "iPReNet":
             return build_instance_scorer(n_features, self.hidden_units, self.l2, seed)
         deep = self.added_units, self.dropout_rate
-        relation_l2 = self.l2 if self.relation_has_l2 else 0.0
-        return build_prenet(n_features, self.hidden_units, self.l2, seed, self.variant, *deep, relation_l2)
+        return build_prenet(n_features, self.hidden_units, self.l2, seed, self.variant, *deep)
 
     def loss(self, ordinal_labels, scores):
         return relation_loss(ordinal_labels, scores)
@@ -225,16 +219,6 @@ class PReNet(PsiDetector):
         constant = np.mean(before @ w_left) / 2 + np.mean(after @ w_right) / 2
         weights = ((w_left + w_right) / 2).astype(kernel.dtype)
         return apply_in_chunks(lambda rows: psi(rows) @ weights, X) + (constant + bias.astype(np.float64))
-
-    def _gradients(self, X):
-        """Gradients of the linear score of psi(x); none for NPR, which has a hidden layer after psi."""
-        if self.variant == "NPR":
-            return None
-        if self.variant == "iPReNet":
-            return instance_gradients(self.weights_, X)
-        *hidden, kernel, _ = self.weights_
-        w_left, w_right = np.split(kernel[:, 0].astype(np.float64), 2)
-        return gradients_by_rows(hidden, (w_left + w_right) / 2, X)
 
     def _psi(self):
         """The fitted psi; its weights come before those of the relation, which has two layers in NPR."""

@@ -26,9 +26,8 @@ Differences from the paper (1-3: the PReNet paper, 4-7: REPEN's paper)
      uniformly among the other inliers; candidates with probability proportional to r. All with replacement.
   6. Candidates are the rows of U whose score is strictly above the threshold; if there is none, the row with
      the highest score is the only candidate. In this case REPEN's public script is meant to take the 10
-     highest, which is the interpretation repen-top-10. (As written, it takes the rows above the score of the
-     11th row from the end, because it sorts an array (n, 1) along its last axis.) Inliers are all other rows
-     of U.
+     highest. (As written, it takes the rows above the score of the 11th row from the end, because it sorts an
+     array (n, 1) along its last axis.) Inliers are all other rows of U.
   7. Scores of new rows: LeSiNN in the embedding. Its 50 subsamples of 8 rows are drawn only from U, once, at
      the end of the fit. The script has no new rows: it scores its training data, with subsamples of the same
      data.
@@ -76,16 +75,13 @@ def lesinn(rows, references):
     return np.sqrt(np.maximum(nearest, 0)).mean(axis=1)
 
 
-def split_candidates(scores, n_fallback=1):
+def split_candidates(scores):
     """Positions of inliers and of outlier candidates: scores above mean + 1.7321 std (Cantelli).
 
-    If there are none, the n_fallback highest scores are the candidates, except those equal to the next one.
-    If that leaves none, or there are no more than n_fallback rows, one of the highest is the candidate.
+    If there are none, or if all are above because they differ only by rounding, it is the highest one.
     """
     candidates = scores > scores.mean() + CANTELLI_FACTOR * scores.std()
-    if not candidates.any() and n_fallback < len(scores):
-        candidates = scores > np.sort(scores)[-n_fallback - 1]
-    if not 0 < candidates.sum() < len(scores):  # all are equal, except for rounding
+    if not 0 < candidates.sum() < len(scores):
         candidates = np.arange(len(scores)) == scores.argmax()
     return np.flatnonzero(~candidates), np.flatnonzero(candidates)
 
@@ -99,14 +95,13 @@ def sample_triplets(
     margin: float,
     rng: np.random.Generator,
     known_share: float = 0.5,
-    n_fallback: int = 1,
 ) -> Batches:
     """Batches of (anchor, positive, negative): the negatives are first candidates from U, then anomalies.
 
     scores: initial outlier scores of the unlabelled rows, not negative; known_share: the share of anomalies
     among the negatives.
     """
-    inliers, candidates = split_candidates(scores, n_fallback)
+    inliers, candidates = split_candidates(scores)
     n_known = int(batch_size * known_share)
     chances = _probabilities(scores[inliers].sum() - scores[inliers])
     anchors = rng.choice(len(inliers), (n_batches, batch_size), p=chances)
@@ -141,7 +136,6 @@ class REPEN(PsiDetector):
     optimizer_name: str = "adadelta"
 
     known_share = 0.5  # of the negatives (item 2 above)
-    n_fallback = 1  # candidates if no score is high enough (item 6)
 
     def build(self, n_features, seed):
         return build_triplet_network(n_features, self.hidden_units, self.l2, seed)
@@ -165,17 +159,8 @@ class REPEN(PsiDetector):
                 "the distances between unlabelled rows, where REPEN starts, overflow: "
                 "are the features scaled (to about 0-1)?"
             )
-        return sample_triplets(
-            unlabeled,
-            scores,
-            len(anomalies),
-            n_batches,
-            self.batch_size,
-            self.margin,
-            rng,
-            self.known_share,
-            self.n_fallback,
-        )
+        sizes = len(anomalies), n_batches, self.batch_size
+        return sample_triplets(unlabeled, scores, *sizes, self.margin, rng, self.known_share)
 
     def _fit(self, X, unlabeled, anomalies, rng):
         require_one_of(self, optimizer_name=LEARNING_RATES)

@@ -67,34 +67,20 @@ def test_equal_scores_give_one_candidate(value):
     assert len(candidates) == 1 and len(inliers) == 1000
 
 
-NONE_ABOVE = {  # of scores that end below mean + 1.7321 std: the candidates of a fallback of 1 and of 10
-    "twelve": (np.arange(12), [11], range(2, 12)),  # 5.5 + 1.7321 * 3.452 = 11.48
-    "reversed": (np.arange(12)[::-1], [0], range(10)),
-    "eleven": (np.arange(11), [10], range(1, 11)),
-    "no more than the fallback": (np.arange(10), [9], [9]),
-    "fewer": (np.arange(4), [3], [3]),  # 1.5 + 1.7321 * 1.118 = 3.44
-    "two highest": (np.array([0, 0, 1, 1]), [2], [2]),  # none is alone at the top, so the first is taken
-    "ties within the ten": (np.repeat([0, 1, 2], [2, 5, 5]), [7], range(2, 12)),
-    "ties with the eleventh": (np.repeat([0, 1, 2], [1, 4, 7]), [5], range(5, 12)),  # which are left out
-    "eleven highest": (np.repeat([0, 1], [1, 11]), [1], [1]),
-}
-
-
-@pytest.mark.parametrize("case", NONE_ABOVE)
-def test_fallback_by_hand(case):
-    """The public script takes what is above the eleventh highest score."""
-    scores, one, ten = NONE_ABOVE[case]
-    for n_fallback, expected in ((1, one), (10, ten)):
-        inliers, candidates = split_candidates(scores.astype(float), n_fallback)
-        assert candidates.tolist() == list(expected)
-        assert sorted([*inliers, *candidates]) == list(range(len(scores)))
-
-
-def test_fallback_is_for_no_candidate_only():
-    """100 is above 21.2 + 1.7321 * 39.4 = 89.5, so it is the only candidate."""
-    for n_fallback in (1, 2, 10):
-        inliers, candidates = split_candidates(np.array([0.0, 3, 100, 1, 2]), n_fallback)
-        assert candidates.tolist() == [2] and inliers.tolist() == [0, 1, 3, 4]
+@pytest.mark.parametrize(
+    "scores, candidate",
+    [
+        (np.arange(12), 11),  # none is above 5.5 + 1.7321 * 3.452 = 11.48
+        (np.arange(12)[::-1], 0),
+        (np.arange(4), 3),  # 1.5 + 1.7321 * 1.118 = 3.44
+        (np.array([0, 0, 1, 1]), 2),  # none is alone at the top, so the first is taken
+        (np.array([0, 3, 100, 1, 2]), 2),  # 100 is above 21.2 + 1.7321 * 39.4 = 89.5
+    ],
+)
+def test_a_single_candidate_by_hand(scores, candidate):
+    inliers, candidates = split_candidates(scores.astype(float))
+    assert candidates.tolist() == [candidate]
+    assert inliers.tolist() == [place for place in range(len(scores)) if place != candidate]
 
 
 # ---------------------------------------------------------------------------- triplets

@@ -11,7 +11,7 @@ from prenet import PReNet
 from weakly.methods import make_detector
 from weakly.training.batches import Batches, numbered_groups
 from weakly.training.loop import product
-from weakly.training.network import encoder, finish_psi, first_kernel, gradients_by_rows, keras, tf
+from weakly.training.network import encoder, finish_psi, first_kernel, keras, tf
 from weakly.training.sparse_loop import without_empty_columns
 
 NETWORKS = {
@@ -46,22 +46,6 @@ def test_psi_is_one_function(kind):
     assert 0.2 < (expected > 0).mean() < 0.9 and (expected < 0).any() == ("linear" in kind)
     for codes in others.values():
         np.testing.assert_allclose(codes, expected, atol=1e-5)
-
-
-@pytest.mark.parametrize("kind", ["hidden layer", "two layers", "dropout"])
-def test_gradients_by_rows_are_those_of_the_network(kind):
-    rng = np.random.default_rng(0)
-    psi = NETWORKS[kind].build(9, seed=0).psi
-    psi.set_weights([weights + rng.normal(0, 0.3, weights.shape) for weights in psi.get_weights()])
-    rows = tf.constant(rng.normal(0, 1, (40, 9)).astype(np.float32))
-    output = rng.normal(0, 1, psi.output.shape[1])
-    with tf.GradientTape() as tape:
-        tape.watch(rows)
-        score = tf.linalg.matvec(psi(rows), tf.constant(output, tf.float32))
-    expected = tape.gradient(score, rows).numpy()
-    np.testing.assert_allclose(
-        gradients_by_rows(psi.get_weights(), output, rows.numpy()), expected, atol=1e-4
-    )
 
 
 def test_psi_with_dropout_is_called_at_every_place():

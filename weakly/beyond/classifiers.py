@@ -68,14 +68,9 @@ class Logistic(Classifier):
 
         return LogisticRegression(tol=self.tol, max_iter=self.max_iter, random_state=seed)
 
-    def _coefficients(self):
-        return self.model_.coef_[0].astype(np.float64)  # whose products keep more digits
-
-    def _gradients(self, X):
-        return np.broadcast_to(self._coefficients(), X.shape)
-
     def _score(self, X):
-        coefficients, intercept = self._coefficients(), float(self.model_.intercept_[0])
+        coefficients = self.model_.coef_[0].astype(np.float64)  # whose products keep more digits
+        intercept = float(self.model_.intercept_[0])
         return apply_in_chunks(lambda rows: rows @ coefficients + intercept, X, n_rows=SCORING_ROWS)
 
 

@@ -2,7 +2,7 @@
 
 The typical value of a number is the median of the training rows; that of a truth value or category is the
 most frequent one. A column that holds its typical value is never a reason. The detectors' `explain` does the
-rest (weakly/training/explaining.py).
+rest.
 """
 
 import numpy as np

@@ -40,7 +40,6 @@ from sklearn.exceptions import NotFittedError
 from sklearn.utils import ClassifierTags
 from sklearn.utils.validation import check_is_fitted
 
-from weakly.training.explaining import first_features, occluded_parts
 from weakly.training.input_checks import check_contamination, checked_labels, checked_rows, warn_if_unscaled
 
 # How much is scored at a time: this limits memory, and intermediate results stay in the cache.
@@ -177,9 +176,9 @@ class Detector(BaseEstimator):
     ) -> np.ndarray:
         """What each feature adds to the scores of X (n, D), compared with a typical row: (n, D).
 
-        typical (D,): the typical row; None: the medians of the training rows. A feature that has its typical
-        value adds nothing. widths: how many features each of several groups has, in order, such as the
-        features of a one-hot encoding; the result is then (n, groups). See weakly/training/explaining.py.
+        This is the score of the row minus its score with this feature at its typical value. typical (D,): the
+        typical row; None: the medians of the training rows. widths: how many features each of several groups
+        has, in order, such as the features of a one-hot encoding; the result is then (n, groups).
         """
         check_is_fitted(self)
         X = checked_rows(self, X, reset=False)
@@ -191,14 +190,17 @@ class Detector(BaseEstimator):
         if typical.shape != (X.shape[1],):
             raise ValueError(f"typical must have the shape ({X.shape[1]},), not {typical.shape}")
         widths = [1] * X.shape[1] if widths is None else widths
-        starts, gradients = first_features(widths, X.shape[1]), self._gradients(X)
-        if gradients is None:
-            return occluded_parts(self._finite_scores, X, typical, widths)
-        return np.add.reduceat((X - typical) * gradients, starts, axis=1)
-
-    def _gradients(self, X):
-        """The gradients (n, D) of a linear or piecewise linear score; None for any other."""
-        return
+        if min(widths, default=0) < 1 or sum(widths) != X.shape[1]:
+            raise ValueError(f"widths must be at least 1 and add up to the {X.shape[1]} features of X")
+        scores, parts = self._finite_scores(X), np.zeros((len(X), len(widths)))
+        for place, (width, end) in enumerate(zip(widths, np.cumsum(widths))):
+            features = slice(end - width, end)
+            differs = np.flatnonzero((X[:, features] != typical[features]).any(axis=1))
+            if len(differs):  # the others have the typical values already
+                occluded = X[differs]
+                occluded[:, features] = typical[features]
+                parts[differs, place] = scores[differs] - self._finite_scores(occluded)
+        return parts
 
     def _finite_scores(self, X):
         """Scores (n,) of checked rows, all of them finite."""

@@ -22,14 +22,7 @@ from scipy import sparse
 
 from weakly.training.batches import Batches
 from weakly.training.detector import Detector, Rows, logger
-from weakly.training.network import (
-    HiddenUnits,
-    Network,
-    instance_gradients,
-    keras,
-    layer_sizes,
-    score_instances,
-)
+from weakly.training.network import HiddenUnits, Network, keras, layer_sizes, score_instances
 
 
 class KerasDetector(Detector):
@@ -148,6 +141,3 @@ class InstanceDetector(PsiDetector):
 
     def _score(self, X):
         return score_instances(self.weights_, X)
-
-    def _gradients(self, X):
-        return instance_gradients(self.weights_, X)

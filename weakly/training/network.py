@@ -143,22 +143,6 @@ def encoder(weights: Sequence[np.ndarray], use_bias: bool = True, code_layer: st
     return encode
 
 
-def gradients_by_rows(weights: Sequence[np.ndarray], output: np.ndarray, X: np.ndarray) -> np.ndarray:
-    """Gradients (n, D) of output . psi(x) with respect to the rows x of X (n, D); psi is piecewise linear.
-
-    weights: psi.get_weights(), with biases; output (h,): the weights of a linear score of psi's codes.
-    """
-    kernels, biases, codes, active = weights[0::2], weights[1::2], X, []
-    for kernel, bias in zip(kernels, biases, strict=True):
-        products = codes @ kernel + bias
-        active.append(products > 0)
-        codes = np.maximum(products, 0)
-    gradients = np.broadcast_to(output, (len(X), len(output)))
-    for kernel, is_active in zip(reversed(kernels), reversed(active)):
-        gradients = (is_active * gradients) @ kernel.T.astype(np.float64)
-    return gradients
-
-
 def codes_at(psi: Encoder, X: Rows, positions: np.ndarray) -> np.ndarray:
     """psi(x) (n, h) of the rows of X at positions."""
     if len(positions) > X.shape[0] / 2:  # copying most rows takes longer than encoding all
@@ -216,12 +200,6 @@ def score_instances(weights: Sequence[np.ndarray], X: Rows) -> np.ndarray:
     *hidden, kernel, bias = weights
     psi = encoder(hidden)
     return apply_in_chunks(lambda rows: psi(rows) @ kernel[:, 0] + bias, X).astype(np.float64)
-
-
-def instance_gradients(weights: Sequence[np.ndarray], X: np.ndarray) -> np.ndarray:
-    """Gradients (n, D) of score_instances with respect to the rows of X."""
-    *hidden, kernel, _ = weights
-    return gradients_by_rows(hidden, kernel[:, 0].astype(np.float64), X)
 
 
 # ---------------------------------------------------------------------------- triplets of instances
