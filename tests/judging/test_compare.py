@@ -1,6 +1,7 @@
 """compare.py from the command line, verdicts, and what a folder of results says about its making."""
 
 import json
+import shutil
 
 import numpy as np
 import pandas as pd
@@ -19,6 +20,7 @@ from weakly.judging.cells import (
 )
 from weakly.judging.tables import write_tables
 from weakly.methods import make_detector
+from weakly.paths import ROOT
 from weakly.reporting.text_tables import NO_BREAK
 from weakly.running import provenance
 from weakly.running.configuration import Cell
@@ -91,13 +93,44 @@ def test_does_the_paper_hold_up(tmp_path, capsys):
     save_runs(tmp_path, "seen", seen_rows())
     assert compare.main(["--results-dir", str(tmp_path), "--fail-over", "0.005"]) == 0
     out = capsys.readouterr().out
-    assert "=== Cells by verdict" in out and "=== The claims of the paper" in out and "Summary:" in out
+    assert ".501=.501  .474=.474" in out and "7 0 0      7 0 0" in out
+    assert len(out.splitlines()) <= 24 and "PReNet's own results are reproduced" in out
+    assert f"comparison.md, claims.csv and report.html in {tmp_path}" in " ".join(out.split())
     markdown = (tmp_path / "comparison.md").read_text()
     assert "| thyroid | 0.298 ± 0.001 / 0.298 | 0.280 ± 0.001 / 0.280 |" in markdown.replace(NO_BREAK, " ")
+    assert "| thyroid | 0.000 ± 0.002 reproduced | 0.000 ± 0.002 reproduced |" in markdown
+    assert "The average is that of census, fraud, celeba, bac, w7a, campaign, thyroid." in markdown
     assert "PReNet has the best average AUC-PR on seen anomalies." in markdown
     table = pd.read_csv(tmp_path / "seen_vs_published.csv")
     assert set(table["verdict"]) == {"reproduced"}
     assert (tmp_path / "report.html").exists()
+
+
+@pytest.mark.parametrize("width, n_lines", [("80", 24), ("120", 21)])
+def test_the_committed_results_fit_on_one_screen(tmp_path, capsys, monkeypatch, no_report, width, n_lines):
+    monkeypatch.setenv("COLUMNS", width)
+    shutil.copytree(ROOT / "results" / "reference", tmp_path / "reference")
+    monkeypatch.chdir(tmp_path)
+    assert compare.main(["--results-dir", "reference"]) == 0
+    lines = capsys.readouterr().out.splitlines()
+    assert len(lines) <= n_lines and max(map(len, lines)) <= int(width)
+
+
+def test_a_method_without_published_values_stands_beside_prenet(tmp_path, capsys, monkeypatch):
+    monkeypatch.setenv("COLUMNS", "80")
+    own = [dict(dataset=name, method="catboost", auc_pr=0.9, auc_roc=0.9) for name in SETS]
+    save_runs(tmp_path, "seen", [*seen_rows(methods=["prenet"], runs=1), *own])
+    assert compare.compare(tmp_path, "seen")
+    lines = capsys.readouterr().out.splitlines()
+    assert lines[2].split()[0] == "census" and lines[3].split()[:2] == ["PReNet", ".355=.356"]
+    assert lines[4].split()[:2] == ["CatBoost", ".900"]
+
+
+def test_one_set_has_no_average(tmp_path, capsys, no_report):
+    save_runs(tmp_path, "seen", [row for row in seen_rows() if row["dataset"] == "thyroid"])
+    assert compare.compare(tmp_path, "seen") and compare.main(["--results-dir", str(tmp_path)]) == 0
+    out = capsys.readouterr().out
+    assert "average of" not in out and "Average" not in out and out.count(".298=.298") == 2
 
 
 @pytest.fixture

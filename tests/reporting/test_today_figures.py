@@ -5,8 +5,9 @@ import numpy as np
 import pandas as pd
 import pytest
 
+from weakly.beyond.result_files import page_text
 from weakly.beyond.today import AVERAGE_SET, averaged_over_sets, budget_curves
-from weakly.beyond.today_text import GREY, labels_figure, line_looks, today_text, write_today
+from weakly.beyond.today_text import GREY, labels_figure, line_looks, today_parts, write_today
 from weakly.errors import UserError
 from weakly.reporting.figures import RC
 from weakly.reporting.palette import look
@@ -89,27 +90,30 @@ def test_others_are_grey_and_differ_in_their_markers():
 # ---------------------------------------------------------------------------- text
 
 
+def page_of(runs):
+    return page_text(today_parts(runs)).replace(NO_BREAK, " ")
+
+
 def test_text_names_who_is_left_out_and_why(runs):
-    text = today_text(runs)
+    text = page_of(runs)
     why = "because not run on all data sets with at least 10 draws"
     assert f"{why}: newcomer (5, 20, 120 labels)." in text
 
 
 def test_text_has_the_numbers(runs):
-    lines = today_text(runs).replace(NO_BREAK, " ").splitlines()
-    assert "| PReNet | 0.000 (0.000) | 0.000 (0.000) | 0.000 (0.000) | 0.000 (0.000) |" in "\n".join(
-        lines
-    ).replace(NO_BREAK, " ")
+    text = page_of(runs)
+    lines = text.splitlines()
+    assert "| PReNet | 0.000 (0.000) | 0.000 (0.000) | 0.000 (0.000) | 0.000 (0.000) |" in text
     assert "| PReNet | 0.815 | 0.830 | 0.930 |" in lines
     assert "Of 9 cells: PReNet 9." in lines
     assert "| 5 | +0.050 [+0.050, +0.050] | 3 of 3 | 3 | 0 | +0.050 | +0.050 | 3 |" in lines
 
 
 def test_text_names_the_draws(runs):
-    assert "Draws: 3 of every method." in today_text(runs)
-    fewer = today_text(runs.query("method != 'catboost' or run == 0"))
+    assert "Draws: 3 of every method." in page_of(runs)
+    fewer = page_of(runs.query("method != 'catboost' or run == 0"))
     assert "1 of CatBoost" in fewer and "CatBoost (5, 20, 120 labels)" in fewer
-    pair = fewer.partition("### PReNet - CatBoost")[2].replace(NO_BREAK, " ")
+    pair = fewer.partition("### PReNet - CatBoost")[2]
     assert "| 3 of 3 | - | - | +0.100 | +0.100 | 1 |" in pair  # one draw has no interval of its own
 
 

@@ -22,9 +22,6 @@ def tables_beyond(folder):
     runs = functools.cache(lambda: today_runs(folder))
     scaled = functools.cache(lambda: scaling.scaling_runs(folder))
 
-    def pair(method, other):
-        return lambda: pair_table(runs(), method, other)
-
     return {
         "crosscheck-0-1": lambda: crosscheck_table(folder, "features 0-1"),
         "crosscheck-other": lambda: crosscheck_table(folder, "other features"),
@@ -35,11 +32,11 @@ def tables_beyond(folder):
         "today-average": lambda: budget_table(runs()),
         "today-scaled": lambda: scaled_table(folder),
         "today-regret": lambda: regret_table(runs()),
-        "today-control": pair("prenet", "cross-entropy"),
-        "today-logistic": pair("prenet", "logistic-converged"),
-        "today-xgbod": pair("prenet", "xgbod"),
-        "today-xgbod-catboost": pair("xgbod", "catboost"),
-        "today-shallow": pair("xgbod", "xgboost-shallow"),
+        "today-control": lambda: pair_table(runs(), "prenet", "cross-entropy"),
+        "today-logistic": lambda: pair_table(runs(), "prenet", "logistic-converged"),
+        "today-xgbod": lambda: pair_table(runs(), "prenet", "xgbod"),
+        "today-xgbod-catboost": lambda: pair_table(runs(), "xgbod", "catboost"),
+        "today-shallow": lambda: pair_table(runs(), "xgbod", "xgboost-shallow"),
         "contamination-kinds": lambda: kinds_table(contamination_kinds(folder)),
         "scaling-sets": lambda: scaling.sets_table(scaled(), SHORT),
         "scaling-averages": lambda: scaling.averages_table(scaled()),

@@ -1,6 +1,6 @@
 """Our results compared with those of another implementation, on the same draws.
 
-    python experiments.py crosscheck  # writes crosscheck_cells.csv, crosscheck_methods.csv and crosscheck.md
+    python experiments.py crosscheck  # writes crosscheck_cells.csv, crosscheck_methods.csv, crosscheck.md
 
 ADGym (Jiang et al., NeurIPS 2023; repository Minqi824/ADGym) commits the raw results of its baselines on
 ADBench's data sets. published/adgym.csv has the results of those methods that we also have. Protocol
@@ -16,7 +16,6 @@ from weakly.judging.tables import METRICS, column_of
 from weakly.loading.splits import OUTSIDE, OUTSIDE_SCALED
 from weakly.methods import METHODS
 from weakly.paths import PUBLISHED
-from weakly.reporting.text_tables import as_markdown
 from weakly.running.configuration import PREPARED
 from weakly.running.runs_file import RunsFile, latest_runs
 
@@ -130,33 +129,31 @@ def write_crosscheck(results_dir, in_unit_range):
     """Write the results of the cross-check; returns the paths."""
     cells = crosscheck_cells(results_dir, in_unit_range)
     tables = {"crosscheck_cells": cells, "crosscheck_methods": crosscheck_methods(cells)}
-    return write_results(results_dir, "crosscheck", crosscheck_text(cells), tables)
+    return write_results(results_dir, "crosscheck", crosscheck_parts(cells), tables)
 
 
-def crosscheck_text(cells):
-    """The cross-check as Markdown: per method, and per data set and method."""
-    title = "# An outside implementation"
+def crosscheck_parts(cells):
+    """The headings, paragraphs and tables of crosscheck.md: per method, and per data set and method."""
+    yield "# An outside implementation"
     if cells.empty:
-        return f"{title}\n\nThere are no runs of methods and data sets for which ADGym has results.\n"
+        yield "There are no runs of methods and data sets for which ADGym has results."
+        return
     unscaled = cells.loc[cells["features_0_1"].isin([True]), "dataset"].unique()
-    where = (
-        f"{len(unscaled)} of them all features lie between 0 and 1 without scaling: {', '.join(unscaled)}."
-    )
-    if not len(unscaled):
-        where = "none of them do all features lie between 0 and 1 without scaling."
-    note = (
+    where = "none of them do all features lie between 0 and 1 without scaling."
+    if len(unscaled):
+        names = ", ".join(unscaled)
+        where = f"{len(unscaled)} of them all features lie between 0 and 1 without scaling: {names}."
+    yield (
         f"ADGym's committed results and ours on its draws: {cells['dataset'].nunique()} data sets, 5, 10 and "
         f"20 labels, three draws each. On {where} "
         "'Scaled' is ours with a MinMaxScaler; theirs is never scaled. Logistic regression is the control: "
         "apart from the draws it has no random part. 'Within data sets' is the correlation of the deviations "
         "from each data set's mean. '-' means not run."
     )
-    parts = [title, note]
     for (metric, data), part in crosscheck_methods(cells).groupby(["metric", "data"], sort=False):
         if part["theirs"].notna().any():
-            parts += [f"## {METRICS[metric]}, {data}", as_markdown(method_table(part))]
-    parts += ["## AUC-PR by data set: theirs / ours / ours scaled", as_markdown(set_table(cells))]
-    return "\n\n".join(parts) + "\n"
+            yield from (f"## {METRICS[metric]}, {data}", method_table(part))
+    yield from ("## AUC-PR by data set: theirs / ours / ours scaled", set_table(cells))
 
 
 def digits(value):

@@ -30,7 +30,6 @@ from weakly.methods import METHODS
 from weakly.numbers import number
 from weakly.reporting.figures import panel_grid
 from weakly.reporting.palette import look
-from weakly.reporting.text_tables import as_markdown
 from weakly.running.configuration import PREPARED
 from weakly.running.runs_file import RunsFile, latest_runs
 from weakly.training.number_scaler import SCALINGS
@@ -123,17 +122,15 @@ def choice(table):
     return (table[fine.index].mean().idxmax() if len(fine) else eligible.idxmin()), losses
 
 
-def scaling_text(runs, of_candidates):
-    """All of it as one Markdown text."""
-    parts = ["# What the scaling decides"]
+def scaling_parts(runs, of_candidates):
+    """The headings and tables of scaling.md."""
+    yield "# What the scaling decides"
     for protocol, part in runs.items():
-        title = f"## `{protocol}`, 60 labels, AUC-PR, mean of {part['run'].nunique()} runs"
-        parts += [title, as_markdown(sets_table(part))]
-        parts += ["### Average", as_markdown(averages_table(part))]
-        parts += ["### PReNet's lead", as_markdown(leads_table(part))]
+        yield f"## `{protocol}`, 60 labels, AUC-PR, mean of {part['run'].nunique()} runs"
+        yield from (sets_table(part), "### Average", averages_table(part))
+        yield from ("### PReNet's lead", leads_table(part))
     if len(of_candidates):
-        parts += ["## Candidates for the default of detect.py", as_markdown(candidates_table(of_candidates))]
-    return "\n\n".join(parts) + "\n"
+        yield from ("## Candidates for the default of detect.py", candidates_table(of_candidates))
 
 
 def sets_table(runs, methods=None):
@@ -208,4 +205,4 @@ def write_scaling(results_dir):
         tables["scaling_candidates"] = rule.reset_index()
     if PROTOCOLS[0] in runs:
         figures["scaling"] = lambda: scaling_figure(means_by_scaling(runs[PROTOCOLS[0]]))
-    return write_results(results_dir, "scaling", scaling_text(runs, rule), tables, figures)
+    return write_results(results_dir, "scaling", scaling_parts(runs, rule), tables, figures)

@@ -23,10 +23,22 @@ from weakly.judging.tables import in_paper_order
 from weakly.numbers import signed
 from weakly.reporting.figures import add_labels, draw_curve, limit_auc, panel_grid
 from weakly.reporting.palette import look
-from weakly.reporting.text_tables import as_markdown
 
 GREY = "#A6A6A6"  # the methods that are not IN_FOCUS
 GREY_MARKERS = "oxs+^*dvp|<>"  # which distinguish them
+ABOUT_REGRET = (
+    "The loss from always using one method: the best method's mean AUC-PR on a data set minus this "
+    "method's. Shown are the mean over data sets and, in brackets, the largest loss. `cells` is the "
+    "number of data sets times budgets that it was run on. The best method is the largest of many "
+    "similar means, so losses are somewhat too large, and grow with every method that is added."
+)
+ABOUT_PAIRS = (
+    "Difference of AUC-PR, paired by draw: mean over data sets with its 95% t interval over data sets. "
+    "`ahead on` counts the data sets with a mean above 0, `above 0` and `below 0` those whose own 95% "
+    "interval, over redraws of the same data, excludes 0; without any real difference, that happens for "
+    "one in twenty. `without` leaves out a data set that may decide the mean alone. Budgets are not "
+    "independent: they share the test rows, and the labels of a smaller one are among those of a larger."
+)
 
 
 def named(table):
@@ -34,23 +46,9 @@ def named(table):
     return table.rename(index=display_name).rename_axis("method")
 
 
-def joined(names):
-    return ", ".join(map(display_name, names))
-
-
 def budget_table(runs):
     """Average AUC-PR per method and budget."""
     return named(today.average_auc_pr(runs)).rename(columns=lambda number: f"{number} labels")
-
-
-def means_text(runs):
-    """The averages, then a table per budget with all data sets."""
-    average = as_markdown(budget_table(runs))
-    parts = ["## AUC-PR, average of the data sets", average, *left_out_lines(runs)]
-    for n_labeled in budgets(runs):
-        means = today.mean_auc_pr(runs, n_labeled).rename(columns=display_name)
-        parts += [f"### {n_labeled} labelled anomalies", as_markdown(means.rename_axis("data set"))]
-    return "\n\n".join(parts)
 
 
 def left_out_lines(runs):
@@ -80,16 +78,6 @@ def regret_table(runs):
     return named(shown)
 
 
-def regret_text(runs):
-    note = (
-        "The loss from always using one method: the best method's mean AUC-PR on a data set minus this "
-        "method's. Shown are the mean over data sets and, in brackets, the largest loss. `cells` is the "
-        "number of data sets times budgets that it was run on. The best method is the largest of many "
-        "similar means, so losses are somewhat too large, and grow with every method that is added."
-    )
-    return "\n\n".join(["## Regret", note, as_markdown(regret_table(runs))])
-
-
 def pair_table(runs, method, other):
     """The paired differences of two methods, a row per budget."""
     part = today.paired_leads(runs, [(method, other)]).set_index("n_labeled").rename_axis("labels")
@@ -103,40 +91,30 @@ def pair_table(runs, method, other):
     return shown.assign(draws=part["draws"])
 
 
-def pairs_text(runs):
-    """The paired differences, a table per pair."""
-    parts = []
-    note = (
-        "Difference of AUC-PR, paired by draw: mean over data sets with its 95% t interval over data sets. "
-        "`ahead on` counts the data sets with a mean above 0, `above 0` and `below 0` those whose own 95% "
-        "interval, over redraws of the same data, excludes 0; without any real difference, that happens for "
-        "one in twenty. `without` leaves out a data set that may decide the mean alone. Budgets are not "
-        "independent: they share the test rows, and the labels of a smaller one are among those of a larger."
-    )
+def best_table(best):
+    """The best method and its AUC-PR, a row per data set and a column per budget."""
+    cells = best["best"].map(display_name) + best["auc_pr"].map(" {:.3f}".format)
+    shown = best.assign(cell=cells).pivot(index="dataset", columns="n_labeled", values="cell")
+    shown = shown.loc[best["dataset"].unique()].rename_axis("data set")
+    return shown.rename(columns=lambda number: f"{number} labels")
+
+
+def today_parts(runs):
+    """The headings, paragraphs and tables of today.md."""
+    yield from ("# What would one use today?", "## Regret", ABOUT_REGRET, regret_table(runs))
+    yield from ("## Two methods, draw by draw", ABOUT_PAIRS)
     for method, other in today.PAIRS:
         shown = pair_table(runs, method, other)
         if len(shown):
-            parts += [f"### {display_name(method)} - {display_name(other)}", as_markdown(shown)]
-    return "\n\n".join(["## Two methods, draw by draw", note, *parts])
-
-
-def best_text(runs):
-    """The best method per data set and budget, and how often each one is the best."""
+            yield from (f"### {display_name(method)} - {display_name(other)}", shown)
     best = today.best_methods(runs)
-    cells = best["best"].map(display_name) + best["auc_pr"].map(" {:.3f}".format)
-    shown = best.assign(cell=cells).pivot(index="dataset", columns="n_labeled", values="cell")
-    shown = shown.loc[best["dataset"].unique()].rename(columns=lambda number: f"{number} labels")
-    counts = best["best"].value_counts()
-    order = sorted(today.in_method_order(counts.index), key=lambda name: -counts[name])
-    how_often = ", ".join(f"{display_name(name)} {counts[name]}" for name in order)
-    note = f"Of {len(best)} cells: {how_often}."
-    return "\n\n".join(["## The best method", as_markdown(shown.rename_axis("data set")), note])
-
-
-def today_text(runs):
-    """All of it as one Markdown text."""
-    parts = [regret_text(runs), pairs_text(runs), best_text(runs), means_text(runs)]
-    return "\n\n".join(["# What would one use today?", *parts]) + "\n"
+    counts = best["best"].map(display_name).value_counts()
+    how_often = ", ".join(f"{name} {count}" for name, count in counts.items())
+    yield from ("## The best method", best_table(best), f"Of {len(best)} cells: {how_often}.")
+    yield from ("## AUC-PR, average of the data sets", budget_table(runs), *left_out_lines(runs))
+    for n_labeled in budgets(runs):
+        means = today.mean_auc_pr(runs, n_labeled).rename(columns=display_name)
+        yield from (f"### {n_labeled} labelled anomalies", means.rename_axis("data set"))
 
 
 def line_looks(methods):
@@ -195,4 +173,4 @@ def write_today(results_dir):
     tables = {"today_means": today.cell_means(runs), "today_regret": today.regrets(runs)}
     tables |= {"today_pairs": today.paired_leads(runs), "today_best": today.best_methods(runs)}
     figures = {"today": lambda: labels_figure(runs)}
-    return write_results(results_dir, "today", today_text(runs), tables, figures)
+    return write_results(results_dir, "today", today_parts(runs), tables, figures)
