@@ -100,19 +100,6 @@ def test_with_a_network_every_data_set_comes_out_exact(trees, tmp_path):
     )  # each data set's file once, of the tree that is named first
 
 
-def test_scale_of_the_unseen_sets(trees, tmp_path):
-    """Normal rows and classes of the four files, each scaled over its own rows, on one scale again."""
-    assert data_prep.main(["--data-dir", str(tmp_path), "--datasets", "unsw"]) == 0
-    data = store.load_data("unsw", tmp_path)
-    stems = [f"UNSW_NB15_traintest_{attack}" for attack in ("Backdoor", "DoS", "Reconnaissance", "Fuzzers")]
-    normals = np.random.default_rng(0).random((NORMALS, 3))
-    raw = [
-        1 + np.random.default_rng(len(stem)).random((ATTACKS[stem.rpartition("_")[2]], 3)) for stem in stems
-    ]
-    joined = np.concatenate([normals, *raw])
-    np.testing.assert_allclose(data.X, (joined - joined.min(axis=0)) / np.ptp(joined, axis=0), atol=1e-5)
-
-
 def test_a_mirror_serves_what_the_first_tree_lost(trees, tmp_path):
     lost = [path for path in trees.files if path.startswith("/mala-lab/")]
     for path in lost:

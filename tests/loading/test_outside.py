@@ -62,13 +62,6 @@ def test_the_split_is_the_literal_procedure(n_normals, n_train, n_test, run):
     assert len(set(everything)) == len(everything)
 
 
-def test_training_anomalies_without_a_label_stay_in_u():
-    y = roles(900, 100)
-    split = split_outside(y, 0, 20)
-    assert y[split.anomalies].all() and y[split.unlabeled].sum() == 70 - 20
-    assert split.extra is None
-
-
 @pytest.mark.parametrize("protocol", OUTSIDE_PROTOCOLS)
 def test_both_protocols_have_the_same_draws_and_no_contamination_of_their_own(protocol):
     y, wanted = roles(900, 100), split_outside(roles(900, 100), 1, 5)

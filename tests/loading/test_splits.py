@@ -177,20 +177,6 @@ def test_redrawn_is_released_with_other_luck(stored):
     )
 
 
-def test_redrawn_contamination_is_of_all_anomalies(stored):
-    """A row is a copy of an anomaly but for 2 of 40 features.
-
-    Test anomalies are among those copied, unlike with `independent`.
-    """
-    split = stored.split("redrawn", 5, 10, 0.1)
-    anomalies = np.flatnonzero(stored.y)
-    originals = [
-        anomalies[np.argmin(np.count_nonzero(stored.X[anomalies] != row, axis=1))] for row in split.extra
-    ]
-    assert len(split.extra) == 44
-    assert set(originals) & set(split.test) and set(originals) & set(split.anomalies)
-
-
 # --- one draw anew
 
 

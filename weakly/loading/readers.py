@@ -284,7 +284,7 @@ def check_data_set(X, y, source):
 
 
 def make_demo(n_normals=9_600, n_per_class=100, seed=2023):
-    """Synthetic data for trials and tests: X (n, 30), y (n,) and the class of each row (0: normal, 1 to 4).
+    """Synthetic data for trials and tests: X (n, 30) and the class of each row (n,), 0 for normal, 1 to 4.
 
     26 numeric columns, in which normals form 4 correlated clusters, and 4 one-hot columns, mostly the row's
     cluster.
@@ -302,4 +302,4 @@ def make_demo(n_normals=9_600, n_per_class=100, seed=2023):
     between = kind == 4  # class 4: on the way to another cluster
     numeric[between] += 0.6 * (centres[(cluster + 1) % 4] - centres[cluster])[between]
     one_hot = np.eye(4)[np.where(rng.random(len(kind)) < 0.85, cluster, other)]
-    return np.hstack([scale_to_unit(numeric), one_hot]).astype(np.float32), (kind > 0).astype(np.int64), kind
+    return np.hstack([scale_to_unit(numeric), one_hot]).astype(np.float32), kind

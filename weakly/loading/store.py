@@ -61,15 +61,14 @@ class PreparedData:
 
     def paper_odds(self):
         """Test anomalies per normal test row in the paper; None if the same here."""
-        view = parse_unseen(self.name)
-        if self.status != "partial" or (view is None and self.name not in DATA_SETS):
+        view, entry = parse_unseen(self.name), DATA_SETS.get(registry.source_of(self.name))
+        if self.status != "partial" or entry is None:
             return None
+        normals = entry.rows - entry.anomalies
         if view is None:
-            entry = DATA_SETS[self.name]
-            return entry.anomalies / (entry.rows - entry.anomalies)
-        unsw, unseen = DATA_SETS[view.source], DATA_SETS[registry.CLASSES[view.source][view.unseen - 1]]
-        # all of the unseen class, 20% of the normals
-        return unseen.anomalies / (splits.TEST_SHARE * (unsw.rows - unsw.anomalies))
+            return entry.anomalies / normals
+        unseen = DATA_SETS[registry.CLASSES[view.source][view.unseen - 1]]
+        return unseen.anomalies / (splits.TEST_SHARE * normals)  # all of the unseen class, 20% of the normals
 
     def split(self, protocol, seed, n_labeled, contamination):
         """The Split of one run; protocol `released` ignores the seed."""
@@ -167,20 +166,14 @@ def _read_meta(folder):
 def prepare(name, finder, data_dir, log):
     """Bring one data set up to date; return its status, or `missing`. DataError for a bad file."""
     folder = Path(data_dir) / "prepared" / name
-    return _prepare_demo(folder) if name == DEMO else _prepare_arrays(name, finder, folder, log)
-
-
-def _prepare_demo(folder):
-    if meta := _read_meta(folder):
-        return meta["status"]
-    X, _, classes = make_demo()
-    origin = {"source": "generated", "sha256": hashlib.sha256(X.tobytes()).hexdigest(), "order": "generated"}
-    save_data(folder, X, classes, status="synthetic", **origin)
-    return "synthetic"
-
-
-def _prepare_arrays(name, finder, folder, log):
-    entry, meta = KNOWN_SETS[name], _read_meta(folder)
+    meta = _read_meta(folder)
+    if name == DEMO:
+        if meta is None:
+            X, classes = make_demo()
+            sha256 = hashlib.sha256(X.tobytes()).hexdigest()
+            save_data(folder, X, classes, "generated", status="synthetic", source="generated", sha256=sha256)
+        return "synthetic"
+    entry = KNOWN_SETS[name]
     local = find_local(entry, finder)
     if meta and (local is None or (meta["status"] == "exact" and is_partial(local[1]))):
         return meta["status"]  # with partial files or none, what was prepared from earlier ones is still good
