@@ -47,9 +47,14 @@ CONTAMINATION = (
 )
 
 
+def without_lone_average(table):
+    """A table of cells without the average of a single data set."""
+    return table[~table["data_status"].str.endswith(" 1 set")]
+
+
 def differences(table, metric):
     """Ours minus published with its interval and verdict: a row per data set, a column per method."""
-    part = table[table["metric"] == metric]
+    part = without_lone_average(table[table["metric"] == metric])
     intervals = part["interval"].map(" ± {:.3f}".format).replace(" ± nan", "")
     cells = part.assign(cell=part["difference"].map(signed) + intervals + " " + part["verdict"])
     partial = set(part["dataset"][part["data_status"] == "partial"])
@@ -78,9 +83,12 @@ def sections(found):
     """The sections of comparison.md, as (title, explanation, table)."""
     for experiment, table in found.cells.items():
         averaged, _ = averaged_sets(read_table(found.folder / f"{experiment}.csv"))
-        text = f"{SIDE_BY_SIDE} The average is that of {', '.join(averaged.index)}."
+        text = SIDE_BY_SIDE
+        if len(averaged) > 1:
+            text += f" The average is that of {', '.join(averaged.index)}."
         for metric in dict.fromkeys(table["metric"]):
-            yield f"{TITLES[experiment]}, {METRICS[metric]}", text, side_by_side(table, metric)
+            shown = side_by_side(without_lone_average(table), metric)
+            yield f"{TITLES[experiment]}, {METRICS[metric]}", text, shown
     for experiment, table in found.tables.items():
         for metric in dict.fromkeys(table["metric"]):
             yield (
