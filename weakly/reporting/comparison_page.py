@@ -25,7 +25,8 @@ SIDE_BY_SIDE = (
     "paper's share of anomalies."
 )
 DIFFERENCES = (
-    "Ours minus published ± its interval, and the verdict. AUC-PR of partial data is not weighted here."
+    "Ours minus published ± its interval, and the verdict. AUC-PR of partial data has two tables: as "
+    "measured, and weighted to the paper's share of anomalies."
 )
 DISTANCES = (
     "Mean and largest |difference| over the data sets that count: the exact ones or, if there are none, the "
@@ -66,10 +67,9 @@ def distances(tables):
     """How far our numbers are from the published ones, per experiment, metric and method."""
     rows = []
     for experiment, table in tables.items():
-        counted = (table["data_status"] == counted_status(table["data_status"])) & ~is_replaced(
-            table, "reproduced"
-        )
-        for (metric, method), cells in table[counted].groupby(["metric", "method"], sort=False):
+        counts = table["data_status"] == counted_status(table["data_status"])
+        part = table[counts & ~is_replaced(table, "reproduced")]
+        for (metric, method), cells in part.groupby(["metric", "method"], sort=False):
             sizes = cells.set_index("dataset")["difference"].abs()
             names = TITLES[experiment], METRICS[metric], METHODS[method].column
             has_many = len(cells) > 12 and cells["published"].nunique() > 12
