@@ -38,6 +38,7 @@ from weakly.running.runs_file import SWEEP
 
 SIGNS = {"reproduced": "=", "close": "≈", "differs": "≠"}  # between our number and the published one
 LEGEND = "AUC-PR, ours and published: = reproduced, ≈ close, ≠ differs; * partial data"
+FEW_COLUMNS = 4  # of which differences are shown, too
 MOST_COLUMNS = 13  # the sets of Table 2 and their average; of more only averages are shown
 
 
@@ -68,7 +69,8 @@ def print_table(table):
     table = table.assign(title=table["dataset"] + marks)[~table["status"].str.endswith(" 1 set")]
     shown = table
     if "parameter" in table:  # as in its figure: by data set, AUC-PR only
-        table["title"] += "  " + table[SWEEP[0]] + "=" + table[SWEEP[1]].map(point_text)
+        values = table[SWEEP[1]].map(lambda value: value if isinstance(value, str) else f"{value:g}")
+        table["title"] += "  " + table[SWEEP[0]] + "=" + values
         places = {name: place for place, name in enumerate(table["dataset"].unique())}
         table = table.sort_values("dataset", key=lambda names: names.map(places), kind="stable")
         table = table[table["metric"] != "auc_roc"]
@@ -81,19 +83,17 @@ def print_table(table):
         print_rows(texts.rename(columns=lambda name: METHODS[name].column), METRICS[metric])
 
 
-def point_text(value):
-    """A value of a sweep: a number, or the name of a scaling."""
-    return value if isinstance(value, str) else f"{value:g}"
-
-
-def cells_in_short(reproduced, cells):
+def cells_in_short(reproduced, cells, has_room=False):
     """Comparable AUC-PR as texts like .354=.356, or only ours: a row per method, a column per data set.
 
-    reproduced is the table of results, cells what of it the paper has too.
+    reproduced is the table of results, cells what of it the paper has too; with room also the difference.
     """
     short = lambda value: f"{value:.3f}".removeprefix("0")  # noqa: E731
     published = comparable(cells, "reproduced").query("metric == 'auc_pr'").set_index(["dataset", "method"])
-    texts = {place: SIGNS[row["verdict"]] + short(row["published"]) for place, row in published.iterrows()}
+    texts = {
+        row.Index: SIGNS[row.verdict] + short(row.published) + f" ({row.difference:+.3f})" * has_room
+        for row in published.itertuples()
+    }
     ours = comparable(reproduced).query("metric == 'auc_pr'").dropna(subset="mean")
     ours = ours[~ours["status"].str.endswith(" 1 set")]  # the average of one
     places = zip(ours["dataset"], ours["method"])
@@ -110,7 +110,8 @@ def compare(results_dir, experiment):
     write_table(cells, path)
     reproduced = read_table(Path(results_dir) / f"{experiment}.csv")
     partial = set(reproduced["dataset"][reproduced["status"] == "partial"])
-    shown = cells_in_short(reproduced, cells).rename(columns=lambda name: name + "*" * (name in partial))
+    shown = cells_in_short(reproduced, cells, reproduced["dataset"].nunique() <= FEW_COLUMNS)
+    shown = shown.rename(columns=lambda name: name + "*" * (name in partial))
     averages = [name for name in shown if name.startswith(AVERAGE)]
     print(f"\n{LEGEND}")
     print_rows(shown[averages] if averages and len(shown.columns) > MOST_COLUMNS else shown)

@@ -131,6 +131,7 @@ def test_one_set_has_no_average(tmp_path, capsys, no_report):
     assert compare.compare(tmp_path, "seen") and compare.main(["--results-dir", str(tmp_path)]) == 0
     out = capsys.readouterr().out
     assert "average of" not in out and "Average" not in out and out.count(".298=.298") == 2
+    assert "| Average" not in (tmp_path / "comparison.md").read_text().partition("## Cells by verdict")[0]
 
 
 @pytest.fixture

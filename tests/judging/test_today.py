@@ -61,7 +61,7 @@ def test_average_is_over_all_data_sets_or_there_is_none():
     assert average.loc["prenet", 5] == pytest.approx(0.7)
     assert average.loc["newcomer", 10] == pytest.approx((0.8 + 0.2 + 0.9) / 3)
     assert set(average.index) == {"prenet", "catboost", "newcomer"}
-    assert not_averaged(made_runs(), 5) == ["partly"]
+    assert not_averaged(made_runs()) == {"partly": [5, 10]}
 
 
 def test_written_means_count_their_runs():
@@ -80,7 +80,7 @@ def test_methods_are_compared_on_the_draws_that_all_of_them_have(monkeypatch):
     assert set(kept["run"]) == {0, 1, 2} and set(kept["method"]) == {"prenet", "catboost", "partly"}
     average = average_auc_pr(runs)[5]
     assert average.to_dict() == pytest.approx({"prenet": 0.75, "catboost": 0.4 + 0.2 / 3 + 0.05})
-    assert not_averaged(runs, 5) == ["newcomer", "partly"]
+    assert not_averaged(runs) == {"newcomer": [5], "partly": [5]}
     assert set(regrets(runs)["method"]) == {"prenet", "catboost", "partly"}
     assert "newcomer" not in set(best_methods(runs)["best"])
     assert draws_in_words(runs) == (

@@ -7,7 +7,7 @@ import pytest
 
 from weakly.beyond.result_files import page_text
 from weakly.beyond.today import AVERAGE_SET, averaged_over_sets, budget_curves
-from weakly.beyond.today_text import GREY, labels_figure, line_looks, today_parts, write_today
+from weakly.beyond.today_text import GREY, grey_looks, labels_figure, today_parts, write_today
 from weakly.errors import UserError
 from weakly.reporting.figures import RC
 from weakly.reporting.palette import look
@@ -80,11 +80,10 @@ def test_band_is_half_of_the_interval_over_draws(runs):
 
 
 def test_others_are_grey_and_differ_in_their_markers():
-    looks = line_looks(["prenet", "dsad", "fsnet", "newcomer"])
-    assert next(iter(looks)) == "prenet" and looks["prenet"]["color"] == look("prenet").light
-    others = [looks[name] for name in ("dsad", "fsnet", "newcomer")]
-    assert {one["color"] for one in others} == {GREY}
-    assert len({one["marker"] for one in others}) == 3
+    looks = grey_looks(["prenet", "dsad", "fsnet", "newcomer"])
+    assert list(looks) == ["dsad", "fsnet", "newcomer"]
+    assert {one["color"] for one in looks.values()} == {GREY}
+    assert len({one["marker"] for one in looks.values()}) == 3
 
 
 # ---------------------------------------------------------------------------- text

@@ -1,6 +1,6 @@
 """Our results compared with those of another implementation, on the same draws.
 
-    python experiments.py crosscheck  # writes crosscheck_cells.csv, crosscheck_methods.csv, crosscheck.md
+    python experiments.py crosscheck  # writes crosscheck_cells.csv, crosscheck_methods.csv and crosscheck.md
 
 ADGym (Jiang et al., NeurIPS 2023; repository Minqi824/ADGym) commits the raw results of its baselines on
 ADBench's data sets. published/adgym.csv has the results of those methods that we also have. Protocol

@@ -104,10 +104,11 @@ def average_auc_pr(runs):
     return table.loc[in_method_order(table.index)].rename_axis("method")
 
 
-def not_averaged(runs, n_labeled):
-    """The methods that were run at a budget, but not with enough draws on all of its data sets."""
-    averaged = average_auc_pr(runs)[n_labeled].dropna()
-    return [name for name in mean_auc_pr(runs, n_labeled) if name not in averaged]
+def not_averaged(runs):
+    """{method: the budgets at which it was run, but not with enough draws on all data sets}."""
+    averages = average_auc_pr(runs).stack().index  # without those that are missing
+    cells = [cell for cell in runs.groupby(["method", "n_labeled"]).groups if cell not in averages]
+    return {name: [n for of, n in cells if of == name] for name in in_method_order(of for of, _ in cells)}
 
 
 def cell_means(runs):

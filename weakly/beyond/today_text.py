@@ -21,7 +21,7 @@ from weakly.errors import UserError
 from weakly.judging.effects import Lead
 from weakly.judging.tables import in_paper_order
 from weakly.numbers import signed
-from weakly.reporting.figures import add_labels, draw_curve, limit_auc, panel_grid
+from weakly.reporting.figures import add_labels, curve_entry, draw_curve, limit_auc, panel_grid
 from weakly.reporting.palette import look
 
 GREY = "#A6A6A6"  # the methods that are not IN_FOCUS
@@ -53,15 +53,14 @@ def budget_table(runs):
 
 def left_out_lines(runs):
     """Which draws the comparisons rest on, and which methods are missing from averages."""
-    at: dict[str, list] = {}
-    for n_labeled in budgets(runs):
-        for method in today.not_averaged(runs, n_labeled):
-            at.setdefault(method, []).append(str(n_labeled))
-    missing = "; ".join(f"{display_name(name)} ({', '.join(numbers)} labels)" for name, numbers in at.items())
     lines = [f"Draws: {today.draws_in_words(runs)}."]
+    missing = [
+        f"{display_name(name)} ({', '.join(map(str, numbers))} labels)"
+        for name, numbers in today.not_averaged(runs).items()
+    ]
     if missing:
         why = f"not run on all data sets with at least {today.FEWEST_DRAWS} draws"
-        lines.append(f"Not in averages and losses, because {why}: {missing}.")
+        lines.append(f"Not in averages and losses, because {why}: {'; '.join(missing)}.")
     return lines
 
 
@@ -117,47 +116,42 @@ def today_parts(runs):
         yield from (f"### {n_labeled} labelled anomalies", means.rename_axis("data set"))
 
 
-def line_looks(methods):
-    """{method: how its line is drawn}, those in focus in colour and first, all others grey."""
-    looks = {}
-    for name in [name for name in IN_FOCUS if name in set(methods)]:
-        width = 1.6 if name == "prenet" else 0.9
-        looks[name] = {"color": look(name).light, "marker": look(name).marker, "linewidth": width}
-        looks[name]["markersize"] = 3.6
-    grey = {"color": GREY, "linewidth": 0.5, "markersize": 2.8, "markeredgewidth": 0.5}
+def grey_looks(methods):
+    """{method: how its line is drawn} of the methods that are not in focus."""
     others = [name for name in today.in_method_order(methods) if name not in IN_FOCUS]
-    return looks | {name: grey | {"marker": marker} for name, marker in zip(others, cycle(GREY_MARKERS))}
+    thin = {"color": GREY, "linewidth": 0.5, "markersize": 2.8, "markeredgewidth": 0.5}
+    return {name: thin | {"marker": marker} for name, marker in zip(others, cycle(GREY_MARKERS))}
 
 
-def draw_labels_panel(axes, runs, looks, grid):
+def draw_labels_panel(axes, runs, grey, grid):
     """One panel: a line per method over the label budgets, and PReNet's band: more would hide each other."""
     axes.set_xscale("log")
     axes.set_xticks(grid, [str(number) for number in grid])
     axes.xaxis.set_minor_locator(NullLocator())
-    table = today.budget_curves(runs)
-    for method, drawn in reversed(looks.items()):  # the first ones on top
-        part = table[table["method"] == method]
-        if method in IN_FOCUS:
-            is_prenet = method == "prenet"
-            half = part["half"] if is_prenet else 0 * part["mean"]
-            ink = drawn["color"], drawn["marker"]
-            draw_curve(axes, part["n_labeled"], part["mean"], half, *ink, is_prenet, (0, 1))
-        else:
-            axes.plot(part["n_labeled"], part["mean"], **drawn, zorder=1.5)
+    curves = dict(list(today.budget_curves(runs).groupby("method")))
+    for method in reversed([*IN_FOCUS, *grey]):  # the first ones on top
+        part, is_prenet = curves.get(method), method == "prenet"
+        if part is not None and method in grey:
+            axes.plot(part["n_labeled"], part["mean"], **grey[method], zorder=1.5)
+        elif part is not None:
+            color, _, marker = look(method)
+            half = part["half"] * is_prenet
+            draw_curve(axes, part["n_labeled"], part["mean"], half, color, marker, is_prenet, (0, 1))
 
 
 def labels_figure(runs):
     """A panel per data set and one of their average, which has the methods that were run on all of them."""
     runs = today.compared(runs)
-    looks, names = line_looks(runs["method"]), [*in_paper_order(runs["dataset"]), AVERAGE_SET]
+    grey, names = grey_looks(runs["method"]), [*in_paper_order(runs["dataset"]), AVERAGE_SET]
     title = "AUC-PR against the number of labelled anomalies (the panels have different scales)"
     figure, panels = panel_grid(len(names), title)
     shown = pd.concat([runs, today.averaged_over_sets(runs)])
     for axes, name in zip(panels, names):
-        draw_labels_panel(axes, shown[shown["dataset"] == name], looks, budgets(runs))
+        draw_labels_panel(axes, shown[shown["dataset"] == name], grey, budgets(runs))
         axes.set_title(name, fontweight="bold" if name == AVERAGE_SET else "normal")
         limit_auc([axes], 5)
-    lines = [Line2D([], [], **drawn, label=display_name(method)) for method, drawn in looks.items()]
+    lines = [curve_entry(name) for name in IN_FOCUS if name in set(runs["method"])]
+    lines += [Line2D([], [], **drawn, label=display_name(name)) for name, drawn in grey.items()]
     band = {"color": look("prenet").light, "alpha": 0.3, "linewidth": 0}
     notes = [Patch(**band, label="PReNet's 95% interval over draws")]
     add_labels(figure, panels, ["labelled anomalies"], "AUC-PR", lines, notes)

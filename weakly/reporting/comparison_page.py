@@ -25,7 +25,8 @@ SIDE_BY_SIDE = (
     "paper's share of anomalies."
 )
 DIFFERENCES = (
-    "Ours minus published ± its interval, and the verdict. AUC-PR of partial data is not weighted here."
+    "Ours minus published ± its interval, and the verdict. AUC-PR of partial data has two tables: as "
+    "measured, and weighted to the paper's share of anomalies."
 )
 DISTANCES = (
     "Mean and largest |difference| over the data sets that count: the exact ones or, if there are none, the "
@@ -47,9 +48,14 @@ CONTAMINATION = (
 )
 
 
+def without_lone_average(table):
+    """A table of cells without the average of a single data set."""
+    return table[~table["data_status"].str.endswith(" 1 set")]
+
+
 def differences(table, metric):
     """Ours minus published with its interval and verdict: a row per data set, a column per method."""
-    part = table[table["metric"] == metric]
+    part = without_lone_average(table[table["metric"] == metric])
     intervals = part["interval"].map(" ± {:.3f}".format).replace(" ± nan", "")
     cells = part.assign(cell=part["difference"].map(signed) + intervals + " " + part["verdict"])
     partial = set(part["dataset"][part["data_status"] == "partial"])
@@ -61,10 +67,9 @@ def distances(tables):
     """How far our numbers are from the published ones, per experiment, metric and method."""
     rows = []
     for experiment, table in tables.items():
-        counted = (table["data_status"] == counted_status(table["data_status"])) & ~is_replaced(
-            table, "reproduced"
-        )
-        for (metric, method), cells in table[counted].groupby(["metric", "method"], sort=False):
+        counts = table["data_status"] == counted_status(table["data_status"])
+        part = table[counts & ~is_replaced(table, "reproduced")]
+        for (metric, method), cells in part.groupby(["metric", "method"], sort=False):
             sizes = cells.set_index("dataset")["difference"].abs()
             names = TITLES[experiment], METRICS[metric], METHODS[method].column
             has_many = len(cells) > 12 and cells["published"].nunique() > 12
@@ -78,9 +83,12 @@ def sections(found):
     """The sections of comparison.md, as (title, explanation, table)."""
     for experiment, table in found.cells.items():
         averaged, _ = averaged_sets(read_table(found.folder / f"{experiment}.csv"))
-        text = f"{SIDE_BY_SIDE} The average is that of {', '.join(averaged.index)}."
+        text = SIDE_BY_SIDE
+        if len(averaged) > 1:
+            text += f" The average is that of {', '.join(averaged.index)}."
         for metric in dict.fromkeys(table["metric"]):
-            yield f"{TITLES[experiment]}, {METRICS[metric]}", text, side_by_side(table, metric)
+            shown = side_by_side(without_lone_average(table), metric)
+            yield f"{TITLES[experiment]}, {METRICS[metric]}", text, shown
     for experiment, table in found.tables.items():
         for metric in dict.fromkeys(table["metric"]):
             yield (
