@@ -16,9 +16,9 @@ from __future__ import annotations
 
 import sys
 
-from weakly.training.batches import sample_balanced
+from weakly.training.input_checks import require_same_shape
 from weakly.training.keras_detector import InstanceDetector
-from weakly.training.network import build_instance_scorer, tf
+from weakly.training.network import tf
 
 CONFIDENCE_MARGIN = 5.0  # DevNet's a: anomalies should deviate by at least 5 sigma
 REFERENCE_SCORES = 5_000  # DevNet's l, draws of N(0, 1)
@@ -26,8 +26,7 @@ REFERENCE_SCORES = 5_000  # DevNet's l, draws of N(0, 1)
 
 def deviation_loss(labels, scores, reference_mean, reference_std):
     """Mean of (1 - y) |dev| + y max(0, a - dev), dev = (score - mean) / std; labels and scores (b,)."""
-    if labels.shape != scores.shape:
-        raise ValueError(f"labels {labels.shape} and scores {scores.shape} must have the same shape")
+    require_same_shape(labels=labels, scores=scores)
     deviation = (scores - reference_mean) / reference_std
     return tf.reduce_mean(
         (1 - labels) * tf.abs(deviation) + labels * tf.maximum(CONFIDENCE_MARGIN - deviation, 0.0)
@@ -37,18 +36,12 @@ def deviation_loss(labels, scores, reference_mean, reference_std):
 class DevNet(InstanceDetector):
     """Deviation network with the settings that the PReNet paper gives all detectors (App. B.2.2)."""
 
-    def build(self, n_features, seed):
-        return build_instance_scorer(n_features, self.hidden_units, self.l2, seed)
-
     def loss(self, labels, scores, reference_mean, reference_std):
         return deviation_loss(labels, scores, reference_mean, reference_std)
 
     def loss_constants(self, X, unlabeled, anomalies, network, rng):
         reference = rng.standard_normal(REFERENCE_SCORES)
         return reference.mean(), reference.std()
-
-    def sample_batches(self, X, unlabeled, anomalies, n_batches, rng):
-        return sample_balanced(unlabeled, len(anomalies), n_batches, self.batch_size, rng)
 
 
 if __name__ == "__main__":

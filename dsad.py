@@ -38,18 +38,9 @@ import numpy as np
 
 from weakly.training.batches import sample_balanced, sample_unlabeled
 from weakly.training.detector import apply_in_chunks
-from weakly.training.input_checks import require_at_least, require_one_of
+from weakly.training.input_checks import require_at_least, require_one_of, require_same_shape
 from weakly.training.keras_detector import PsiDetector
-from weakly.training.network import (
-    HiddenUnits,
-    Network,
-    build_psi,
-    codes_at,
-    encoder,
-    keras,
-    seed_generator,
-    tf,
-)
+from weakly.training.network import Network, build_psi, codes_at, encoder, keras, seed_generator, tf
 
 DISTANCES = ("squared", "plain")
 ANOMALY_TERMS = ("inverse", "hinge")
@@ -61,26 +52,14 @@ COLLAPSE_ROWS = 1_000  # rows of U and of A, each, that are checked for a collap
 COLLAPSE_TOLERANCE = 1e-6  # codes that differ by less than this share of their size differ only by rounding
 
 
-def build_dsad(
-    n_features: int,
-    hidden_units: HiddenUnits = 20,
-    l2: float = 0.01,
-    seed: int | None = None,
-    code_layer: str = "relu",
-) -> Network:
+def build_dsad(n_features, hidden_units=20, l2=0.01, seed=None, code_layer="relu") -> Network:
     """Encoder psi without bias, which could fit the centre by itself; eta passes the codes to the loss."""
     seeds = seed_generator(seed)
     psi = build_psi(n_features, hidden_units, l2, seeds, use_bias=False, code_layer=code_layer)
     return Network(psi, keras.layers.Identity())  # codes (b, hidden_units)
 
 
-def build_residual(
-    n_features: int,
-    hidden_units: HiddenUnits = 20,
-    l2: float = 0.01,
-    seed: int | None = None,
-    code_layer: str = "relu",
-) -> Network:
+def build_residual(n_features, hidden_units=20, l2=0.01, seed=None, code_layer="relu") -> Network:
     """Autoencoder of the pre-training, as a network of x - x_hat (b, D); its first weights are psi's."""
     seeds = seed_generator(seed)
     psi = build_psi(n_features, hidden_units, l2, seeds, use_bias=False, code_layer=code_layer)
@@ -110,8 +89,7 @@ def centre_distance(codes, centre, distance="squared"):
 
 def deep_sad_loss(labels, distances, eta=1.0, anomaly_term="inverse"):
     """Mean of (1 - y) d + y eta / (d + 1e-6), or y eta max(0, 1 - d); labels and distances (b,)."""
-    if labels.shape != distances.shape:
-        raise ValueError(f"labels {labels.shape} and distances {distances.shape} must have the same shape")
+    require_same_shape(labels=labels, distances=distances)
     anomalous = (
         1 / (distances + INVERSE_EPSILON) if anomaly_term == "inverse" else tf.maximum(1 - distances, 0.0)
     )
@@ -164,9 +142,8 @@ class DSAD(PsiDetector):
     def initial_network(self, X, unlabeled, anomalies, seed):
         network = self.build(X.shape[1], seed)
         if self.pretrain:
-            autoencoder = _Autoencoder(seed)
-            names = autoencoder.learning_parameters()
-            autoencoder.set_params(**{name: getattr(self, name) for name in names})
+            names = _Autoencoder().learning_parameters()
+            autoencoder = _Autoencoder(seed, **{name: getattr(self, name) for name in names})
             weights = autoencoder.fit_rows(X, unlabeled, anomalies).weights_
             network.set_weights(weights[: len(network.get_weights())])  # without those of the decoder
         return network

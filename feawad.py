@@ -66,9 +66,7 @@ def row_norm(rows):
     return keras.ops.sqrt(keras.ops.sum(keras.ops.square(rows), axis=1, keepdims=True) + SQUARED_NORM_FLOOR)
 
 
-def build_autoencoder(
-    n_features: int, encoder: tuple[int, ...] = (128, 64), input_layer: bool = True, seeds=None
-) -> keras.Model:
+def build_autoencoder(n_features, encoder=(128, 64), input_layer=True, seeds=None) -> keras.Model:
     """Rows to residuals x - x_hat (b, D) and codes (b, encoder[-1]); the decoder mirrors the encoder."""
     instance = keras.Input((n_features,))
     code = dense(n_features, seeds, "input_layer")(instance) if input_layer else instance
@@ -132,13 +130,6 @@ def relu_layer(rows, kernel, bias):
     return np.maximum(rows @ kernel + bias, 0)
 
 
-def new_optimizer(name, learning_rate):
-    """One of OPTIMIZERS."""
-    from weakly.training.loop import rmsprop
-
-    return rmsprop(learning_rate) if name == "rmsprop" else keras.optimizers.Adam(learning_rate)
-
-
 def mean_squared_error(residuals):
     """Mean squared error of the autoencoder alone; residuals (b, D)."""
     return tf.reduce_mean(tf.square(residuals))
@@ -157,34 +148,6 @@ def encoding_loss(labels, outputs):
     unlabeled = tf.abs(score) + norm
     anomalous = tf.maximum(MARGIN - score, 0.0) + tf.maximum(MARGIN - norm, 0.0)
     return tf.reduce_mean((1 - labels) * unlabeled + labels * anomalous)
-
-
-@dataclass(repr=False, eq=False)
-class _Pretraining(KerasDetector):
-    """FEAWAD's first stage: the autoencoder alone, on unlabelled rows. It cannot score."""
-
-    encoder: tuple[int, ...] = (128, 64)
-    input_layer: bool = True
-    optimizer_name: str = "adam"
-    learning_rate: float = 1e-4
-    epochs: int = 100
-    batches_per_epoch: int = 20
-    batch_size: int = 512
-
-    def build(self, n_features, seed):
-        instance = keras.Input((n_features,))
-        seeds = seed_generator(seed)
-        residual, _ = build_autoencoder(n_features, self.encoder, self.input_layer, seeds)(instance)
-        return Network(None, keras.Model(instance, residual))
-
-    def optimizer(self):
-        return new_optimizer(self.optimizer_name, self.learning_rate)
-
-    def loss(self, targets, residuals):
-        return mean_squared_error(residuals)
-
-    def sample_batches(self, X, unlabeled, anomalies, n_batches, rng):
-        return sample_unlabeled(unlabeled, n_batches, self.batch_size, rng)
 
 
 @dataclass(repr=False, eq=False)
@@ -210,16 +173,16 @@ class FEAWAD(KerasDetector):
 
     def initial_network(self, X, unlabeled, anomalies, seed):
         """A new score network on the pre-trained autoencoder."""
-        first = _Pretraining(random_state=seed)
-        shared = {name: getattr(self, name) for name in first.learning_parameters()}
-        first.set_params(**shared | {"epochs": self.pretraining_epochs})
+        first = _Pretraining(**self.get_params() | {"random_state": seed, "epochs": self.pretraining_epochs})
         first.fit_rows(X, unlabeled, anomalies)
         network = self.build(X.shape[1], seed)
         network.set_weights(first.weights_ + network.get_weights()[len(first.weights_) :])
         return network
 
     def optimizer(self):
-        return new_optimizer(self.optimizer_name, self.learning_rate)
+        if self.optimizer_name == "rmsprop":
+            return super().optimizer()
+        return keras.optimizers.Adam(self.learning_rate)
 
     def loss(self, labels, outputs):
         return encoding_loss(labels, outputs)
@@ -240,6 +203,25 @@ class FEAWAD(KerasDetector):
     def _score(self, X):
         settings = self.weights_, self.encoder, self.input_layer
         return apply_in_chunks(lambda rows: score_rows(rows, *settings), X).astype(np.float64)
+
+
+class _Pretraining(FEAWAD):
+    """FEAWAD's first stage: the autoencoder alone, on unlabelled rows. It cannot score."""
+
+    def build(self, n_features, seed):
+        instance = keras.Input((n_features,))
+        seeds = seed_generator(seed)
+        residual, _ = build_autoencoder(n_features, self.encoder, self.input_layer, seeds)(instance)
+        return Network(None, keras.Model(instance, residual))
+
+    def initial_network(self, X, unlabeled, anomalies, seed):
+        return self.build(X.shape[1], seed)
+
+    def loss(self, targets, residuals):
+        return mean_squared_error(residuals)
+
+    def sample_batches(self, X, unlabeled, anomalies, n_batches, rng):
+        return sample_unlabeled(unlabeled, n_batches, self.batch_size, rng)
 
 
 if __name__ == "__main__":

@@ -40,23 +40,12 @@ from weakly.training.batches import Batches, batches_of_rows, draw_batches, numb
 from weakly.training.detector import apply_in_chunks
 from weakly.training.input_checks import require_one_of
 from weakly.training.keras_detector import PsiDetector
-from weakly.training.network import (
-    HiddenUnits,
-    Network,
-    build_psi,
-    codes_at,
-    encoder,
-    keras,
-    seed_generator,
-    tf,
-)
+from weakly.training.network import Network, build_psi, codes_at, encoder, keras, seed_generator, tf
 
 EPISODES = ("natural", "balanced")  # cFSNet's
 
 
-def build_fsnet(
-    n_features: int, hidden_units: HiddenUnits = 20, l2: float = 0.01, seed: int | None = None
-) -> Network:
+def build_fsnet(n_features, hidden_units=20, l2=0.01, seed=None) -> Network:
     """Embedding network psi, Snell et al.'s f_phi; eta passes the codes (b, hidden_units) to the loss."""
     psi = build_psi(n_features, hidden_units, l2, seed_generator(seed))
     return Network(psi, keras.layers.Identity())

@@ -50,14 +50,12 @@ from weakly.training.batches import (
     sample_balanced,
 )
 from weakly.training.detector import Rows, apply_in_chunks
-from weakly.training.input_checks import require_at_least, require_one_of
+from weakly.training.input_checks import require_at_least, require_one_of, require_same_shape
 from weakly.training.keras_detector import PsiDetector
 from weakly.training.network import (
-    HiddenUnits,
     Network,
     build_instance_scorer,
     build_psi,
-    code_size,
     encoder,
     hidden_layer,
     keras,
@@ -82,23 +80,15 @@ def build_deep_psi(n_features, hidden_units, l2, seeds, added_units, dropout_rat
 
 
 def build_prenet(
-    n_features: int,
-    hidden_units: HiddenUnits = 20,
-    l2: float = 0.01,
-    seed: int | None = None,
-    variant: str | None = None,
-    added_units: tuple[int, ...] = (1000, 250),
-    dropout_rate: float = 0.5,
+    n_features, hidden_units=20, l2=0.01, seed=None, variant=None, added_units=(1000, 250), dropout_rate=0.5
 ) -> Network:
     """Two-stream network phi(x_i, x_j) = eta(psi(x_i), psi(x_j)) (Eq. 3), or that of a pairwise variant."""
     seeds = seed_generator(seed)
-    n_codes = code_size(hidden_units)
-    if variant == "LDM":
-        psi, n_codes = None, n_features
-    elif variant == "A2H":
+    if variant == "A2H":
         psi = build_deep_psi(n_features, hidden_units, l2, seeds, added_units, dropout_rate)
     else:
-        psi = build_psi(n_features, hidden_units, l2, seeds)
+        psi = None if variant == "LDM" else build_psi(n_features, hidden_units, l2, seeds)
+    n_codes = psi.output.shape[1] if psi else n_features
     z_i, z_j = keras.Input((n_codes,)), keras.Input((n_codes,))
     pair = keras.layers.Concatenate(name="pair")([z_i, z_j])
     if variant == "NPR":
@@ -112,8 +102,7 @@ def build_prenet(
 
 def relation_loss(ordinal_labels, scores):
     """Mean absolute error between ordinal labels and scores of pairs, both (b,) (Eq. 4, mean as in Eq. 5)."""
-    if ordinal_labels.shape != scores.shape:
-        raise ValueError(f"labels {ordinal_labels.shape} and scores {scores.shape} must have the same shape")
+    require_same_shape(labels=ordinal_labels, scores=scores)
     return tf.reduce_mean(tf.abs(ordinal_labels - scores))
 
 

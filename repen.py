@@ -144,7 +144,7 @@ class REPEN(PsiDetector):
         return triplet_loss(margins, *distances)
 
     def optimizer(self):
-        from weakly.training.loop import rmsprop
+        from weakly.training.loop import rmsprop  # which imports TensorFlow
 
         rate = LEARNING_RATES[self.optimizer_name] if self.learning_rate is None else self.learning_rate
         if self.optimizer_name == "rmsprop":

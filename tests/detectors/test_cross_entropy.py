@@ -47,4 +47,4 @@ def test_all_else_is_prenets():
         float(term) for term in two.collected("losses")
     ]
     assert control.optimizer().get_config() == prenet.optimizer().get_config()
-    assert type(control.optimizer()) is type(prenet.optimizer()) and control.keeps == prenet.keeps
+    assert type(control.optimizer()) is type(prenet.optimizer()) and control.keeps_last == prenet.keeps_last

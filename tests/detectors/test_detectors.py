@@ -21,7 +21,7 @@ from weakly.training.detector import apply_in_chunks
 from weakly.training.keras_detector import KerasDetector
 from weakly.training.network import tf
 
-# PReNet's variants: test_variants.py; RoSASValidated needs more than labels: test_rosas.py
+# PReNet's variants: test_variants.py
 DETECTORS = method_group("table", "appendix", "today")
 RANDOM_TREES = ("iforest", "xgbod", "catboost", "random-forest")  # networks have a random part anyway
 # Of detectors that take seconds; the same in all tests, because other settings are compiled again. In its
@@ -91,7 +91,7 @@ def test_clone_and_params(name):
     "X, y, message",
     [
         (np.zeros((4, 2)), [0, 1, 2, 0], "1 .labelled anomaly. and 0"),
-        (np.zeros((4, 2)), [0, 1], "4 rows, but y has 2"),
+        (np.zeros((4, 2)), [0, 1], r"inconsistent numbers of samples: \[4, 2\]"),
         (np.zeros((4, 2)), [0, 0, 0, 0], "labelled anomalies, got 4 and 0"),
         (np.full((4, 2), np.nan), [0, 0, 1, 1], "NaN"),
     ],

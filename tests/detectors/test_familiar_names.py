@@ -4,7 +4,6 @@ import pickle
 import warnings
 
 import numpy as np
-import pandas as pd
 import pytest
 from scipy import sparse
 from sklearn.calibration import CalibratedClassifierCV
@@ -99,7 +98,7 @@ def test_names_of_another_fit_are_gone():
 def test_contamination_is_no_setting():
     detector = Logistic(contamination=0.3)
     assert describe_settings(detector) == describe_settings(Logistic()) == "max_iter=100 tol=0.0001"
-    assert "contamination" not in dict(PReNet()._settings())  # one compiled graph for all of them
+    assert "contamination" not in PReNet().learning_parameters()  # one compiled graph for all of them
 
 
 # ---------------------------------------------------------------------------- networks as arrays
@@ -187,39 +186,3 @@ def test_scaled_features_trees_and_runs_give_no_warning():
         PReNet(**SMALL).fit_rows(50 * X, *positions)
         for detector in (XGBoost(), IForest(n_trees=5), Logistic()):
             detector.fit(1000 * X, known)
-
-
-# ---------------------------------------------------------------------------- what is refused
-
-
-class Frame:
-    """A DataFrame as polars has them: columns are a list, and numpy can read it."""
-
-    def __init__(self, frame):
-        self.columns, self._frame = list(frame), frame
-
-    def __array__(self, dtype=None, copy=None):
-        return self._frame.to_numpy(dtype)
-
-
-class FrameToExchange(Frame):
-    """The same with the exchange protocol, of which scikit-learn asks for the names."""
-
-    def __dataframe__(self, *given, **named):
-        return self._frame.__dataframe__(*given, **named)
-
-    @property
-    def shape(self):
-        return self._frame.shape
-
-
-@pytest.mark.parametrize("kind", [Frame, FrameToExchange])
-def test_names_of_other_data_frames_are_compared(kind):
-    X, _, known = two_clusters()
-    frame = pd.DataFrame(X, columns=list("abcdef"))
-    detector = Logistic().fit(kind(frame), known)
-    assert list(detector.feature_names_in_) == list("abcdef")
-    wanted = detector.decision_function(frame)
-    np.testing.assert_array_equal(detector.decision_function(kind(frame)), wanted)
-    with pytest.raises(ValueError, match="feature names should match"):
-        detector.decision_function(kind(frame[list("bacdef")]))

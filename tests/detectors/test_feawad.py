@@ -160,7 +160,7 @@ def test_joint_training_starts_from_the_pre_trained_autoencoder(uncompiled, inpu
     X, _, known = two_clusters()
     unlabeled, anomalies = np.flatnonzero(known == 0), np.flatnonzero(known == 1)
     model = FEAWAD(**FEW_STEPS, input_layer=input_layer).initial_network(X, unlabeled, anomalies, seed=5)
-    first = _Pretraining(5, (16, 4), input_layer, epochs=1, batches_per_epoch=5, batch_size=64)
+    first = _Pretraining(5, (16, 4), input_layer=input_layer, epochs=1, batches_per_epoch=5, batch_size=64)
     pretrained = first.fit_rows(X, unlabeled, anomalies).model_.get_weights()
     seed = int(np.random.default_rng(5).integers(2**31))  # the one that fit draws
     fresh = build_autoencoder(6, (16, 4), input_layer, keras.random.SeedGenerator(seed)).get_weights()

@@ -200,7 +200,7 @@ def test_adgyms_network():
     np.testing.assert_allclose(model(rows), values, atol=1e-5)
     optimizer = detector.optimizer()
     assert type(optimizer).__name__ == "Adam" and float(optimizer.learning_rate) == pytest.approx(1e-4)
-    assert detector.keeps == "last" and not detector.pretrain
+    assert detector.keeps_last and not detector.pretrain
 
 
 def test_adgyms_deep_sad_orders_two_clusters():

@@ -52,11 +52,11 @@ def test_mixture_loss_by_hand():
 
 
 def test_shapes_that_would_broadcast_are_refused():
-    with pytest.raises(ValueError, match="must be alike"):
+    with pytest.raises(ValueError, match="must have the same shape"):
         triplet_loss(tf.zeros((3, 2)), tf.zeros((3, 2)), tf.zeros((1, 2)))
-    with pytest.raises(ValueError, match="must be the same shape"):
+    with pytest.raises(ValueError, match="must have the same shape"):
         mixture_loss(tf.zeros(3), tf.zeros((3, 1)), tf.zeros(3))
-    with pytest.raises(ValueError, match="must be the same shape"):
+    with pytest.raises(ValueError, match="must have the same shape"):
         mixture_loss(tf.zeros(3), tf.zeros(3), tf.zeros((3, 1)))
 
 

@@ -41,6 +41,8 @@ SCORING_ROWS = 16_384  # at a time: a call of a library costs more than a few ro
 class Classifier(Detector):
     """A classifier of A against U, as its library fits it: model_; subclasses supply it and its score."""
 
+    takes_sparse = False
+
     def new_classifier(self, seed: int) -> Any:
         """The library's model; the library is imported here, because other methods do without it."""
         raise NotImplementedError
@@ -60,13 +62,15 @@ class Classifier(Detector):
 class Logistic(Classifier):
     """Logistic regression, with scikit-learn's defaults or, with a smaller tol, nearer to its minimum."""
 
+    takes_sparse = True
+
     tol: float = 1e-4
     max_iter: int = 100
 
     def new_classifier(self, seed):
         from sklearn.linear_model import LogisticRegression
 
-        return LogisticRegression(tol=self.tol, max_iter=self.max_iter, random_state=seed)
+        return LogisticRegression(random_state=seed, **self.learning_parameters())
 
     def _score(self, X):
         coefficients = self.model_.coef_[0].astype(np.float64)  # whose products keep more digits
@@ -78,8 +82,6 @@ class Logistic(Classifier):
 class XGBoost(Classifier):
     """Gradient boosting; the score is the margin."""
 
-    takes_sparse = False
-
     base_score: float | None = None  # where boosting starts, as a probability; None: the share of anomalies
     max_depth: int | None = None  # of a tree; None: 6
     learning_rate: float | None = None  # None: 0.3
@@ -87,13 +89,7 @@ class XGBoost(Classifier):
     def new_classifier(self, seed):
         from xgboost import XGBClassifier
 
-        return XGBClassifier(
-            n_jobs=1,
-            random_state=seed,
-            base_score=self.base_score,
-            max_depth=self.max_depth,
-            learning_rate=self.learning_rate,
-        )
+        return XGBClassifier(n_jobs=1, random_state=seed, **self.learning_parameters())
 
     def trained(self, classifier, rows, labels):
         self.is_binary_ = binary_columns(rows)
@@ -103,11 +99,8 @@ class XGBoost(Classifier):
         return tree_sums(self.model_, zeros_as_missing(X, self.is_binary_))[:, 0].astype(np.float64)
 
 
-@dataclass(repr=False, eq=False)
 class RandomForest(Classifier):
     """A random forest; the score is the mean over its trees of the share of class 1 in the leaf."""
-
-    takes_sparse = False
 
     def new_classifier(self, seed):
         from sklearn.ensemble import RandomForestClassifier
@@ -118,11 +111,8 @@ class RandomForest(Classifier):
         return apply_in_chunks(lambda rows: self.model_.predict_proba(rows)[:, 1], X, n_rows=SCORING_ROWS)
 
 
-@dataclass(repr=False, eq=False)
 class CatBoost(Classifier):
     """Gradient boosting with symmetric trees; the score is the log odds."""
-
-    takes_sparse = False
 
     def new_classifier(self, seed):
         from catboost import CatBoostClassifier

@@ -4,7 +4,7 @@ It has the same 20 ReLU units with their l2 term, optimiser, balanced batches an
 neither pairs nor ordinal labels: each instance is scored by itself, and the loss is cross-entropy. The
 difference between the two is what pairs and ordinal regression (Sec. 3) add.
 
-    python weakly/beyond/cross_entropy.py --datasets thyroid --runs 10     # next to the columns of Table 2
+    python experiments.py seen --methods cross-entropy --datasets thyroid --runs 10
     CrossEntropy(random_state=0).fit(X, y).decision_function(X_new)
 
 Differences from PReNet
@@ -14,34 +14,19 @@ Differences from PReNet
   3. The score is the logit, the log odds of being a labelled anomaly. It has the order of the probability.
 """
 
-import sys
-
-from weakly.training.batches import sample_balanced
+from weakly.training.input_checks import require_same_shape
 from weakly.training.keras_detector import InstanceDetector
-from weakly.training.network import build_instance_scorer, tf
+from weakly.training.network import tf
 
 
 def cross_entropy(labels, logits):
     """Mean of -y log p - (1 - y) log(1 - p) with p = 1 / (1 + exp(-logit)); labels and logits (b,)."""
-    if labels.shape != logits.shape:
-        raise ValueError(f"labels {labels.shape} and logits {logits.shape} must have the same shape")
+    require_same_shape(labels=labels, logits=logits)
     return tf.reduce_mean(tf.nn.sigmoid_cross_entropy_with_logits(labels, logits))
 
 
 class CrossEntropy(InstanceDetector):
     """A classifier of A against U with the settings that the paper gives all detectors (App. B.2.2)."""
 
-    def build(self, n_features, seed):
-        return build_instance_scorer(n_features, self.hidden_units, self.l2, seed)
-
     def loss(self, labels, logits):
         return cross_entropy(labels, logits)
-
-    def sample_batches(self, X, unlabeled, anomalies, n_batches, rng):
-        return sample_balanced(unlabeled, len(anomalies), n_batches, self.batch_size, rng)
-
-
-if __name__ == "__main__":
-    from experiments import main
-
-    sys.exit(main(["seen", "--methods", "cross-entropy", *sys.argv[1:]]))

@@ -123,7 +123,7 @@ class DSADOutside(DSAD):
     learning_rate: float = 1e-4
     batch_size: int = 128
 
-    keeps = "last"
+    keeps_last = True
 
     def sample_batches(self, X, unlabeled, anomalies, n_batches, rng):
         """Every row once in an epoch, except those that do not fill a batch; n_batches is not used."""
@@ -159,9 +159,7 @@ class DSADOutside(DSAD):
         return (self.centre_,)
 
     def _fit(self, X, unlabeled, anomalies, rng):
-        PsiDetector._fit(
-            self, X, unlabeled, anomalies, rng
-        )  # without the check of psi, which it does not have
+        PsiDetector._fit(self, X, unlabeled, anomalies, rng)  # without the check of psi, which it has not
 
     def _score(self, X):
         codes = apply_in_chunks(self.model_, X).astype(np.float64)

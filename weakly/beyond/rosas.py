@@ -3,7 +3,7 @@
 Xu, Wang, Pang, Jian, Liu and Wang, "RoSAS: Deep semi-supervised anomaly detection with
 contamination-resilient continuous supervision", Information Processing and Management 60, 2023.
 
-    python weakly/beyond/rosas.py --datasets thyroid --runs 10     # next to the columns of Table 2
+    python experiments.py seen --methods rosas --datasets thyroid --runs 10
     RoSAS(random_state=0).fit(X, y).decision_function(X_new)
 
 The set-up is that of the public script (xuhongzuo/rosas: RoSAS.py with its configs.yaml): layers D - h - 128
@@ -24,13 +24,13 @@ Differences from the public script
 
 from __future__ import annotations
 
-import sys
 from dataclasses import dataclass
 
 import numpy as np
 
 from weakly.training.batches import Batches, draw_batches
 from weakly.training.detector import apply_in_chunks
+from weakly.training.input_checks import require_same_shape
 from weakly.training.keras_detector import KerasDetector
 from weakly.training.network import Network, keras, seed_generator, torch_uniform
 
@@ -57,15 +57,10 @@ def dense(n_inputs, units, seeds, name, use_bias=False):
     )
 
 
-def halfway(n_features, code_units):
-    """The units of the first hidden layer."""
-    return n_features + int((code_units - n_features) * 0.5)
-
-
 def build_scorer(n_features: int, code_units: int, seeds) -> keras.Model:
     """Rows (b, D) to codes (b, code_units) and scores (b,) between -1 and 1."""
     instance = keras.Input((n_features,))
-    n_hidden = halfway(n_features, code_units)
+    n_hidden = n_features + int((code_units - n_features) * 0.5)  # halfway
     hidden = keras.ops.leaky_relu(dense(n_features, n_hidden, seeds, "hidden")(instance), SLOPE)
     code = dense(n_hidden, code_units, seeds, "code")(hidden)
     n_last = code_units // 2
@@ -104,8 +99,7 @@ def norm_of(squares):
 
 def triplet_loss(anchors, positives, negatives):
     """Mean of max(0, |a - p| - |a - n| + 1); all three codes (b, h)."""
-    if not anchors.shape == positives.shape == negatives.shape:
-        raise ValueError(f"codes {anchors.shape}, {positives.shape} and {negatives.shape} must be alike")
+    require_same_shape(anchors=anchors, positives=positives, negatives=negatives)
     to_positive, to_negative = (
         norm_of(keras.ops.sum(keras.ops.square(anchors - other + DISTANCE_SHIFT), axis=1))
         for other in (positives, negatives)
@@ -118,8 +112,7 @@ def mixture_loss(scores, targets, mixed_scores):
 
     y mixes the targets of its two parents (-1 unlabelled, 1 anomaly), s' their scores.
     """
-    if not scores.shape == targets.shape == mixed_scores.shape:
-        raise ValueError(f"{scores.shape}, {targets.shape} and {mixed_scores.shape} must be the same shape")
+    require_same_shape(scores=scores, targets=targets, mixed_scores=mixed_scores)
     return keras.ops.mean(smooth_l1(scores - targets) + smooth_l1(scores - mixed_scores))
 
 
@@ -139,7 +132,7 @@ class RoSAS(KerasDetector):
     batches_per_epoch: int = 16
     batch_size: int = 32
 
-    keeps = "last"
+    keeps_last = True
 
     def build(self, n_features, seed):
         return build_rosas(n_features, self.code_units, self.batches_per_epoch, seed)
@@ -161,13 +154,8 @@ class RoSAS(KerasDetector):
         )
 
     def _score(self, X):
-        return score_rows(self.weights_, X)
-
-
-def score_rows(weights, X):
-    """The scores (n,) of the rows of X (n, D), from the weights of build_rosas."""
-    scorer = weights[:-3]  # without the means, sums and count of BalancedSum
-    return apply_in_chunks(lambda rows: scores_of(rows, *scorer), X).astype(np.float64)
+        scorer = self.weights_[:-3]  # without the means, sums and count of BalancedSum
+        return apply_in_chunks(lambda rows: scores_of(rows, *scorer), X).astype(np.float64)
 
 
 def scores_of(rows, hidden, code, score_hidden, score, bias):
@@ -175,9 +163,3 @@ def scores_of(rows, hidden, code, score_hidden, score, bias):
     values = rows @ hidden
     values = np.maximum(values, SLOPE * values) @ code @ score_hidden
     return np.tanh(np.maximum(values, SLOPE * values) @ score[:, 0] + bias[0])
-
-
-if __name__ == "__main__":
-    from experiments import main
-
-    sys.exit(main(["seen", "--methods", "rosas", *sys.argv[1:]]))

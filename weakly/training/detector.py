@@ -5,20 +5,13 @@
     is_anomaly = detector.predict(X_new)             # 1 where the score is above offset_, else 0, as in PyOD
 
 X is an array, a DataFrame of numbers (column names are kept and compared later) or, if takes_sparse, a CSR
-matrix. `fit` chooses offset_ so that a tenth of the unlabelled rows score above it (the parameter
-contamination); set_offset chooses another one. `explain` says which features raise a score. A detector works
-in a Pipeline, for example after a MinMaxScaler, in a cross-validation (scoring="average_precision"), in a
-CalibratedClassifierCV, in a pickle and in skops. It has the names of scikit-learn's classifiers and of PyOD:
-classes_, threshold_, decision_scores_, labels_, predict_proba. tests/detectors/test_sklearn.py lists the
-checks of scikit-learn that detectors do not pass, and why.
+matrix. docs/python_interface.md describes all methods. Nothing is printed. To follow the fits:
 
-Nothing is printed. To follow the fits:    logging.basicConfig(); logging.getLogger("prenet").setLevel("INFO")
-This gives a line or two per fit. A fit on dense rows is one call of a compiled graph, so only a fit on CSR
-rows reports its epochs. By default, the only message is a warning of `fit` if all its rows have the same
-score. Unscaled features give an UnscaledFeaturesWarning if the detector needs scaled ones.
+    logging.basicConfig(); logging.getLogger("prenet").setLevel("INFO")
 
-A fit whose loss overflows is refused with a ValueError, and so are rows whose scores overflow: no score is
-ever NaN or infinite.
+A fit on dense rows is one call of a compiled graph, so only a fit on CSR rows reports its epochs. A fit whose
+loss overflows is refused with a ValueError, and so are rows whose scores overflow: no score is ever NaN or
+infinite.
 
 A detector is a dataclass. Its fields are its parameters, which scikit-learn reads from the constructor. It
 supplies `_fit` and `_score`; a detector with a network derives from keras_detector.PsiDetector instead and
@@ -46,8 +39,6 @@ from weakly.training.input_checks import check_contamination, checked_labels, ch
 CHUNK_ROWS, CHUNK_BYTES = 2_048, 2**26
 # scores that differ by less than this share of their size differ only by float32 rounding
 EQUAL_SCORES = 1e-6
-CONTAMINATION = 0.1  # share of the unlabelled rows above the offset_ of `fit`: PyOD's default
-NOT_THE_METHODS = ("random_state", "contamination")  # parameters that are not part of the method
 
 Rows = Any  # (n, D): an array, a DataFrame of numbers or a CSR matrix
 SomeDetector = TypeVar("SomeDetector", bound="Detector")
@@ -60,12 +51,12 @@ logger = logging.getLogger("prenet")
 class Detector(BaseEstimator):
     """Base of every detector: input checks around `_fit` and `_score`.
 
-    contamination is the share of the unlabelled training rows that predict calls anomalies; it changes no
-    score.
+    contamination is the share of the unlabelled training rows that predict calls anomalies, with PyOD's
+    default; it changes no score.
     """
 
     random_state: int | None = 0
-    contamination: float = field(default=CONTAMINATION, kw_only=True)
+    contamination: float = field(default=0.1, kw_only=True)
 
     takes_sparse = True  # whether a CSR matrix is accepted
     slow_on_sparse = False  # whether that takes minutes, so that it runs on such data only on request
@@ -76,7 +67,7 @@ class Detector(BaseEstimator):
         self._is_fitted = False  # until the end: a fit that fails leaves no fitted detector
         check_contamination(self.contamination)
         X = checked_rows(self, X, reset=True, ensure_min_samples=2)
-        y = checked_labels(y, X.shape[0])
+        y = checked_labels(y, X)
         if self.needs_scaling:
             warn_if_unscaled(X, type(self).__name__)
         self.fit_rows(X, np.flatnonzero(y == 0), np.flatnonzero(y == 1))
@@ -92,7 +83,8 @@ class Detector(BaseEstimator):
         self.decision_scores_ = scores
         if not sparse.issparse(X):
             self.typical_ = np.array([np.median(column) for column in X.T], np.float32)  # X is not copied
-        return self._set_offset(scores[y == 0], self.contamination)
+        self.offset_ = np.quantile(scores[y == 0], 1 - self.contamination)
+        return self
 
     def fit_rows(self: SomeDetector, X: Rows, unlabeled: np.ndarray, anomalies: np.ndarray) -> SomeDetector:
         """Learn from the rows of X (float32, finite) at these two lists of positions: U and A of Sec. 3.1.1.
@@ -121,12 +113,14 @@ class Detector(BaseEstimator):
 
     def learning_parameters(self) -> dict[str, Any]:
         """The parameters that decide what is learned, by name: all except random_state and contamination."""
-        return {name: value for name, value in self.get_params().items() if name not in NOT_THE_METHODS}
+        others = ("random_state", "contamination")
+        return {name: value for name, value in self.get_params().items() if name not in others}
 
     def set_offset(self: SomeDetector, X: Rows, contamination: float) -> SomeDetector:
         """Choose offset_ so that predict calls this share of X anomalies; X should be like future rows."""
         check_contamination(contamination)
-        return self._set_offset(self.decision_function(X), contamination)
+        self.offset_ = np.quantile(self.decision_function(X), 1 - contamination)
+        return self
 
     def decision_function(self, X: Rows) -> np.ndarray:
         """Anomaly scores (n,) of the rows of X, higher = more anomalous."""
@@ -214,10 +208,6 @@ class Detector(BaseEstimator):
                 "are the features scaled (to about 0-1)?"
             )
         return scores
-
-    def _set_offset(self, scores, contamination):
-        self.offset_ = np.quantile(scores, 1 - contamination)
-        return self
 
     def __sklearn_is_fitted__(self):
         return getattr(self, "_is_fitted", False)

@@ -5,7 +5,7 @@ from typing import Any
 
 import numpy as np
 from scipy import sparse
-from sklearn.utils.validation import column_or_1d, validate_data
+from sklearn.utils.validation import check_consistent_length, column_or_1d, validate_data
 
 # Thresholds from a quick trial that is not part of this repository, with one seed on five small tables.
 # Standardised features, whose root mean square is 1, did about as well as those of 0-1 and give no warning.
@@ -21,7 +21,6 @@ def checked_rows(detector: Any, X: Any, **how: Any) -> Any:
     The number and names of its features are kept (reset=True) or compared with those of the fit.
     """
     accepted = "csr" if detector.takes_sparse else False
-    X = with_names(X)
     try:
         # a number too large for float32 is still refused
         with np.errstate(over="ignore", invalid="ignore"):
@@ -36,28 +35,14 @@ def checked_rows(detector: Any, X: Any, **how: Any) -> Any:
         raise
 
 
-def with_names(X: Any) -> Any:
-    """X, converted to pandas if it is a DataFrame whose names scikit-learn would not find.
-
-    It finds the names of pandas, and of DataFrames with __dataframe__, which some versions of polars have.
-    """
-    names = getattr(X, "columns", None)
-    if not isinstance(names, list) or hasattr(X, "__dataframe__") or not hasattr(X, "__array__"):
-        return X
-    import pandas as pd  # here, because only such rows need it
-
-    return pd.DataFrame(np.asarray(X), columns=names)
-
-
-def checked_labels(y: Any, n_rows: int) -> np.ndarray:
-    """y as numbers 0 and 1, (n_rows,)."""
+def checked_labels(y: Any, X: Any) -> np.ndarray:
+    """y as numbers 0 and 1, (n,), one for each row of X."""
     y = column_or_1d(y)
-    if len(y) != n_rows:
-        raise ValueError(f"X has {n_rows} rows, but y has {len(y)} labels")
+    check_consistent_length(X, y)
     try:
         y = y.astype(float)
     except (TypeError, ValueError):  # names of classes, or missing values of pandas
-        y = np.full(n_rows, np.nan)
+        y = np.full(len(y), np.nan)
     if not np.isin(y, (0, 1)).all():
         raise ValueError("y must hold only 1 (labelled anomaly) and 0 (unlabelled)")
     return y
@@ -78,6 +63,13 @@ def require_one_of(detector: Any, **choices: Any) -> None:
             raise ValueError(f"{name} must be one of {listed}, not {getattr(detector, name)!r}")
 
 
+def require_same_shape(**tensors: Any) -> None:
+    """ValueError unless these arguments of a loss have one shape; others would broadcast unnoticed."""
+    if len({tuple(tensor.shape) for tensor in tensors.values()}) > 1:
+        listed = " and ".join(f"{name} {tensor.shape}" for name, tensor in tensors.items())
+        raise ValueError(f"{listed} must have the same shape")
+
+
 def check_contamination(share: float) -> None:
     """ValueError unless this can be a share of anomalies."""
     if not 0 < share < 1:
@@ -93,7 +85,11 @@ def warn_if_unscaled(X: Any, name: str) -> None:
 
     Networks learn little from such features, and nothing else shows that.
     """
-    sizes, largest = sizes_of_features(X), max(X.max(), -X.min())
+    if sparse.issparse(X):
+        squares = np.bincount(X.indices, np.square(X.data, dtype=np.float64), minlength=X.shape[1])
+    else:
+        squares = np.einsum("ij,ij->j", X, X, dtype=np.float64, casting="safe")  # without a copy of X
+    sizes, largest = np.sqrt(squares / X.shape[0]), max(X.max(), -X.min())  # root mean squares (D,)
     if sizes.max() > LARGEST_SIZE:
         found = f"feature {sizes.argmax()} (counted from 0) has values of about {sizes.max():.3g}"
     elif 0 < largest < SMALLEST_VALUE:
@@ -106,12 +102,3 @@ def warn_if_unscaled(X: Any, name: str) -> None:
         UnscaledFeaturesWarning,
         stacklevel=3,
     )
-
-
-def sizes_of_features(X: Any) -> np.ndarray:
-    """The root mean square (D,) of each feature of X (n, D), dense or CSR, in float64."""
-    if sparse.issparse(X):
-        squares = np.bincount(X.indices, np.square(X.data, dtype=np.float64), minlength=X.shape[1])
-    else:
-        squares = np.einsum("ij,ij->j", X, X, dtype=np.float64, casting="safe")  # without a copy of X
-    return np.sqrt(squares / X.shape[0])

@@ -20,9 +20,16 @@ from dataclasses import dataclass
 import numpy as np
 from scipy import sparse
 
-from weakly.training.batches import Batches
+from weakly.training.batches import Batches, sample_balanced
 from weakly.training.detector import Detector, Rows, logger
-from weakly.training.network import HiddenUnits, Network, keras, layer_sizes, score_instances
+from weakly.training.network import (
+    HiddenUnits,
+    Network,
+    build_instance_scorer,
+    keras,
+    layer_sizes,
+    score_instances,
+)
 
 
 class KerasDetector(Detector):
@@ -37,7 +44,7 @@ class KerasDetector(Detector):
     batches_per_epoch: int
     batch_size: int
 
-    keeps = "best"  # one of weakly.training.loop.KEEPS
+    keeps_last = False  # the weights of the last epoch, not of the one with the lowest mean loss
     takes_sparse = False
     needs_scaling = True
     slow_on_sparse = True  # every weight of a million columns changes in every step
@@ -78,9 +85,10 @@ class KerasDetector(Detector):
         network = self.initial_network(X, unlabeled, anomalies, seed=int(rng.integers(2**31)))
         batches = self.sample_batches(X, unlabeled, anomalies, self.epochs * self.batches_per_epoch, rng)
         constants = self.loss_constants(X, unlabeled, anomalies, network, rng)
-        kept, losses = self._trainer(X).fit(
-            X, anomalies, batches, self.epochs, network.get_state(), constants
-        )
+        settings = tuple(sorted(self.learning_parameters().items()))  # all that the compiled graph depends on
+        n_features = None if sparse.issparse(X) else X.shape[1]
+        trainer = _compiled_trainer(type(self), settings, n_features)  # type: ignore[arg-type]
+        kept, losses = trainer.fit(X, anomalies, batches, self.epochs, network.get_state(), constants)
         self.__dict__.pop("model_", None)  # of an earlier fit
         self.weights_, self.losses_ = kept, losses
         message = "%s: %d epochs, mean loss %.4g in the first, lowest %.4g in epoch %d"
@@ -92,15 +100,6 @@ class KerasDetector(Detector):
         network = self.build(self.n_features_in_, seed=0)
         network.set_weights(self.weights_)
         return network
-
-    def _trainer(self, X):
-        """The compiled trainer for rows like X."""
-        n_features = None if sparse.issparse(X) else X.shape[1]
-        return _compiled_trainer(type(self), self._settings(), n_features)  # type: ignore[arg-type]
-
-    def _settings(self):
-        """What decides which compiled graph can be used, as a hashable value: all parameters but the seed."""
-        return tuple(sorted(self.learning_parameters().items()))
 
     def __getstate__(self):
         """What a pickle contains: all but the network, which can be rebuilt from weights_."""
@@ -114,9 +113,8 @@ def _compiled_trainer(detector_class, settings, n_features):
     from weakly.training.sparse_loop import SparseTrainer
 
     detector = detector_class(random_state=None, **dict(settings))
-    if n_features is None:
-        return SparseTrainer(detector.build(1, seed=0), detector.loss, detector.optimizer())
-    return Trainer(detector.build(n_features, seed=0), detector.loss, detector.optimizer(), detector.keeps)
+    parts = detector.build(n_features or 1, seed=0), detector.loss, detector.optimizer()
+    return SparseTrainer(*parts) if n_features is None else Trainer(*parts, detector.keeps_last)
 
 
 @dataclass(repr=False, eq=False)
@@ -135,9 +133,15 @@ class PsiDetector(KerasDetector):
 
 
 class InstanceDetector(PsiDetector):
-    """A detector whose network is that of build_instance_scorer: a linear score of psi(x)."""
+    """A detector with a linear score of psi(x), trained on balanced batches; subclasses have the loss."""
 
     takes_sparse = True
+
+    def build(self, n_features, seed):
+        return build_instance_scorer(n_features, self.hidden_units, self.l2, seed)
+
+    def sample_batches(self, X, unlabeled, anomalies, n_batches, rng):
+        return sample_balanced(unlabeled, len(anomalies), n_batches, self.batch_size, rng)
 
     def _score(self, X):
         return score_instances(self.weights_, X)

@@ -23,13 +23,6 @@ from weakly.training.network import finish_psi, first_kernel, keras, tf
 from tensorflow.compiler.tf2xla.python.xla import optimization_barrier  # not in TensorFlow's public interface
 
 
-class TrainingDiverged(ValueError):
-    """The loss of a fit is no longer a number."""
-
-
-KEEPS = ("best", "last")  # the weights of the epoch with the lowest mean loss, or of the last
-
-
 class RMSprop(keras.optimizers.RMSprop):
     """RMSprop with the step of the Keras that the paper used (2.3.1): g / (sqrt(v) + epsilon).
 
@@ -56,11 +49,9 @@ class Trainer:
     `constants` are arrays that may differ from fit to fit without a new compilation.
     """
 
-    def __init__(self, network, loss, optimizer, keeps="best"):
-        if keeps not in KEEPS:
-            raise ValueError(f"keeps must be one of {', '.join(KEEPS)}, not {keeps!r}")
+    def __init__(self, network, loss, optimizer, keeps_last=False):
         self.network = network
-        self.keeps = keeps
+        self.keeps_last = keeps_last
         self.loss = loss
         self.optimizer = optimizer
         self._weights = network.collected("weights")
@@ -110,7 +101,7 @@ class Trainer:
         def one_epoch(epoch, losses, lowest, *kept):
             loss = self._run_epoch(epoch, rows, shared, drawn, places, targets, constants)
             losses = tf.tensor_scatter_nd_update(losses, [[epoch]], [loss])
-            is_kept = loss < lowest if self.keeps == "best" else True
+            is_kept = True if self.keeps_last else loss < lowest
             weights = [tf.where(is_kept, *pair) for pair in zip(self._weights, kept)]
             return epoch + 1, losses, tf.minimum(loss, lowest), *weights
 
@@ -151,7 +142,7 @@ class Trainer:
 def check_loss(loss, epoch, n_epochs, rows):
     """Stop after an epoch on rows (n, D) whose mean loss is not finite."""
     if not np.isfinite(loss):
-        raise TrainingDiverged(
+        raise ValueError(
             f"the loss became {loss} in epoch {epoch + 1} of {n_epochs}: "
             "are the features scaled (to about 0-1; "
             f"the largest here is {max(rows.max(), -rows.min()):.3g}), and is the learning rate not too high?"

@@ -19,6 +19,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from weakly.training.detector import Rows, apply_in_chunks
+from weakly.training.input_checks import require_same_shape
 
 os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "3")
 os.environ.setdefault("TF_ENABLE_ONEDNN_OPTS", "0")  # its kernels round differently from one CPU to the next
@@ -77,11 +78,6 @@ def layer_sizes(hidden_units: HiddenUnits) -> tuple[int, ...]:
     if isinstance(hidden_units, list):
         raise ValueError(f"hidden_units must be a number or a tuple of numbers, not {hidden_units}")
     return hidden_units if isinstance(hidden_units, tuple) else (hidden_units,)
-
-
-def code_size(hidden_units: HiddenUnits) -> int:
-    """The number of units in psi's last layer."""
-    return layer_sizes(hidden_units)[-1]
 
 
 def build_psi(
@@ -184,13 +180,11 @@ class Network(NamedTuple):
 # ---------------------------------------------------------------------------- a score of single instances
 
 
-def build_instance_scorer(
-    n_features: int, hidden_units: HiddenUnits = 20, l2: float = 0.01, seed: int | None = None
-) -> Network:
+def build_instance_scorer(n_features, hidden_units=20, l2=0.01, seed=None) -> Network:
     """A linear score eta(psi(x)) (b,) of each instance: DevNet, iPReNet and the cross-entropy control."""
     seeds = seed_generator(seed)
     psi = build_psi(n_features, hidden_units, l2, seeds)
-    code = keras.Input((code_size(hidden_units),))
+    code = keras.Input(psi.output.shape[1:])
     score = keras.layers.Dense(1, kernel_initializer=keras.initializers.GlorotUniform(seeds), name="score")
     return Network(psi, keras.Model(code, score(code)[:, 0], name="eta"))
 
@@ -205,21 +199,17 @@ def score_instances(weights: Sequence[np.ndarray], X: Rows) -> np.ndarray:
 # ---------------------------------------------------------------------------- triplets of instances
 
 
-def build_triplet_network(
-    n_features: int, hidden_units: HiddenUnits = 20, l2: float = 0.01, seed: int | None = None
-) -> Network:
+def build_triplet_network(n_features, hidden_units=20, l2=0.01, seed=None) -> Network:
     """Embeds anchor, positive and negative with one psi; outputs squared distances d_pos, d_neg (b,)."""
     psi = build_psi(n_features, hidden_units, l2, seed_generator(seed))
-    anchor, positive, negative = (keras.Input((code_size(hidden_units),)) for _ in range(3))
+    anchor, positive, negative = (keras.Input(psi.output.shape[1:]) for _ in range(3))
     distances = [keras.ops.sum(keras.ops.square(anchor - other), axis=1) for other in (positive, negative)]
     return Network(psi, keras.Model([anchor, positive, negative], distances, name="eta"))
 
 
 def triplet_loss(margins, positive_distances, negative_distances):
     """Mean of max(0, margin - (d_neg - d_pos)) over the triplets; all three arguments (b,)."""
-    if not margins.shape == positive_distances.shape == negative_distances.shape:
-        raise ValueError(
-            f"margins {margins.shape}, positive distances {positive_distances.shape} and negative distances "
-            f"{negative_distances.shape} must have the same shape"
-        )
+    require_same_shape(
+        margins=margins, positive_distances=positive_distances, negative_distances=negative_distances
+    )
     return tf.reduce_mean(tf.maximum(margins - (negative_distances - positive_distances), 0.0))

@@ -70,14 +70,11 @@ class NumberScaler(TransformerMixin, BaseEstimator):
 
     def _scaled(self, rows):
         rows = rows.astype(np.float64)
-        scaled = (np.clip(rows, self.low_, self.high_) - self.zero_) / self._sizes()
+        sizes = np.where(self.one_ == self.zero_, 1.0, self.one_ - self.zero_)  # a constant keeps distances
+        scaled = (np.clip(rows, self.low_, self.high_) - self.zero_) / sizes
         for place, ranks in self.ranks_.items():
             scaled[:, [place]] = ranks.transform(rows[:, [place]])
         return np.clip(scaled, -LARGEST, LARGEST).astype(np.float32)
-
-    def _sizes(self):
-        """What differs by 1 after scaling (D,); a constant column keeps its distances."""
-        return np.where(self.one_ == self.zero_, 1.0, self.one_ - self.zero_)
 
 
 def limits(column, tail, reach):

@@ -87,7 +87,8 @@ def tree_as_json(number: int, tree: Any, n_features: int) -> dict[str, Any]:
     left[inner] = np.argsort(order)[tree.children_left[order[inner]]]
     parents = np.full(len(order), ROOT)
     parents[left[inner]] = parents[left[inner] + 1] = inner
-    conditions = np.where(is_leaf, path_lengths(tree)[order], first_to_the_right(tree.threshold)[order])
+    path_lengths = tree.compute_node_depths() - 1.0 + average_path_lengths(tree.n_node_samples)
+    conditions = np.where(is_leaf, path_lengths[order], first_to_the_right(tree.threshold)[order])
     unused = ("categories", "categories_nodes", "categories_segments", "categories_sizes")
     return {
         **{name: [] for name in unused},
@@ -112,11 +113,6 @@ def first_to_the_right(thresholds: np.ndarray) -> np.ndarray:
     """The smallest float32 above each threshold: x <= threshold, as in scikit-learn, is x < this."""
     nearest = thresholds.astype(np.float32)
     return np.where(nearest > thresholds, nearest, np.nextafter(nearest, np.float32(np.inf)))
-
-
-def path_lengths(tree: Any) -> np.ndarray:
-    """Path lengths (nodes,) of the nodes of an isolation tree, as scikit-learn counts them."""
-    return tree.compute_node_depths() - 1.0 + average_path_lengths(tree.n_node_samples)
 
 
 def average_path_lengths(n_rows: np.ndarray) -> np.ndarray:
