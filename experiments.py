@@ -21,17 +21,16 @@ import compare
 from weakly import command_line as types
 from weakly.command_line import parse_names, refuse_unknown, stopped_as_by_ctrl_c, user_errors_end
 from weakly.errors import UserError
-from weakly.judging.cells import comparisons, published_table
+from weakly.judging.cells import comparisons
 from weakly.judging.tables import repeat_without_labels, table_suffix, write_tables
 from weakly.loading.options import add_data_arguments, data_set_names, make_finder
 from weakly.loading.registry import DEMO, OUTSIDE_SETS, how_to_get, source_of
-from weakly.loading.splits import PROTOCOLS
 from weakly.loading.store import load_data, manifest_table, prepare_all
 from weakly.methods import METHODS, make_detector, method_group
 from weakly.reporting import theorem
 from weakly.running import provenance
 from weakly.running.configuration import PREPARED, code_hash
-from weakly.running.paper_experiments import COSTLY_SETS, EXPERIMENTS
+from weakly.running.paper_experiments import COSTLY_SETS, EXPERIMENTS, THEOREM_RATES
 from weakly.running.planning import overrides, plan, requested_cells
 from weakly.running.processes import run_cells
 from weakly.running.progress import with_progress
@@ -39,7 +38,14 @@ from weakly.running.runs_file import SET_UP, RunsFile, describe_settings, only_w
 from weakly.training.number_scaler import SCALINGS
 
 BEYOND_THE_PAPER = ("today", "scaling", "crosscheck")  # experiments whose tables have their own layout
-METHOD_GROUPS = {"all": ("table", "appendix"), "interpretations": ("interpretation",)}  # others by their name
+# what --methods takes instead of names: groups of weakly/methods.py
+METHOD_GROUPS = {
+    "table": ("table",),
+    "all": ("table", "appendix"),
+    "ablation": ("ablation",),
+    "interpretations": ("interpretation",),
+    "today": ("today",),
+}
 
 
 def available_data_sets(args):
@@ -118,36 +124,23 @@ def run_and_append(args, missing, runs_file, session):
 
 
 def report(args, label, wanted, names, runs):
-    """Write and print the tables and figures of the requested runs."""
+    """Write the tables and figures of the requested runs, and print what fits on a screen."""
     chosen = repeat_without_labels(runs_to_show(args, wanted, runs), names)
     experiment = EXPERIMENTS[args.experiment]
-    own_protocol = args.protocol == experiment.protocols[0]
-    others = (None if name in experiment.sweeps else getattr(args, name) for name in SET_UP[1:])
-    suffix = table_suffix(None if own_protocol else args.protocol, *others)
+    protocol = None if args.protocol == experiment.protocols[0] else args.protocol
+    suffix = table_suffix(protocol, args.n_labeled, args.contamination, args.scaling)
     for path, table in write_tables(chosen, args.results_dir, label, suffix).items():
         print(f"Wrote {path}")
         is_synthetic = path.name.endswith("_synthetic.csv")
-        if args.experiment in BEYOND_THE_PAPER and not (is_synthetic or args.set):
+        is_usual = not (is_synthetic or args.set)
+        is_papers = is_usual and not (experiment.sweeps or suffix)
+        if is_usual and args.experiment in BEYOND_THE_PAPER:
             write_beyond(args)
-        elif experiment.sweeps or is_synthetic or suffix or args.set:
+        elif not (is_papers and compare.compare(args.results_dir, args.experiment)):
             compare.print_table(table)
-        else:
-            compare.compare(args.results_dir, args.experiment)
-            print_unpublished(table, args.experiment)
         if experiment.sweeps and args.experiment not in BEYOND_THE_PAPER:
             part = chosen[(chosen["data_status"] == "synthetic") == is_synthetic]
             write_figures(args, part, path.stem.removeprefix(args.experiment))
-
-
-def print_unpublished(table, experiment):
-    """Print the cells of a table that the paper does not have: other data sets, other methods."""
-    published = published_table(experiment)
-    printed = set(zip(published["dataset"], published["method"]))
-    cells = zip(table["dataset"], table["method"])
-    own = table[[cell not in printed and not cell[0].startswith("Average") for cell in cells]]
-    if len(own):
-        print("\nWithout published values:")
-        compare.print_table(own)
 
 
 def runs_to_show(args, wanted, runs):
@@ -157,15 +150,15 @@ def runs_to_show(args, wanted, runs):
     """
     asked_kinds = {cell.data_status == "synthetic" for cell in wanted}
     runs = runs[(runs["data_status"] == "synthetic").isin(asked_kinds)]
-    methods = [name for name in METHODS if name in set(runs["method"]) and not lacking(name, args)]
+    methods = [name for name in METHODS if name in set(runs["method"]) and not why_unfit(args, name)]
     chosen = []
     for point in dict.fromkeys(cell.point for cell in wanted):
         current = [cell for cell in wanted if cell.point == point]
         codes = {method: code_hash(method, current[0].scaling) for method in methods}
-        detectors = {
-            method: make_detector(method, **dict(overrides(args, method, point))) for method in methods
+        settings = {
+            method: describe_settings(make_detector(method, **dict(overrides(args, method, point))))
+            for method in methods
         }
-        settings = {method: describe_settings(detector) for method, detector in detectors.items()}
         chosen.append(select_runs(runs, current, settings, codes))
     return pd.concat(chosen)
 
@@ -186,8 +179,6 @@ def write_beyond(args):
         write = functools.partial(write_crosscheck, in_unit_range=in_unit_range)
     for path in write(args.results_dir):
         print(f"Wrote {path}")
-        if path.suffix == ".md":
-            print(path.read_text(encoding="utf-8"))
 
 
 def write_figures(args, runs, set_up):
@@ -206,176 +197,152 @@ def write_figures(args, runs, set_up):
 
 
 def method_names(text):
-    if text in ("table", "ablation", "today", *METHOD_GROUPS):
-        return method_group(*METHOD_GROUPS.get(text, [text]))
+    if text in METHOD_GROUPS:
+        return method_group(*METHOD_GROUPS[text])
     return parse_names(text, METHODS, "method")
 
 
 def make_parser():
+    """A parser with a command per experiment, which has only the options that fit it."""
     parser = argparse.ArgumentParser(description="Run an experiment of the paper, or one beyond it.")
-    add_what(parser.add_argument)
-    add_set_up(parser.add_argument)
-    results = "where runs and tables are written (default: %(default)s)"
-    parser.add_argument("--results-dir", default="results", help=results)
-    again = "repeat runs that the results already contain"
-    parser.add_argument("--force", action="store_true", help=again)
-    add_data_arguments(parser)
+    commands = parser.add_subparsers(dest="experiment", required=True, metavar="experiment")
+    for name, experiment in EXPERIMENTS.items():
+        methods = "the interpretations" if name == "interpretations" else ", ".join(experiment.methods)
+        what = f"{experiment.regenerates}; {experiment.runs} runs of {methods}."
+        command = commands.add_parser(name, help=experiment.regenerates, description=what)
+        add_arguments(command, experiment)
+        add_set_up(command.add_argument, experiment)
+        if name == "contamination":
+            add_theorem(command)
+    what = "every table and figure of the paper, then the comparison with it and the report"
+    command = commands.add_parser("all", help=what, description=what)
+    add_arguments(command, EXPERIMENTS["seen"])
+    add_theorem(command)
     return parser
 
 
-def add_what(add):
-    """The arguments that select what is run, and where."""
-    experiments = "; ".join(f"{name}: {experiment.regenerates}" for name, experiment in EXPERIMENTS.items())
-    experiments += "; all: every experiment of the paper in turn"
-    add("experiment", choices=[*EXPERIMENTS, "all"], help=experiments)
+def add_arguments(parser, experiment):
+    """The options of every experiment: what is run, and where."""
+    usual = {"n_labeled": 60, "contamination": 0.02, "scaling": PREPARED}
+    parser.set_defaults(parser=parser, set=[], theorem=False, **usual)
+    add = parser.add_argument
     names = f"some of {', '.join(method_group('table', 'appendix', 'ablation'))}; or `table`: of Table 2, "
     names += "`all`: also of the appendix; `ablation`, `interpretations`, `today`: see weakly/methods.py "
     add("--methods", type=method_names, metavar="A,B", help=names + "(default: as in the paper)")
+    data = parser.add_mutually_exclusive_group()
     sets = "data sets, such as thyroid,bac or 'rec,fuz->dos' (default: all available sets of the experiment)"
-    add("--datasets", type=data_set_names, metavar="A,B", help=sets)
+    data.add_argument("--datasets", type=data_set_names, metavar="A,B", help=sets)
     demo = "one quick run on synthetic data; its numbers say nothing about the paper"
-    add("--demo", action="store_true", help=demo)
-    runs = "runs per method and data set; run r has seed r (default: 10, crosscheck 3, with --demo 1)"
+    data.add_argument("--demo", action="store_true", help=demo)
+    runs = f"runs per method and data set; run r has seed r (default: {experiment.runs}, with --demo 1)"
     add("--runs", type=types.positive, help=runs)
+    first = "each in turn" if experiment.each_protocol else experiment.protocols[0]
+    protocol = f"how data is split and labels are drawn: see docs/drivers.md (default: {first})"
+    add("--protocol", choices=experiment.protocols, help=protocol)
     jobs = "number of processes, with one thread each (default: %(default)s)"
     add("--jobs", type=types.positive, default=min(8, os.cpu_count() or 1), help=jobs)
     cluster = "run on this Dask scheduler, such as tcp://host:8786, instead of in local processes"
     add("--cluster", metavar="ADDRESS", help=cluster)
+    results = "where runs and tables are written (default: %(default)s)"
+    add("--results-dir", default="results", help=results)
+    add("--force", action="store_true", help="repeat runs that the results already contain")
+    add_data_arguments(parser)
 
 
-def add_set_up(add):
-    """The arguments for set-ups other than the paper's."""
-    protocol = "how data is split and labels are drawn; redrawn: as released, with new draws in every run; "
-    protocol += "redrawn-split, -labels, -contamination: redraw only this, keep all else and the seed fixed "
-    protocol += "(default: released; today: independent; draws and crosscheck: each of theirs)"
-    add("--protocol", choices=PROTOCOLS, help=protocol)
-    add("--n-labeled", type=types.positive, help="labelled anomalies (default: 60)")
-    add("--contamination", type=types.rate, help="share of anomalies in the unlabelled data (default: 0.02)")
+def add_set_up(add, experiment):
+    """The options for set-ups other than the paper's, except for what the experiment varies."""
+    if "n_labeled" not in experiment.sweeps:
+        add("--n-labeled", type=types.positive, help="labelled anomalies (default: %(default)s)")
+    if "contamination" not in experiment.sweeps:
+        share = "share of anomalies in the unlabelled data (default: %(default)s)"
+        add("--contamination", type=types.rate, help=share)
     changed = "change a parameter of the methods, such as margin=2; repeatable; separate files are written"
-    add("--set", type=types.setting, action="append", default=[], metavar="NAME=VALUE", help=changed)
+    add("--set", type=types.setting, action="append", metavar="NAME=VALUE", help=changed)
     l2 = {"type": types.l2_setting, "metavar": "VALUE", "help": "short for --set l2=VALUE"}
     add("--lambda", dest="set", action="append", **l2)
-    scaling = f"scale features by what the training rows teach: {', '.join(SCALINGS)} (default: {PREPARED}, "
-    scaling += "as data_prep.py made them; trees always); the experiment `scaling` takes several"
-    scalings = functools.partial(parse_names, known=(PREPARED, *SCALINGS), what="scaling")
-    add("--scaling", type=scalings, metavar="A,B", help=scaling)
-    rates = "contamination only: rates up to 0.66, with the scores that the theorem of Sec. 4 predicts"
-    add("--theorem", action="store_true", help=rates)
-
-
-def show_only(parser, name):
-    """Limit the help to one experiment, so that ./run_seen.sh --help is about Table 2 alone."""
-    parser.prog = f"{parser.prog} {name}"
-    if name == "all":
-        parser.description = (
-            "Every table and figure of the paper, then the comparison with it and the report."
-        )
-        unfit, protocols = {"experiment", "scaling"}, EXPERIMENTS["seen"].protocols
+    scalings, scaling = (PREPARED, *SCALINGS), "scale features by what the training rows teach; trees never"
+    if "scaling" in experiment.sweeps:
+        several = functools.partial(parse_names, known=scalings, what="scaling")
+        how = f"{scaling}: some of {', '.join(scalings)} (default: {','.join(experiment.sweeps['scaling'])})"
+        add("--scaling", dest="scalings", type=several, metavar="A,B", help=how)
     else:
-        experiment = EXPERIMENTS[name]
-        methods = "the interpretations" if name == "interpretations" else ", ".join(experiment.methods)
-        what, protocols = experiment.regenerates, experiment.protocols
-        parser.description = f"{what[0].upper()}{what[1:]}; {experiment.runs} runs of {methods}."
-        unfit = {"experiment", *experiment.sweeps, *(() if name == "contamination" else ["theorem"])}
-    for action in parser._actions:
-        if action.dest in unfit:
-            action.help = argparse.SUPPRESS
-        elif action.dest == "protocol":
-            action.metavar = "{" + ",".join(protocols) + "}"
-            action.help = "how data is split and labels are drawn; see docs/drivers.md (default: the first)"
-            if name != "all" and experiment.each_protocol:
-                action.help = action.help.replace("the first", "each in turn")
+        add("--scaling", choices=scalings, help=f"{scaling} (default: %(default)s, as data_prep.py does)")
 
 
-def complete(given, name, protocol=None):
+def add_theorem(parser):
+    rates = "in Fig. 4, rates up to 0.66 too, with the scores that the theorem of Sec. 4 predicts"
+    parser.add_argument("--theorem", action="store_true", help=rates)
+
+
+def complete(given, name, protocol):
     """The arguments of one experiment, with its defaults filled in; UserError if they do not fit it."""
     experiment = EXPERIMENTS[name]
-    args = argparse.Namespace(**vars(given) | {"experiment": experiment.adds_to or name})
+    args = argparse.Namespace(
+        **vars(given) | {"experiment": experiment.adds_to or name, "protocol": protocol}
+    )
+    args.title = f"{name}: {experiment.regenerates}, protocol {protocol}"
     args.set = sorted(given.set)
-    if args.theorem and name != "contamination":
-        if given.experiment != "all":
-            raise UserError("--theorem only works with the experiment `contamination`")
-        args.theorem = False
-    for option, default in (("n_labeled", 60), ("contamination", 0.02)):
-        if getattr(args, option) is None:
-            setattr(args, option, default)
-        elif option in experiment.sweeps:
-            raise UserError(f"--{option.replace('_', '-')} cannot be set: the experiment `{name}` varies it")
-    if args.demo:
+    args.theorem = given.theorem and name == "contamination"
+    args.runs = given.runs or (1 if given.demo else experiment.runs)
+    if given.demo:
         args.datasets = list(experiment.demo_sets)
-    elif args.datasets and given.experiment == "all":
-        args.datasets = [data_set for data_set in args.datasets if experiment.has(data_set)]
-        if not args.datasets:
-            raise UserError("it uses none of the given data sets")
-    for data_set in args.datasets or ():
-        if not experiment.has(data_set):
-            raise UserError(f"{data_set!r} is not a data set of the experiment `{name}`")
+    elif given.datasets:
+        args.datasets = [data_set for data_set in given.datasets if experiment.has(data_set)]
+        others = [data_set for data_set in given.datasets if data_set not in args.datasets]
+        if others and (given.experiment != "all" or not args.datasets):
+            raise UserError(f"{others[0]!r} is not a data set of the experiment `{name}`")
     args.data_sets = args.datasets or experiment.data_sets
-    args.runs = args.runs or (1 if args.demo else experiment.runs)
-    args.protocol = args.protocol or protocol or experiment.protocols[0]
-    if args.protocol not in experiment.protocols:
-        raise UserError(f"`{name}` needs --protocol {' or '.join(experiment.protocols)}")
-    args.scalings = given.scaling or experiment.sweeps.get("scaling", [PREPARED])
-    if len(args.scalings) > 1 and "scaling" not in experiment.sweeps:
-        raise UserError(f"`{name}` takes one --scaling at a time")
-    args.scaling = args.scalings[0]
-    args.methods = fitting_methods(args, args.methods or experiment.methods)
+    sweeps = dict(experiment.sweeps)
+    if args.theorem:
+        sweeps["contamination"] += THEOREM_RATES
+    if "scaling" in sweeps:
+        sweeps["scaling"] = given.scalings or sweeps["scaling"]
+    # what is varied, as (parameter, value); one empty tuple if nothing is
+    args.points = [(parameter, value) for parameter, values in sweeps.items() for value in values] or [()]
+    args.scalings = sweeps.get("scaling", [given.scaling])
+    args.methods = fitting_methods(args, experiment)
     if args.theorem and "prenet" not in args.methods:
         raise UserError("--theorem needs PReNet: add prenet to --methods")
     return args
 
 
-def fitting_methods(args, methods):
-    """The methods that have all parameters given by --set.
-
-    All methods named with --methods must have them; of the default methods, at least one.
-    """
-    left_out = {method: lacking(method, args) for method in methods if lacking(method, args)}
-    unscaled = [method for method in methods if METHODS[method].is_tree and PREPARED not in args.scalings]
-    if unscaled and args.methods:
-        raise UserError(f"{METHODS[unscaled[0]].column} always gets its features as they are: no --scaling")
-    if unscaled:
-        print("Skipping methods that always get their features as they are: " + columns(unscaled))
-    methods = [method for method in methods if method not in unscaled]
-    for name, value in args.set:
-        usual = [make_detector(method).get_params()[name] for method in methods if method not in left_out]
-        if isinstance(value, str) and usual and not any(isinstance(one, str) for one in usual):
-            raise UserError(f"--set {name}={value}: {name} is not a word; its usual value is {usual[0]}")
-    if left_out and (args.methods or len(left_out) == len(methods)):
-        method, (parameter, *_) = next(iter(left_out.items()))
-        raise UserError(f"{METHODS[method].column} has no parameter {parameter!r} to set")
-    if left_out:
-        print(f"Skipping methods without this parameter: {columns(left_out)}")
-    return [method for method in methods if method not in left_out]
+def fitting_methods(args, experiment):
+    """The methods to run: all that are named with --methods must fit; of the default ones, at least one."""
+    methods = args.methods or experiment.methods
+    reasons = {method: why for method in methods if (why := why_unfit(args, method))}
+    if reasons and (args.methods or len(reasons) == len(methods)):
+        method, why = next(iter(reasons.items()))
+        raise UserError(f"{METHODS[method].column} {why}")
+    for method, why in reasons.items():
+        print(f"Skipping {METHODS[method].column}, which {why}.")
+    return [method for method in methods if method not in reasons]
 
 
-def columns(methods):
-    return ", ".join(METHODS[method].column for method in methods)
-
-
-def lacking(method, args):
-    """Names of the settings that a method does not have as parameters, or that it fixes."""
-    varied = EXPERIMENTS[args.experiment].sweeps
-    wanted = [name for name, _ in args.set] + [name for name in varied if name not in SET_UP]
-    if not wanted:
-        return []
-    known = set(make_detector(method).learning_parameters()) - {*dict(METHODS[method].settings)}
-    return [name for name in wanted if name not in known]
+def why_unfit(args, method):
+    """Why a method cannot have the settings that are asked for; None if it can."""
+    if METHODS[method].is_tree and PREPARED not in args.scalings:
+        return "always gets its features as they are: no --scaling"
+    known = make_detector(method).learning_parameters()
+    for name, value in (*args.set, *(point for point in args.points if point and point[0] not in SET_UP)):
+        if name not in known or name in dict(METHODS[method].settings):
+            return f"has no parameter {name!r} to set"
+        if isinstance(value, str) and not isinstance(known[name], str):
+            return f"takes no word as {name}: its usual value is {known[name]}"
+    return None
 
 
 def complete_all(args):
     """The arguments of all that a command asks for: an experiment, its protocols, or all of the paper."""
-    if args.demo and args.datasets:
-        raise UserError("--demo uses its own data: do not combine it with --datasets")
-    if args.experiment != "all":
-        experiment = EXPERIMENTS[args.experiment]
-        in_turn = experiment.protocols if experiment.each_protocol and not args.protocol else [args.protocol]
-        return [complete(args, args.experiment, protocol) for protocol in in_turn]
+    of_paper = [name for name, experiment in EXPERIMENTS.items() if experiment.in_paper]
     completed = []
-    for name in (name for name, experiment in EXPERIMENTS.items() if experiment.in_paper):
+    for name in of_paper if args.experiment == "all" else [args.experiment]:
+        protocols, each = EXPERIMENTS[name].protocols, EXPERIMENTS[name].each_protocol
+        chosen = [args.protocol] if args.protocol else protocols if each else protocols[:1]
         try:
-            completed.append(complete(args, name))
+            completed += [complete(args, name, protocol) for protocol in chosen]
         except UserError as error:
+            if args.experiment != "all":
+                raise
             print(f"Skipping {name}: {error}.")
     if not completed:
         raise UserError("none of the experiments fits these options")
@@ -387,10 +354,8 @@ def run_all(args):
     failures, starts = [], complete_all(args)
     with only_writer(args.results_dir):
         for start in starts:
-            if len(starts) > 1 or args.experiment == "all":
-                name = start.experiment if args.experiment == "all" else args.experiment
-                protocol = "" if args.experiment == "all" else f", protocol {start.protocol}"
-                print(f"\n=== {name}: {EXPERIMENTS[name].regenerates}{protocol}", flush=True)
+            if len(starts) > 1:
+                print(f"\n=== {start.title}", flush=True)
             failures += run_experiment(start)
         if args.experiment == "all" and comparisons(args.results_dir):
             compare.main(["--results-dir", str(args.results_dir)])
@@ -403,14 +368,11 @@ def run_all(args):
 
 
 def main(argv=None):
-    words = sys.argv[1:] if argv is None else argv
     parser = make_parser()
-    if words and words[0] in (*EXPERIMENTS, "all"):
-        show_only(parser, words[0])
-    args, unknown = parser.parse_known_args(words)
-    refuse_unknown(parser, unknown)
+    args, unknown = parser.parse_known_args(argv)
+    refuse_unknown(args.parser, unknown)
     try:
-        with user_errors_end(parser), stopped_as_by_ctrl_c():
+        with user_errors_end(args.parser), stopped_as_by_ctrl_c():
             failures = run_all(args)
     except KeyboardInterrupt:
         print("\nStopped. Every finished run is kept; run the same command to resume.", file=sys.stderr)

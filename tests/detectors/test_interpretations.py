@@ -280,7 +280,7 @@ def test_interpretations_are_a_group(capsys):
     with pytest.raises(SystemExit):
         experiments.main(["--help"])
     out = capsys.readouterr().out
-    assert "`interpretations`" in out and not any(name in out for name in INTERPRETATIONS)
+    assert "interpretations" in out and not any(name in out for name in INTERPRETATIONS)
     parser = experiments.make_parser()
     (own,) = experiments.complete_all(parser.parse_args(["interpretations"]))
     assert own.methods == INTERPRETATIONS

@@ -35,6 +35,11 @@ def experiment(data_dir, results_dir, *options, methods="prenet,devnet,iforest",
     return process.returncode, out, err
 
 
+def parsed(*options):
+    (args,) = experiments.complete_all(experiments.make_parser().parse_args(options))
+    return args
+
+
 @pytest.fixture
 def experiment_here(runs_here, data_dir, capsys):
     """The same in this process: a function of the results folder and options."""
@@ -127,19 +132,14 @@ def test_sparse_data_is_left_out_for_methods_that_cannot_take_it(experiment_here
 
 
 def test_methods_that_take_minutes_on_sparse_data_are_run_on_it_only_if_asked():
-    parser = experiments.make_parser()
-    unasked, asked = (
-        experiments.complete(parser.parse_args(["seen", *options]), "seen")
-        for options in ([], ["--datasets", "news20"])
-    )
+    unasked, asked = parsed("seen"), parsed("seen", "--datasets", "news20")
     assert [why_not_sparse(args, "iforest") for args in (unasked, asked)] == [None, None]
     assert "takes minutes" in why_not_sparse(unasked, "prenet") and why_not_sparse(asked, "prenet") is None
 
 
 def test_more_labels_than_anomalies_are_mentioned(data_dir, capsys):
     prepare_all(["demo"], SourceFinder(data_dir / "raw", offline=True), data_dir)
-    options = ["seen", "--demo", "--n-labeled", "100000", "--data-dir", str(data_dir)]
-    args = experiments.complete(experiments.make_parser().parse_args(options), "seen")
+    args = parsed("seen", "--demo", "--n-labeled", "100000", "--data-dir", str(data_dir))
     requested_cells(args, ["demo"])
     split = load_data("demo", data_dir).split("released", 0, 100_000, 0.02)
     what = f"demo has only {len(split.anomalies)} training anomalies: with 100000 labels, all of them are"
@@ -191,17 +191,18 @@ def test_the_other_cells_go_on_when_one_fails(runs_here, data_dir):
     ("seen", "--datasets dos->bac", "'dos->bac' is not a data set of the experiment `seen`"),
     ("unseen", "--datasets thyroid", "'thyroid' is not a data set of the experiment `unseen`"),
     ("unseen", "--datasets rec,fuz-", "unknown data set 'fuz-'; an arrow needs quotes"),
-    ("seen", "--datasets demo --demo", "--demo uses its own data"),
+    ("seen", "--datasets demo --demo", "argument --demo: not allowed with argument --datasets"),
     ("seen", "--runs 0", "must be a whole number of at least 1, not '0'"),
     ("seen", "--jobs x", "must be a whole number of at least 1, not 'x'"),
     ("seen", "--set l2", "must be NAME=VALUE, such as margin=2, not 'l2'"),
     ("seen", "--contamination 2", "must be a number of at least 0 and below 1, not '2'"),
     ("seen", "--protocol mine", "invalid choice"),
-    ("seen", "--theorem", "--theorem only works with the experiment `contamination`"),
-    ("labels", "--n-labeled 30", "--n-labeled cannot be set: the experiment `labels` varies it"),
+    ("seen", "--theorem", "unrecognized arguments: --theorem"),
+    ("labels", "--n-labeled 30", "unrecognized arguments: --n-labeled 30"),
+    ("all", "--set margin=2", "unrecognized arguments: --set margin=2"),
     ("sensitivity", "--methods iforest", "iForest has no parameter 'margin' to set"),
     ("unseen", "--methods iforest --lambda 0.1", "iForest has no parameter 'l2' to set"),
-    ("seen", "--set margin=x", "--set margin=x: margin is not a word; its usual value is 4.0"),
+    ("seen", "--set margin=x", "PReNet takes no word as margin: its usual value is 4.0"),
     ("seen", "--datsets demo", "unrecognized arguments: --datsets demo; did you mean --datasets?"),
     ("seen", "--set margim=2", "PReNet has no parameter 'margim' to set"),
     ("seen", "--set margin=[1,2]", "must be NAME=VALUE, such as margin=2, not 'margin=[1,2]'"),
@@ -209,8 +210,7 @@ def test_the_other_cells_go_on_when_one_fails(runs_here, data_dir):
     ("seen", "--lambda abc", "must be a number of at least 0, not 'abc'"),
     ("ablation", "--set variant=TRM --methods ldm", "LDM has no parameter 'variant' to set"),
     ("contamination", "--theorem --methods devnet", "--theorem needs PReNet"),
-    ("all", "--datasets news20 --methods iforest --n-labeled 3 --contamination 0.1 --set no=1",
-     "none of the experiments fits these options"),
+    ("all", "--datasets 38_thyroid", "none of the experiments fits these options"),
     ("table2", "", "invalid choice: 'table2'"),
 ])  # fmt: skip
 def test_wrong_flags_get_one_sentence(tmp_path, capsys, name, options, message):
@@ -251,8 +251,7 @@ def test_results_that_cannot_be_read_stop_it_before_work_starts(experiment_here,
 
 def test_the_theorem_takes_costly_sets_at_the_rates_of_figure_4_only(data_dir, monkeypatch):
     prepare_all(["demo"], SourceFinder(data_dir / "raw", [], offline=True), data_dir)
-    given = experiments.make_parser().parse_args(["contamination", "--theorem", "--data-dir", str(data_dir)])
-    args = experiments.complete(given, "contamination")
+    args = parsed("contamination", "--theorem", "--data-dir", str(data_dir))
     figure_4 = set(EXPERIMENTS["contamination"].sweeps["contamination"])
     assert {cell.contamination for cell in requested_cells(args, ["demo"])} > figure_4
     monkeypatch.setattr("weakly.running.planning.COSTLY_SETS", ("demo",))
@@ -260,8 +259,7 @@ def test_the_theorem_takes_costly_sets_at_the_rates_of_figure_4_only(data_dir, m
 
 
 def chosen_sets(data_dir, *options):
-    given = experiments.make_parser().parse_args(["seen", "--data-dir", str(data_dir), *options])
-    return experiments.available_data_sets(experiments.complete(given, "seen"))
+    return experiments.available_data_sets(parsed("seen", "--data-dir", str(data_dir), *options))
 
 
 def no_connection(*_):
@@ -313,7 +311,7 @@ def test_a_worker_makes_way_for_a_fresh_process(monkeypatch, data_dir):
 
 
 def test_the_remaining_time_follows_what_runs_have_taken():
-    """Runs take 3 times as long as usual, and this is expected of all others of the method."""
+    """Runs take 3 times as long as usual, and this is expected of those that were not measured."""
     small, large = (Cell(method="iforest", dataset=name, rows=rows) for name, rows in (("a", 0), ("b", 9)))
     clock = Clock()
     usual = clock.expected(small, 10)
@@ -423,7 +421,7 @@ def test_everything_on_synthetic_data(runs_here, data_dir, tmp_path, capsys):
 
 
 def test_lambda_is_for_methods_that_have_it():
-    args = experiments.complete(experiments.make_parser().parse_args(["unseen", "--lambda", "0.1"]), "unseen")
+    args = parsed("unseen", "--lambda", "0.1")
     assert args.methods == ["prenet", "devnet", "dsad", "fsnet", "cfsnet", "repen"] and args.set == [
         ("l2", 0.1)
     ]
@@ -470,24 +468,19 @@ def test_thyroid_columns_of_table_2(real_data, runs_here, prepared_dir):
 
 
 def test_options_that_do_not_fit_an_experiment_leave_it_out_of_all(capsys):
-    parser = experiments.make_parser()
-    options = "all --methods devnet --contamination 0.05 --datasets bac"
-    completed = experiments.complete_all(parser.parse_args(options.split()))
-    assert [args.experiment for args in completed] == ["seen", "labels", "ablation"]
+    options = "all --methods devnet --datasets bac,38_thyroid"
+    completed = experiments.complete_all(experiments.make_parser().parse_args(options.split()))
+    assert [args.experiment for args in completed] == ["seen", "labels", "contamination", "ablation"]
+    assert all(args.datasets == ["bac"] for args in completed)
     out = capsys.readouterr().out
-    assert (
-        "Skipping contamination: --contamination cannot be set: the experiment `contamination` varies it."
-        in out
-    )
     assert "Skipping sensitivity: DevNet has no parameter 'margin' to set." in out
-    assert "Skipping unseen: it uses none of the given data sets." in out
+    assert "Skipping unseen: 'bac' is not a data set of the experiment `unseen`." in out
 
 
 def test_settings_are_compared_by_value(data_dir, tmp_path):
     """margin=4 is the default 4.0, and the order of options plays no part."""
-    parser = experiments.make_parser()
     prepare_all(["demo"], SourceFinder(data_dir / "raw", offline=True), data_dir)
-    options = ["sensitivity", "--demo", "--data-dir", str(data_dir), "--set", "margin=4", "--set", "epochs=2"]
-    args = experiments.complete(parser.parse_args(options), "sensitivity")
+    settings = ["--set", "margin=4", "--set", "epochs=2"]
+    args = parsed("sensitivity", "--demo", "--data-dir", str(data_dir), *settings)
     assert args.set == [("epochs", 2), ("margin", 4)]
     assert len(plan(args, requested_cells(args, ["demo"]), RunsFile(tmp_path, "none").read())) == 15

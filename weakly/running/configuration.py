@@ -42,11 +42,6 @@ class Cell:
         return tuple(getattr(self, name) for name in IDENTITY_COLUMNS)
 
     @property
-    def place(self):
-        """Method, data set and set-up, without data version, settings and code."""
-        return self.identity[: len(PLACE)]
-
-    @property
     def training(self):
         """What its detectors learn from: cells that differ only in the unseen class share their fits."""
         seen, _, _ = self.dataset.partition("->")
@@ -65,7 +60,7 @@ class Cell:
 
 
 IDENTITY_COLUMNS = [field.name for field in fields(Cell)][:10]
-PLACE = IDENTITY_COLUMNS[:6]
+PLACE = IDENTITY_COLUMNS[:6]  # method, data set and set-up, without data version, settings and code
 
 
 @functools.cache

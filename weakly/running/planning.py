@@ -1,5 +1,6 @@
 """What an experiment requests, and which of its runs are still missing."""
 
+from collections import defaultdict
 from dataclasses import replace
 
 import numpy as np
@@ -9,20 +10,10 @@ from weakly.loading.registry import with_all_others_seen
 from weakly.loading.splits import ANOMALY, OUTSIDE_PROTOCOLS
 from weakly.loading.store import load_data
 from weakly.methods import METHODS, make_detector
-from weakly.running.configuration import PREPARED, Cell, code_hash
-from weakly.running.paper_experiments import COSTLY_SETS, EXPERIMENTS, THEOREM_RATES
+from weakly.running.configuration import IDENTITY_COLUMNS, PLACE, PREPARED, Cell, code_hash
+from weakly.running.paper_experiments import COSTLY_SETS, THEOREM_RATES
 from weakly.running.progress import usual_seconds
-from weakly.running.runs_file import SET_UP, describe_settings, same_configuration, same_places
-
-
-def points(args):
-    """The points of a sweep: a list of (parameter, value), or one empty tuple if nothing is varied."""
-    sweeps = dict(EXPERIMENTS[args.experiment].sweeps)
-    if args.theorem:
-        sweeps["contamination"] += THEOREM_RATES
-    if "scaling" in sweeps:
-        sweeps["scaling"] = args.scalings
-    return [(parameter, value) for parameter, values in sweeps.items() for value in values] or [()]
+from weakly.running.runs_file import SET_UP, describe_settings
 
 
 def overrides(args, method, point):
@@ -50,8 +41,8 @@ def requested_cells(args, names):
                 what = f"{name}, sparse with {X.shape[1]:,} columns,"
                 print(f"{what} is skipped for {METHODS[method].column}, which {why}.")
                 continue
-            for point in points(args):
-                if not is_too_costly(args, name, point) and not is_ignored(method, point):
+            for point in args.points:
+                if not is_left_out(args, method, name, point):
                     wanted[requested_cell(args, method, dataset, point)] = None
     return list(wanted)
 
@@ -84,7 +75,7 @@ def note_fewer_labels(args, data):
     """Say which numbers of labels a data set cannot have: then all its training anomalies are labelled."""
     if args.protocol in OUTSIDE_PROTOCOLS:  # which refuse that
         return
-    asked = [point[1] for point in points(args) if point and point[0] == "n_labeled"] or [args.n_labeled]
+    asked = [point[1] for point in args.points if point and point[0] == "n_labeled"] or [args.n_labeled]
     there = np.count_nonzero(data.y == ANOMALY)
     # at most all anomalies are training rows; the exact number takes a split, without contamination
     if max(asked) > there // 2:
@@ -106,28 +97,31 @@ def why_not_sparse(args, method):
     return None
 
 
-def is_too_costly(args, name, point):
-    """Whether --theorem skips a point, because the data set is large and was not named with --datasets."""
+def is_left_out(args, method, name, point):
+    """Whether a point of a sweep is not run: a scaling, which trees ignore, or a rate that takes too long.
+
+    With --theorem, high rates are left out on large data sets, unless they are named with --datasets.
+    """
+    if point and point[0] == "scaling":
+        return METHODS[method].is_tree and point[1] != PREPARED
     return args.theorem and not args.datasets and name in COSTLY_SETS and point[1] in THEOREM_RATES
-
-
-def is_ignored(method, point):
-    """Whether a point of a sweep would not change the runs of a method: another scaling, for trees."""
-    return METHODS[method].is_tree and bool(point) and point[0] == "scaling" and point[1] != PREPARED
 
 
 def plan(args, wanted, done):
     """The runs to make, without those in `done`: {cell: run numbers}, the longest cells first."""
-    missing, others = {}, same_places(done, wanted)
+    made = defaultdict(set)  # run numbers by identity
+    for *identity, run in done[[*IDENTITY_COLUMNS, "run"]].itertuples(index=False, name=None):
+        made[tuple(identity)].add(run)
     by_identity = {cell.identity: cell for cell in wanted}  # a default value belongs to several sweeps
-    for cell in by_identity.values():
-        same = same_configuration(done, cell)
-        others &= ~same
-        made = set() if args.force else set(done["run"][same])
-        missing[cell] = [run for run in range(args.runs) if run not in made]
-    if others.any():
-        count, why = np.count_nonzero(others), "other data, settings or code"
-        print(f"{count} earlier runs were made with {why}: they are kept, but not used.")
+    places = {identity[: len(PLACE)] for identity in by_identity}
+    others = [made[one] for one in made if one[: len(PLACE)] in places and one not in by_identity]
+    if others:
+        why = "other data, settings or code"
+        print(f"{sum(map(len, others))} earlier runs were made with {why}: they are kept, but not used.")
+    missing = {}
+    for identity, cell in by_identity.items():
+        kept = set() if args.force else made[identity]
+        missing[cell] = [run for run in range(args.runs) if run not in kept]
     n_missing, n_wanted = sum(map(len, missing.values())), len(missing) * args.runs
     if n_missing < n_wanted:
         print(f"{n_wanted - n_missing} of {n_wanted} runs exist already and are kept.")

@@ -1,7 +1,8 @@
 """The progress bar of a driver, and the seconds that runs take: guessed at first, then measured."""
 
 import sys
-from collections import Counter, defaultdict
+from collections import defaultdict
+from statistics import mean
 
 from tqdm import tqdm
 
@@ -23,27 +24,24 @@ def usual_seconds(cell, n_runs, are_first=True):
 
 
 class Clock:
-    """The seconds of the runs of this start, and of those to come."""
+    """The seconds of the runs of this start, by method and data set, and of those to come."""
 
     def __init__(self):
-        self._measured = defaultdict(list)  # the seconds of the runs of a cell, in their order
-        self._taken, self._guessed = Counter(), Counter()  # seconds by method, and by "" for all
+        self._measured = defaultdict(list)  # in their order
+        self._taken = self._usual = 0.0  # seconds of all runs so far
 
     def add(self, cell, seconds):
-        guessed = usual_seconds(cell, 1, are_first=not self._measured[cell])
-        self._measured[cell].append(seconds)
-        for method in (cell.method, ""):
-            self._taken[method] += seconds
-            self._guessed[method] += guessed
+        measured = self._measured[cell.method, cell.dataset]
+        self._taken += seconds
+        self._usual += usual_seconds(cell, 1, are_first=not measured)
+        measured.append(seconds)
 
     def expected(self, cell, n_runs):
         """The seconds of the next runs of a cell."""
-        measured = self._measured[cell]
-        if later := measured[1:]:  # the first also compiles
-            return n_runs * sum(later) / len(later)
-        method = cell.method if cell.method in self._taken else ""
-        longer = self._taken[method] / self._guessed[method] if self._taken else 1.0  # than usual
-        return longer * usual_seconds(cell, n_runs, are_first=not measured)
+        if measured := self._measured[cell.method, cell.dataset]:
+            return n_runs * mean(measured[1:] or measured)  # the first also compiles
+        longer_than_usual = self._taken / self._usual if self._usual else 1.0
+        return longer_than_usual * usual_seconds(cell, n_runs)
 
 
 def with_progress(outcomes, missing):

@@ -14,12 +14,11 @@ import time
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
-import numpy as np
 import pandas as pd
 
 from weakly.errors import UserError
 from weakly.loading.registry import source_of
-from weakly.running.configuration import IDENTITY_COLUMNS, PLACE
+from weakly.running.configuration import IDENTITY_COLUMNS
 from weakly.running.provenance import command
 
 SET_UP = ["protocol", "n_labeled", "contamination", "scaling"]
@@ -133,16 +132,15 @@ class RunsFile:
 
         Table 2's PReNet is also a column of Table 4 and a point of every curve. Returns how many were copied.
         """
-        identities = pd.DataFrame([cell.identity for cell in wanted], columns=IDENTITY_COLUMNS)
-        others = [path for path in sorted(self.path.parent.glob(f"*{ENDING}")) if path != self.path]
-        tables = [self.read()]
-        for path in others:
+        tables = [self.read().assign(is_own=True)]
+        for path in sorted(set(self.path.parent.glob(f"*{ENDING}")) - {self.path}):
             with suppress(UserError):  # that file's own experiment will say what is wrong with it
-                tables.append(RunsFile(path.parent, path.name.removesuffix(ENDING)).read())
+                other = RunsFile(path.parent, path.name.removesuffix(ENDING))
+                tables.append(other.read().assign(is_own=False))
         known = pd.concat([table for table in tables if len(table)] or tables)
         known = known[known["run"] == known["seed"]].drop_duplicates([*IDENTITY_COLUMNS, "run"])
-        found = known.merge(identities.drop_duplicates())
-        found = found[~found.set_index(IDENTITY).index.isin(tables[0].set_index(IDENTITY).index)]
+        is_wanted = known.set_index(IDENTITY_COLUMNS).index.isin([cell.identity for cell in wanted])
+        found = known[is_wanted & ~known["is_own"].astype(bool)]
         for row in found.astype(object).where(found.notna(), "").to_dict("records"):
             self.append(row)
         return len(found)
@@ -176,17 +174,6 @@ def describe_settings(detector):
     return " ".join(f"{name}={value}" for name, value in parameters if value is not None)
 
 
-def same_configuration(runs, cell):
-    """Which rows of runs have the identity of a cell."""
-    return (runs[IDENTITY_COLUMNS] == list(cell.identity)).all(axis=1)
-
-
-def same_places(runs, wanted):
-    """Which rows of runs have the method, data set and set-up of a wanted cell."""
-    places = {cell.place for cell in wanted}
-    return np.array([place in places for place in runs[PLACE].itertuples(index=False, name=None)], bool)
-
-
 def select_runs(runs, current, settings, codes):
     """The runs to show in one table with `current`, the requested cells of one point.
 
@@ -197,7 +184,7 @@ def select_runs(runs, current, settings, codes):
     set_up = pd.Series({name: getattr(current[0], name) for name in SET_UP})
     runs = runs[(runs[SET_UP] == set_up).all(axis=1) & (runs["settings"] == runs["method"].map(settings))]
     runs = runs[runs["code"] == runs["method"].map(codes)]
-    asked_for = np.any([same_configuration(runs, cell) for cell in current], axis=0)
+    asked_for = runs.set_index(IDENTITY_COLUMNS).index.isin([cell.identity for cell in current])
     # requested runs count as the latest
     runs = latest_runs(pd.concat([runs[~asked_for], runs[asked_for]]))
     return runs.assign(**dict(zip(SWEEP, current[0].point)))
