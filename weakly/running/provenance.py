@@ -7,7 +7,6 @@ file lacks no run.
 
 import datetime
 import json
-import os
 import platform
 import resource
 import shlex
@@ -15,10 +14,9 @@ import sys
 import time
 from pathlib import Path
 
-from weakly.memory import peak_bytes
+from weakly.environment import RUSAGE_UNIT, commit, machine, package_versions, peak_bytes
 from weakly.paths import ROOT
 from weakly.source_code import module_name
-from weakly.versions import commit, package_versions
 from weakly.writing import written_whole
 
 SECONDS_BETWEEN_SAVES = 30
@@ -91,22 +89,5 @@ def describe(entry):
 
 def peak_memory_mb():
     """The peak memory of the driver and of its largest worker process; shared files count in each."""
-    unit = 1 if sys.platform == "darwin" else 1024  # of ru_maxrss, in bytes
-    largest_worker = resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss * unit
+    largest_worker = resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss * RUSAGE_UNIT
     return {"driver": round(peak_bytes() / 1e6), "largest_worker": round(largest_worker / 1e6)}
-
-
-def cpu_field(name):
-    """What Linux says about the processor; elsewhere Python's own name for it."""
-    try:
-        lines = Path("/proc/cpuinfo").read_text().splitlines()
-        return next(line.partition(":")[2].strip() for line in lines if line.startswith(name))
-    except (OSError, StopIteration):
-        return platform.processor() or platform.machine()
-
-
-def machine():
-    """The machine; its vector instructions decide the order of sums, and so the last bits of a result."""
-    vector = set(cpu_field("flags").split()) & {"avx", "avx2", "fma", "avx512f", "amx_tile"}
-    names = {"cpu": cpu_field("model name"), "vector_instructions": " ".join(sorted(vector))}
-    return names | {"cores": os.cpu_count(), "platform": platform.platform(terse=True)}
