@@ -22,10 +22,6 @@ from weakly.writing import written_whole
 SECONDS_BETWEEN_SAVES = 30
 
 
-def provenance_path(results_dir, label):
-    return Path(results_dir) / f"{label}_provenance.json"
-
-
 def read_sessions(path):
     """The entries of a provenance file; none if it is missing or damaged: results are valid without it."""
     try:
@@ -39,7 +35,8 @@ class Session:
     """The entry of the current driver, added to the file with its first run and kept up to date."""
 
     def __init__(self, results_dir, label, cells):
-        self._path, self._started, self._saved = provenance_path(results_dir, label), time.time(), 0.0
+        self._path = Path(results_dir) / f"{label}_provenance.json"
+        self._started, self._saved = time.time(), 0.0
         self._earlier = read_sessions(self._path)
         started = datetime.datetime.fromtimestamp(self._started, datetime.timezone.utc)
         self.entry = {
@@ -69,6 +66,18 @@ class Session:
         with written_whole(self._path) as file:
             file.write(json.dumps({"sessions": [*self._earlier, self.entry]}, indent=1).encode())
 
+    def end(self, runs_made):
+        """Save the entry, if runs were made, and print their time and memory."""
+        if not runs_made:
+            return
+        self.entry["runs_made"] = runs_made
+        self.save()
+        minutes, seconds = divmod(round(self.entry["seconds"]), 60)
+        driver, worker = self.entry["peak_memory_mb"].values()
+        runs = "1 run" if runs_made == 1 else f"{runs_made:,} runs"
+        memory = f"peak memory {driver} MB in the driver, at most {worker} MB in a worker"
+        print(f"{runs} in {minutes}:{seconds:02d} min; {memory}.")
+
 
 def command():
     """The command of this process, as a user would type it."""
@@ -76,15 +85,6 @@ def command():
     is_in_folder = path.is_relative_to(ROOT) and path.parent != ROOT  # such as tools/, started with -m
     started = ["-m", module_name(path)] if is_in_folder else [path.name]
     return shlex.join(["python", *started, *sys.argv[1:]])
-
-
-def describe(entry):
-    """A sentence about the time and memory of an entry's runs."""
-    minutes, seconds = divmod(round(entry["seconds"]), 60)
-    driver, worker = entry["peak_memory_mb"].values()
-    runs = "1 run" if entry["runs_made"] == 1 else f"{entry['runs_made']:,} runs"
-    memory = f"peak memory {driver} MB in the driver, at most {worker} MB in a worker"
-    return f"{runs} in {minutes}:{seconds:02d} min; {memory}."
 
 
 def peak_memory_mb():
