@@ -39,8 +39,8 @@ from weakly.training.number_scaler import SCALINGS
 
 BEYOND_THE_PAPER = ("today", "scaling", "crosscheck")  # experiments whose tables have their own layout
 # what --methods takes instead of names: groups of weakly/methods.py
-METHOD_GROUPS = {name: (name,) for name in ("table", "ablation", "today")}
-METHOD_GROUPS |= {"all": ("table", "appendix"), "interpretations": ("interpretation",)}
+METHOD_GROUPS = {name: [name] for name in ("table", "ablation", "today")}
+METHOD_GROUPS |= {"all": ["table", "appendix"], "interpretations": ["interpretation"]}
 
 
 def available_data_sets(args):
