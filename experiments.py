@@ -99,7 +99,8 @@ def run_and_append(args, missing, runs_file, session):
             if error is None:
                 runs_file.append(cell.row(measured))
                 session.count_run()
-                notes += [f"{cell}: {measured['note']}"] if measured["note"] else []
+                if measured["note"]:
+                    notes.append(f"{cell}: run {measured['run']}: {measured['note']}")
             else:
                 failures.append(f"{cell}: {error}")
     finally:  # also when stopped, perhaps between writing a run and counting it

@@ -48,10 +48,8 @@ def run_once(cell, run):
     rows = _rows_of_run(cell, data, seed=run)
     detector, seconds = _fitted(cell, data, rows, detector_seed(cell.protocol, run))
     measured = measure(detector, rows)
-    note = f"run {run}: {measured['note']}" if measured["note"] else None
     made_by = {"run": run, "seed": run, "code": code_hash(cell.method, cell.scaling)}
-    times = {"fit_seconds": seconds, "seconds": time.perf_counter() - start}
-    return measured | made_by | times | {"note": note}
+    return measured | made_by | {"fit_seconds": seconds, "seconds": time.perf_counter() - start}
 
 
 def attempt(cell, run):
