@@ -28,24 +28,19 @@ from weakly.loading.registry import DEMO, OUTSIDE_SETS, how_to_get, source_of
 from weakly.loading.store import load_data, manifest_table, prepare_all
 from weakly.methods import METHODS, make_detector, method_group
 from weakly.reporting import theorem
-from weakly.running import provenance
-from weakly.running.configuration import PREPARED, code_hash
+from weakly.running.configuration import PREPARED
 from weakly.running.paper_experiments import COSTLY_SETS, EXPERIMENTS, THEOREM_RATES
-from weakly.running.planning import overrides, plan, requested_cells
+from weakly.running.planning import overrides, plan, requested_cell, requested_cells
 from weakly.running.processes import run_cells
 from weakly.running.progress import with_progress
-from weakly.running.runs_file import SET_UP, RunsFile, describe_settings, only_writer, select_runs
+from weakly.running.provenance import Session
+from weakly.running.runs_file import SET_UP, RunsFile, only_writer, select_runs
 from weakly.training.number_scaler import SCALINGS
 
 BEYOND_THE_PAPER = ("today", "scaling", "crosscheck")  # experiments whose tables have their own layout
 # what --methods takes instead of names: groups of weakly/methods.py
-METHOD_GROUPS = {
-    "table": ("table",),
-    "all": ("table", "appendix"),
-    "ablation": ("ablation",),
-    "interpretations": ("interpretation",),
-    "today": ("today",),
-}
+METHOD_GROUPS = {name: [name] for name in ("table", "ablation", "today")}
+METHOD_GROUPS |= {"all": ["table", "appendix"], "interpretations": ["interpretation"]}
 
 
 def available_data_sets(args):
@@ -53,9 +48,6 @@ def available_data_sets(args):
 
     Returns their names, and a line for each file that exists but is bad.
     """
-    if args.theorem and not args.datasets:
-        what = f"--theorem runs {' and '.join(COSTLY_SETS)} only at the rates of Fig. 4"
-        print(f"{what}, because higher rates take long; name them with --datasets to run all rates.")
     finder = make_finder(args)
     statuses, errors = prepare_all(dict.fromkeys(map(source_of, args.data_sets)), finder, args.data_dir)
     missing = [name for name, status in statuses.items() if status == "missing"]
@@ -93,7 +85,7 @@ def run_experiment(args):
     if not args.force and (n_adopted := runs_file.adopt(wanted)):
         print(f"{n_adopted} runs were taken over from other experiments in {args.results_dir}.")
     missing = plan(args, wanted, runs_file.read())
-    failures += run_and_append(args, missing, runs_file, provenance.Session(args.results_dir, label, wanted))
+    failures += run_and_append(args, missing, runs_file, Session(args.results_dir, label, wanted))
     if wanted:
         report(args, label, wanted, names, runs_file.read())
     return failures
@@ -107,14 +99,12 @@ def run_and_append(args, missing, runs_file, session):
             if error is None:
                 runs_file.append(cell.row(measured))
                 session.count_run()
-                notes += [f"{cell}: {measured['note']}"] if measured["note"] else []
+                if measured["note"]:
+                    notes.append(f"{cell}: run {measured['run']}: {measured['note']}")
             else:
                 failures.append(f"{cell}: {error}")
     finally:  # also when stopped, perhaps between writing a run and counting it
-        session.entry["runs_made"] = runs_file.count() - before
-        if session.entry["runs_made"]:
-            session.save()
-            print(provenance.describe(session.entry))
+        session.end(runs_file.count() - before)
     for line in notes:
         print(f"NOTE {line}: the detector does not distinguish any rows.")
     return failures
@@ -154,12 +144,8 @@ def runs_to_show(args, wanted, runs):
     chosen = []
     for point in dict.fromkeys(cell.point for cell in wanted):
         current = [cell for cell in wanted if cell.point == point]
-        codes = {method: code_hash(method, current[0].scaling) for method in methods}
-        settings = {
-            method: describe_settings(make_detector(method, **dict(overrides(args, method, point))))
-            for method in methods
-        }
-        chosen.append(select_runs(runs, current, settings, codes))
+        todays = [requested_cell(args, method, current[0].dataset, point) for method in methods]
+        chosen.append(select_runs(runs, current, todays))
     return pd.concat(chosen)
 
 
@@ -207,8 +193,7 @@ def make_parser():
     parser = argparse.ArgumentParser(description="Run an experiment of the paper, or one beyond it.")
     commands = parser.add_subparsers(dest="experiment", required=True, metavar="experiment")
     for name, experiment in EXPERIMENTS.items():
-        methods = "the interpretations" if name == "interpretations" else ", ".join(experiment.methods)
-        what = f"{experiment.regenerates}; {experiment.runs} runs of {methods}."
+        what = f"{experiment.regenerates}; {experiment.runs} runs of {', '.join(experiment.methods)}."
         command = commands.add_parser(name, help=experiment.regenerates, description=what)
         add_arguments(command, experiment)
         add_set_up(command.add_argument, experiment)
@@ -232,8 +217,7 @@ def add_arguments(parser, experiment):
     data = parser.add_mutually_exclusive_group()
     sets = "data sets, such as thyroid,bac or 'rec,fuz->dos' (default: all available sets of the experiment)"
     data.add_argument("--datasets", type=data_set_names, metavar="A,B", help=sets)
-    demo = "one quick run on synthetic data; its numbers say nothing about the paper"
-    data.add_argument("--demo", action="store_true", help=demo)
+    data.add_argument("--demo", action="store_true", help="one run on synthetic data, to see that it works")
     runs = f"runs per method and data set; run r has seed r (default: {experiment.runs}, with --demo 1)"
     add("--runs", type=types.positive, help=runs)
     first = "each in turn" if experiment.each_protocol else experiment.protocols[0]
@@ -241,10 +225,8 @@ def add_arguments(parser, experiment):
     add("--protocol", choices=experiment.protocols, help=protocol)
     jobs = "number of processes, with one thread each (default: %(default)s)"
     add("--jobs", type=types.positive, default=min(8, os.cpu_count() or 1), help=jobs)
-    cluster = "run on this Dask scheduler, such as tcp://host:8786, instead of in local processes"
-    add("--cluster", metavar="ADDRESS", help=cluster)
-    results = "where runs and tables are written (default: %(default)s)"
-    add("--results-dir", default="results", help=results)
+    add("--cluster", metavar="ADDRESS", help="run on this Dask scheduler, such as tcp://host:8786")
+    add("--results-dir", default="results", help="where runs and tables go (default: %(default)s)")
     add("--force", action="store_true", help="repeat runs that the results already contain")
     add_data_arguments(parser)
 
@@ -270,7 +252,8 @@ def add_set_up(add, experiment):
 
 
 def add_theorem(parser):
-    rates = "in Fig. 4, rates up to 0.66 too, with the scores that the theorem of Sec. 4 predicts"
+    rates = "in Fig. 4, rates up to 0.66 too, with the scores that the theorem of Sec. 4 predicts; "
+    rates += f"{' and '.join(COSTLY_SETS)}, which take long, only if they are named with --datasets"
     parser.add_argument("--theorem", action="store_true", help=rates)
 
 

@@ -47,6 +47,14 @@ def allow_ctrl_c():
     signal.signal(signal.SIGINT, signal.SIG_DFL)  # ignored where the tests run in the background
 
 
+def parsed(*options):
+    """The completed arguments of one experiment."""
+    import experiments  # which most tests do without
+
+    (args,) = experiments.complete_all(experiments.make_parser().parse_args(options))
+    return args
+
+
 class ExecutorHere(Executor):
     """Makes calls in this process, which has imported everything already."""
 

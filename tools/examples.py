@@ -22,6 +22,7 @@ import numpy as np
 
 import detect
 from weakly.command_line import user_errors_end
+from weakly.environment import machine, package_versions
 from weakly.errors import DataError
 from weakly.judging.tables import write_table
 from weakly.loading import readers
@@ -30,8 +31,6 @@ from weakly.loading.options import add_data_arguments, make_finder
 from weakly.loading.registry import DATA_SETS, how_to_get
 from weakly.loading.splits import split_independent
 from weakly.paths import ROOT
-from weakly.running.provenance import machine
-from weakly.versions import package_versions
 from weakly.writing import written_whole
 
 METHOD, SEED, N_LABELED, HIDDEN_SHARE = "prenet", 0, 60, 0.02

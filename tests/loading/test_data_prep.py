@@ -71,7 +71,7 @@ def manifest(data_dir):
 def preparation(real_data, prepared_dir):
     """Everything prepared, in a process of its own; its peak memory in bytes."""
     code = """import data_prep, sys
-from weakly.memory import peak_bytes
+from weakly.environment import peak_bytes
 data_prep.main(sys.argv[1:])
 print(peak_bytes())"""
     arguments = f"--offline --source {real_data} --data-dir {prepared_dir}".split()

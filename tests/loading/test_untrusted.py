@@ -32,8 +32,8 @@ from event_tables import KINDS, events
 import data_prep
 import detect
 import xgbod
+from weakly.environment import peak_bytes
 from weakly.loading import files, store
-from weakly.memory import peak_bytes
 from weakly.own_data import event_model, saved_models
 
 ROOT = Path(__file__).resolve().parent.parent.parent

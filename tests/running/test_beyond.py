@@ -3,6 +3,7 @@
 import numpy as np
 import pandas as pd
 import pytest
+from drivers import parsed
 
 import experiments
 from weakly.loading.registry import OUTSIDE_SETS
@@ -10,11 +11,6 @@ from weakly.methods import METHODS, method_group
 from weakly.paths import PUBLISHED
 from weakly.running.paper_experiments import DRAWS, EXPERIMENTS
 from weakly.running.planning import why_not_sparse
-
-
-def parsed(*options):
-    (args,) = experiments.complete_all(experiments.make_parser().parse_args([*options]))
-    return args
 
 
 @pytest.fixture(scope="module")
@@ -121,13 +117,6 @@ def test_draws_are_runs_of_table_2_with_one_protocol_after_the_other(start, tmp_
     assert "not in the paper: Table 2 with one random draw varied" in capsys.readouterr().out
     (args, *_) = experiments.complete_all(experiments.make_parser().parse_args(["draws"]))
     assert args.methods == ["prenet", "devnet"] and args.data_sets == EXPERIMENTS["draws"].data_sets
-
-
-def test_group_of_methods():
-    names = experiments.method_names("today")
-    assert names == method_group("today")
-    assert {"logistic", "xgboost", "catboost", "random-forest", "cross-entropy", "rosas"} < set(names)
-    assert parsed("today", "--methods", "today").methods == names
 
 
 def test_they_are_no_part_of_all():

@@ -9,7 +9,7 @@ import numpy as np
 import pandas as pd
 import pytest
 import requests
-from drivers import ENVIRONMENT, ROOT, ExecutorHere, start
+from drivers import ENVIRONMENT, ROOT, ExecutorHere, parsed, start
 
 import experiments
 from experiments import method_names
@@ -33,11 +33,6 @@ def experiment(data_dir, results_dir, *options, methods="prenet,devnet,iforest",
     )
     out, err = process.communicate(timeout=300)
     return process.returncode, out, err
-
-
-def parsed(*options):
-    (args,) = experiments.complete_all(experiments.make_parser().parse_args(options))
-    return args
 
 
 @pytest.fixture
@@ -239,6 +234,7 @@ def test_groups_of_methods():
     assert method_names("table") == ["prenet", "devnet", "dsad", "fsnet", "cfsnet", "repen", "iforest"]
     assert method_names("all") == [*method_names("table"), "xgbod", "pumad", "feawad"]
     assert method_names("ablation") == ["trm", "iprenet", "ldm", "a2h", "npr"]
+    assert method_names("today") == method_group("today")
     assert method_names("iforest, prenet") == ["iforest", "prenet"]
 
 

@@ -1,6 +1,6 @@
 """Run files and tables: nothing lost, nothing averaged that does not belong together."""
 
-from dataclasses import fields
+from dataclasses import fields, replace
 
 import numpy as np
 import pandas as pd
@@ -48,9 +48,10 @@ def cell(point=(), **changes):
 
 def select_runs(runs, current, **settings):
     """select_runs for methods whose settings and code are those of run_row; other settings by name."""
-    methods = ("prenet", "devnet", "iforest")
-    usual, codes = (dict.fromkeys(methods, run_row()[column]) for column in ("settings", "code"))
-    return select_runs_with(runs, current, usual | settings, codes)
+    settings = dict.fromkeys(("prenet", "devnet", "iforest"), run_row()["settings"]) | settings
+    code = run_row()["code"]
+    todays = [replace(current[0], method=name, settings=settings[name], code=code) for name in settings]
+    return select_runs_with(runs, current, todays)
 
 
 @pytest.mark.parametrize("name, value", [("auc_roc", 7.5), ("auc_pr", -0.1), ("auc_pr_weighted", "inf")])

@@ -10,11 +10,10 @@ import pytest
 import detect
 from tools import examples
 from tools.examples import SOURCES
+from weakly.environment import machine, package_versions
 from weakly.judging.tables import write_table
 from weakly.loading.fetching import SourceFinder
 from weakly.paths import ROOT
-from weakly.running.provenance import machine
-from weakly.versions import package_versions
 
 MODELS = EXAMPLES = ROOT / "examples"
 MADE_WITH = json.loads((MODELS / "made_with.json").read_text())

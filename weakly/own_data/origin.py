@@ -10,11 +10,11 @@ import datetime
 import os
 import platform
 
+from weakly.environment import commit, package_versions
 from weakly.errors import DataError
 from weakly.methods import METHODS
 from weakly.own_data.arguments import anomaly_values
 from weakly.source_code import hash_of_modules
-from weakly.versions import commit, package_versions
 
 
 def origin_of(args, table, labels):

@@ -21,12 +21,12 @@ from importlib.machinery import ModuleSpec
 
 import distributed
 
+from weakly.environment import package_versions
 from weakly.errors import DataError, UserError
 from weakly.paths import ROOT
 from weakly.running.configuration import IDENTITY_COLUMNS
 from weakly.running.planning import identified
 from weakly.running.processes import ONE_THREAD, attempt
-from weakly.versions import package_versions
 
 VERSIONS = package_versions()  # of this process: after a change, restart the workers
 

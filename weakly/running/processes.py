@@ -48,10 +48,8 @@ def run_once(cell, run):
     rows = _rows_of_run(cell, data, seed=run)
     detector, seconds = _fitted(cell, data, rows, detector_seed(cell.protocol, run))
     measured = measure(detector, rows)
-    note = f"run {run}: {measured['note']}" if measured["note"] else None
     made_by = {"run": run, "seed": run, "code": code_hash(cell.method, cell.scaling)}
-    times = {"fit_seconds": seconds, "seconds": time.perf_counter() - start}
-    return measured | made_by | times | {"note": note}
+    return measured | made_by | {"fit_seconds": seconds, "seconds": time.perf_counter() - start}
 
 
 def attempt(cell, run):
@@ -123,7 +121,7 @@ def run_cells(missing, jobs, cluster=None):
     worker died.
     """
     with contextlib.closing(LocalWorkers(jobs) if cluster is None else cluster_workers(cluster)) as workers:
-        yield from Schedule(missing, workers).outcomes()
+        yield from outcomes(missing, workers)
 
 
 def cluster_workers(address):
@@ -132,57 +130,41 @@ def cluster_workers(address):
     return ClusterWorkers(address)
 
 
-class Schedule:
-    """Which runs are waiting, which are in progress, and the outcomes of the others."""
-
-    def __init__(self, missing, workers):
-        self._workers = workers
-        self._waiting = {cell: list(runs) for cell, runs in missing.items()}  # the first cell comes next
-        self._in_hand = {}  # future -> (worker, cell, run)
-        self._last = {}  # worker -> the cell it had last
-        self._deaths = Counter()  # (cell, run) -> how many workers died in it
-
-    def outcomes(self):
-        """Yield the outcome of every run; see run_cells."""
-        ended = []
-        while self._waiting or self._in_hand:
-            self._hand_out()
-            yield from ended  # only now, so that no worker waits while the driver writes
-            ended = self._collect()
-        yield from ended
-
-    def _hand_out(self):
-        """Give every idle worker a run, as long as there are any."""
-        unfinished = len(self._in_hand) + sum(map(len, self._waiting.values()))
-        idle = set(self._workers.names(unfinished)) - {worker for worker, _, _ in self._in_hand.values()}
-        while self._waiting and idle:
+def outcomes(missing, workers):
+    """Give every idle worker a run, as long as there are any; yields the outcome of each: see run_cells."""
+    waiting = {cell: list(runs) for cell, runs in missing.items()}  # the first cell comes next
+    in_hand, last = {}, {}  # future -> (worker, cell, run); worker -> the cell it had last
+    deaths = Counter()  # (cell, run) -> how many workers died in it
+    ended = []
+    while waiting or in_hand:
+        unfinished = len(in_hand) + sum(map(len, waiting.values()))
+        idle = set(workers.names(unfinished)) - {worker for worker, _, _ in in_hand.values()}
+        while waiting and idle:
             worker = idle.pop()
-            taken = {cell.training for _, cell, _ in self._in_hand.values()}
-            cell = self._last[worker] = next_cell(self._waiting, self._last.get(worker), taken)
-            run = self._waiting[cell].pop(0)
-            if not self._waiting[cell]:
-                del self._waiting[cell]
-            self._in_hand[self._workers.submit(worker, cell, run)] = worker, cell, run
-
-    def _collect(self):
-        """Wait until runs have ended; returns their outcomes. The run of a lost worker goes to the front."""
+            taken = {cell.training for _, cell, _ in in_hand.values()}
+            cell = last[worker] = next_cell(waiting, last.get(worker), taken)
+            run = waiting[cell].pop(0)
+            if not waiting[cell]:
+                del waiting[cell]
+            in_hand[workers.submit(worker, cell, run)] = worker, cell, run
+        yield from ended  # only now, so that no worker waits while the driver writes
         ended = []
-        for future in futures.wait(self._in_hand, self._workers.patience, futures.FIRST_COMPLETED).done:
-            worker, cell, run = self._in_hand.pop(future)
+        for future in futures.wait(in_hand, workers.patience, futures.FIRST_COMPLETED).done:
+            worker, cell, run = in_hand.pop(future)
             try:
                 ended.append((cell, *future.result()))
                 continue
             except Exception as problem:  # an error of the worker, not of the run
-                death = self._workers.drop(worker, problem)  # None if it refused the run
-            self._deaths[cell, run] += death is not None
-            others = self._waiting.pop(cell, [])
-            if self._deaths[cell, run] > self._workers.retries:
+                death = workers.drop(worker, problem)  # None if it refused the run
+            deaths[cell, run] += death is not None
+            others = waiting.pop(cell, [])
+            if deaths[cell, run] > workers.retries:
                 ended.append((cell, None, death))  # its other runs would probably fail, too
                 continue
-            self._waiting = {cell: [run, *others], **self._waiting}
+            waiting = {cell: [run, *others], **waiting}  # comes next
             if death:
                 print(f"{cell}, run {run}: {death}; retrying.", file=sys.stderr, flush=True)
-        return ended
+    yield from ended
 
 
 def next_cell(waiting, last, taken):

@@ -48,15 +48,10 @@ def with_progress(outcomes, missing):
     """Yield the outcomes of run_cells, with a progress bar; missing: {cell: run numbers}."""
     clock, left = Clock(), {cell: len(runs) for cell, runs in missing.items()}
     n_runs = sum(left.values())
-    with tqdm(
-        total=1.0,
-        bar_format="{desc}{percentage:3.0f}%|{bar}| {elapsed}, {remaining} left{postfix}",
-        smoothing=0,
-        # in a log file, a line every half minute is enough
-        mininterval=0.5 if sys.stderr.isatty() else 30,
-        dynamic_ncols=True,
-        disable=not missing,
-    ) as progress:
+    look = "{desc}{percentage:3.0f}%|{bar}| {elapsed}, {remaining} left{postfix}"
+    every = 0.5 if sys.stderr.isatty() else 30  # seconds; in a log file, a line every half minute is enough
+    how = {"bar_format": look, "mininterval": every, "smoothing": 0, "dynamic_ncols": True}
+    with tqdm(total=1.0, disable=not missing, **how) as progress:
         for cell, measured, error in outcomes:
             yield cell, measured, error
             seconds = measured["seconds"] if measured else 0.0

@@ -7,7 +7,6 @@ file lacks no run.
 
 import datetime
 import json
-import os
 import platform
 import resource
 import shlex
@@ -15,17 +14,12 @@ import sys
 import time
 from pathlib import Path
 
-from weakly.memory import peak_bytes
+from weakly.environment import RUSAGE_UNIT, commit, machine, package_versions, peak_bytes
 from weakly.paths import ROOT
 from weakly.source_code import module_name
-from weakly.versions import commit, package_versions
 from weakly.writing import written_whole
 
 SECONDS_BETWEEN_SAVES = 30
-
-
-def provenance_path(results_dir, label):
-    return Path(results_dir) / f"{label}_provenance.json"
 
 
 def read_sessions(path):
@@ -41,7 +35,8 @@ class Session:
     """The entry of the current driver, added to the file with its first run and kept up to date."""
 
     def __init__(self, results_dir, label, cells):
-        self._path, self._started, self._saved = provenance_path(results_dir, label), time.time(), 0.0
+        self._path = Path(results_dir) / f"{label}_provenance.json"
+        self._started, self._saved = time.time(), 0.0
         self._earlier = read_sessions(self._path)
         started = datetime.datetime.fromtimestamp(self._started, datetime.timezone.utc)
         self.entry = {
@@ -71,6 +66,18 @@ class Session:
         with written_whole(self._path) as file:
             file.write(json.dumps({"sessions": [*self._earlier, self.entry]}, indent=1).encode())
 
+    def end(self, runs_made):
+        """Save the entry, if runs were made, and print their time and memory."""
+        if not runs_made:
+            return
+        self.entry["runs_made"] = runs_made
+        self.save()
+        minutes, seconds = divmod(round(self.entry["seconds"]), 60)
+        driver, worker = self.entry["peak_memory_mb"].values()
+        runs = "1 run" if runs_made == 1 else f"{runs_made:,} runs"
+        memory = f"peak memory {driver} MB in the driver, at most {worker} MB in a worker"
+        print(f"{runs} in {minutes}:{seconds:02d} min; {memory}.")
+
 
 def command():
     """The command of this process, as a user would type it."""
@@ -80,33 +87,7 @@ def command():
     return shlex.join(["python", *started, *sys.argv[1:]])
 
 
-def describe(entry):
-    """A sentence about the time and memory of an entry's runs."""
-    minutes, seconds = divmod(round(entry["seconds"]), 60)
-    driver, worker = entry["peak_memory_mb"].values()
-    runs = "1 run" if entry["runs_made"] == 1 else f"{entry['runs_made']:,} runs"
-    memory = f"peak memory {driver} MB in the driver, at most {worker} MB in a worker"
-    return f"{runs} in {minutes}:{seconds:02d} min; {memory}."
-
-
 def peak_memory_mb():
     """The peak memory of the driver and of its largest worker process; shared files count in each."""
-    unit = 1 if sys.platform == "darwin" else 1024  # of ru_maxrss, in bytes
-    largest_worker = resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss * unit
+    largest_worker = resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss * RUSAGE_UNIT
     return {"driver": round(peak_bytes() / 1e6), "largest_worker": round(largest_worker / 1e6)}
-
-
-def cpu_field(name):
-    """What Linux says about the processor; elsewhere Python's own name for it."""
-    try:
-        lines = Path("/proc/cpuinfo").read_text().splitlines()
-        return next(line.partition(":")[2].strip() for line in lines if line.startswith(name))
-    except (OSError, StopIteration):
-        return platform.processor() or platform.machine()
-
-
-def machine():
-    """The machine; its vector instructions decide the order of sums, and so the last bits of a result."""
-    vector = set(cpu_field("flags").split()) & {"avx", "avx2", "fma", "avx512f", "amx_tile"}
-    names = {"cpu": cpu_field("model name"), "vector_instructions": " ".join(sorted(vector))}
-    return names | {"cores": os.cpu_count(), "platform": platform.platform(terse=True)}

@@ -107,7 +107,10 @@ class RunsFile:
                 runs[name] = pd.to_numeric(runs[name])
                 if name not in MAY_BE_EMPTY and runs[name].isna().any():
                     raise ValueError(f"line {runs[name].isna().argmax() + 2} has no {name}")
-            refuse_impossible_areas(runs)
+            for name in AREAS:
+                impossible = runs[name][(runs[name] < -ROUNDING) | (runs[name] > 1 + ROUNDING)]
+                for row, value in impossible[:1].items():
+                    raise ValueError(f"line {row + 2} has an {name} of {value:g}, outside 0 to 1")
         except (ValueError, OSError) as error:
             raise UserError(f"{self.path} cannot be read as a table of runs: {error}") from None
         return runs.drop_duplicates(IDENTITY, keep="last")
@@ -156,15 +159,6 @@ class RunsFile:
             os.fsync(file.fileno())
 
 
-def refuse_impossible_areas(runs):
-    """ValueError for a measured area outside 0 to 1; runs are in the order of their file."""
-    for name in AREAS:
-        impossible = (runs[name] < -ROUNDING) | (runs[name] > 1 + ROUNDING)
-        if impossible.any():
-            line = impossible.argmax()
-            raise ValueError(f"line {line + 2} has an {name} of {runs[name].iloc[line]:g}, outside 0 to 1")
-
-
 def describe_settings(detector):
     """The parameters that a detector learns with, except those that are None, in one comparable line.
 
@@ -174,16 +168,16 @@ def describe_settings(detector):
     return " ".join(f"{name}={value}" for name, value in parameters if value is not None)
 
 
-def select_runs(runs, current, settings, codes):
+def select_runs(runs, current, todays):
     """The runs to show in one table with `current`, the requested cells of one point.
 
-    Earlier runs of that set-up are included if their method has these settings ({method: description}) and
-    this code ({method: hash}). A data set that was run in several versions is shown in that of `current`, or
+    Earlier runs of that set-up are included if their method is one of `todays`, cells of any data set, with
+    their settings and code. A data set that was run in several versions is shown in that of `current`, or
     else in the latest. For a sweep, the parameter and its value are added as columns.
     """
-    set_up = pd.Series({name: getattr(current[0], name) for name in SET_UP})
-    runs = runs[(runs[SET_UP] == set_up).all(axis=1) & (runs["settings"] == runs["method"].map(settings))]
-    runs = runs[runs["code"] == runs["method"].map(codes)]
+    same = ["method", *SET_UP, "settings", "code"]
+    todays_values = [tuple(getattr(cell, name) for name in same) for cell in todays]
+    runs = runs[runs.set_index(same).index.isin(todays_values)]
     asked_for = runs.set_index(IDENTITY_COLUMNS).index.isin([cell.identity for cell in current])
     # requested runs count as the latest
     runs = latest_runs(pd.concat([runs[~asked_for], runs[asked_for]]))
