@@ -21,15 +21,9 @@ def start(
 
     It has one worker unless options say otherwise: a second one takes seconds to start.
     """
-    command = [
-        sys.executable,
-        ROOT / script,
-        *([experiment] if script == "experiments.py" else []),
-        "--datasets",
-        datasets,
-        "--offline",
-    ]
-    command += ["--jobs", 1, "--data-dir", data_dir, "--results-dir", results_dir, *options]
+    command = [sys.executable, ROOT / script, *([experiment] if script == "experiments.py" else [])]
+    command += ["--datasets", datasets, "--offline", "--jobs", 1]
+    command += ["--data-dir", data_dir, "--results-dir", results_dir, *options]
     return subprocess.Popen(
         list(map(str, command)), cwd=ROOT, env=ENVIRONMENT, text=True, start_new_session=True,
         stdout=subprocess.PIPE, stderr=subprocess.PIPE, **how,

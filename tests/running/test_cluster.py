@@ -24,15 +24,7 @@ from weakly.running.planning import identified
 from weakly.running.processes import ONE_THREAD, run_cells
 
 ROOT = Path(__file__).resolve().parent.parent.parent
-MEASURED = (
-    "run",
-    "seed",
-    "auc_roc",
-    "auc_pr",
-    "auc_pr_weighted",
-    "mean_score_anomalies",
-    "mean_score_normals",
-)
+MEASURED = "run seed auc_roc auc_pr auc_pr_weighted mean_score_anomalies mean_score_normals".split()
 LOOPBACK = ("--host", "127.0.0.1", "--no-dashboard")
 GOOD_WORKER = ("--nthreads", "1", "--memory-limit", "0")
 
@@ -111,9 +103,8 @@ def test_a_worker_killed_while_working_costs_a_retry_and_the_results_are_those_o
     )
     outcomes = three_runs(cells, dask.address)
     made = [next(outcomes)]
-    os.kill(
-        workers[0].pid, signal.SIGKILL
-    )  # each has a run in hand: the driver gives out the next before it hands back one
+    # each has a run in hand: the driver gives out the next before it hands back one
+    os.kill(workers[0].pid, signal.SIGKILL)
     made += outcomes
     assert "has no workers: waiting for one" in capsys.readouterr().err
     assert lost == ["the worker was lost, and so were those that tried it before"]

@@ -68,23 +68,15 @@ def test_what_decides_no_number_does_not_count(changed_hashes, module, old, new)
 
 def test_the_code_that_detectors_share_counts(changed_hashes):
     everything, of_networks = list(METHODS), [name for name in METHODS if name in NETWORKS]
-    assert (
-        changed_hashes("weakly.training.loop", "rho=0.9, epsilon=1e-7", "rho=0.9, epsilon=1e-8")
-        == of_networks
-    )
-    # which is imported inside a function
-    assert (
-        changed_hashes("weakly.training.sparse_loop", "2 * self._l2 * scale", "self._l2 * scale")
-        == of_networks
-    )
-    assert changed_hashes("weakly.loading.splits", "TEST_SHARE = 0.2", "TEST_SHARE = 0.3") == everything
-    assert (
-        changed_hashes("weakly.running.single_run", "scores[~y_test].mean()", "scores.mean()") == everything
-    )
-    assert (
-        changed_hashes("weakly.training.detector", "scores = self._score(X)", "scores = -self._score(X)")
-        == everything
-    )
+    for methods, module, old, new in (
+        (of_networks, "training.loop", "rho=0.9, epsilon=1e-7", "rho=0.9, epsilon=1e-8"),
+        # which is imported inside a function
+        (of_networks, "training.sparse_loop", "2 * self._l2 * scale", "self._l2 * scale"),
+        (everything, "loading.splits", "TEST_SHARE = 0.2", "TEST_SHARE = 0.3"),
+        (everything, "running.single_run", "scores[~y_test].mean()", "scores.mean()"),
+        (everything, "training.detector", "scores = self._score(X)", "scores = -self._score(X)"),
+    ):
+        assert changed_hashes(f"weakly.{module}", old, new) == methods
 
 
 def test_methods_of_one_class_have_one_code():

@@ -334,20 +334,9 @@ def clone(tmp_path_factory):
 
 
 def test_the_shell_driver(clone, data_dir):
-    options = [
-        "--datasets",
-        "demo",
-        "--methods",
-        "iforest",
-        "--runs",
-        "1",
-        "--offline",
-        "--data-dir",
-        str(data_dir),
-    ]
-    done = subprocess.run(
-        ["bash", clone / "run_seen.sh", *options], capture_output=True, text=True, cwd="/", env=ENVIRONMENT
-    )
+    options = "--datasets demo --methods iforest --runs 1 --offline --data-dir".split()
+    command = ["bash", clone / "run_seen.sh", *options, data_dir]
+    done = subprocess.run(command, capture_output=True, text=True, cwd="/", env=ENVIRONMENT)
     assert done.returncode == 0, done.stderr
     assert (clone / "results" / "seen_synthetic.csv").exists()
 
@@ -387,16 +376,12 @@ def test_everything_on_synthetic_data(runs_here, data_dir, tmp_path, capsys):
     of_paper = {name: experiment for name, experiment in EXPERIMENTS.items() if experiment.in_paper}
     tables = {name: pd.read_csv(tmp_path / f"{name}_synthetic.csv") for name in of_paper}
     for name, experiment in of_paper.items():
-        said = (
-            "Skipping sensitivity: iForest has no parameter"
-            if name == "sensitivity"
-            else f"=== {name}: {experiment.regenerates}"
-        )
-        assert said in out
-        method = "prenet" if name == "sensitivity" else "iforest"
-        assert {column.rsplit("_", 1)[1] for column in tables[name] if column.startswith("auc_pr_")} - {
-            "std"
-        } == {method}
+        is_skipped = name == "sensitivity"
+        title = f"=== {name}: {experiment.regenerates}"
+        assert ("Skipping sensitivity: iForest has no parameter" if is_skipped else title) in out
+        method = "prenet" if is_skipped else "iforest"
+        endings = {column.rsplit("_", 1)[1] for column in tables[name] if column.startswith("auc_pr_")}
+        assert endings - {"std"} == {method}
         assert set(tables[name]["dataset"]) == set(experiment.demo_sets)
         for parameter, values in experiment.sweeps.items():
             rows = tables[name][

@@ -155,10 +155,8 @@ def test_a_last_line_cut_off_anywhere_is_dropped_and_no_neighbour_is_lost(data_d
     for length in range(1, len(last)):
         runs.path.write_bytes(b"".join(kept) + last[:length])
         runs.open_for_append()
-        assert (
-            runs.path.read_bytes() == b"".join(kept)
-            and "dropping the last line, which is incomplete" in capsys.readouterr().out
-        )
+        assert runs.path.read_bytes() == b"".join(kept)
+        assert "dropping the last line, which is incomplete" in capsys.readouterr().out
     runs.path.write_bytes(b"".join(kept) + last[:20] + 300 * b"\0")  # what a power failure can leave behind
     out, _ = finish(start(data_dir, results, *QUICK, "--runs", 12))
     assert "dropping the last line, which is incomplete" in out and "11 of 12 runs exist already" in out
@@ -173,17 +171,8 @@ def test_ctrl_c_and_sigterm_end_everything_within_2_seconds(data_dir, tmp_path, 
     """
     for pause, made in ((0.5, 0), (0, 3)) if stop == signal.SIGINT else ((0, 3),):
         method = "devnet" if made and stop == signal.SIGINT else "iforest"  # TensorFlow starts slowly
-        process = start(
-            data_dir,
-            tmp_path,
-            "--methods",
-            method,
-            "--runs",
-            5000,
-            "--jobs",
-            2,
-            preexec_fn=allow_ctrl_c,
-        )
+        options = ("--methods", method, "--runs", 5000, "--jobs", 2)
+        process = start(data_dir, tmp_path, *options, preexec_fn=allow_ctrl_c)
         workers = []
         while len(workers) < 2 and process.poll() is None:
             workers = workers_of(process.pid)
@@ -194,9 +183,8 @@ def test_ctrl_c_and_sigterm_end_everything_within_2_seconds(data_dir, tmp_path, 
         pressed = time.monotonic()
         out, err = process.communicate(timeout=20)
         assert time.monotonic() - pressed < 2 and not any(map(is_alive, workers))
-        assert (
-            process.returncode == 130 and "run the same command to resume" in err and "Traceback" not in err
-        )
+        assert process.returncode == 130 and "run the same command to resume" in err
+        assert "Traceback" not in err
         assert not made or " runs in 0:" in out
     (session,) = read_sessions(tmp_path / "seen_provenance.json")
     assert session["runs_made"] == count_runs(tmp_path / "seen_runs.csv")
@@ -261,11 +249,8 @@ def test_a_second_driver_waits_and_both_do_their_runs(data_dir, tmp_path):
     wait_until((tmp_path / "seen_n_trees=5_runs.csv").exists)
     second = start(data_dir, tmp_path, *QUICK, "--runs", 25)
     told = second.stderr.readline()
-    assert (
-        f"{tmp_path} is in use by process {first.pid} of " in told
-        and "(python experiments.py seen" in told
-        and "waiting" in told
-    )
+    assert f"{tmp_path} is in use by process {first.pid} of " in told
+    assert "(python experiments.py seen" in told and "waiting" in told
     finish(first)
     out, _ = finish(second)
     assert "20 of 25 runs exist already" in out
@@ -294,20 +279,11 @@ def test_a_full_disk_ends_it_with_a_sentence_and_the_next_start_repairs_the_file
     path = results / "seen_n_trees=5_runs.csv"
     before = path.read_bytes()
     size = len(before) + 500  # in the middle of the second new line, as on a disk that is full
-    process = start(
-        data_dir,
-        results,
-        *QUICK,
-        "--runs",
-        16,
-        preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_FSIZE, (size, size)),
-    )
+    limit = lambda: resource.setrlimit(resource.RLIMIT_FSIZE, (size, size))  # noqa: E731
+    process = start(data_dir, results, *QUICK, "--runs", 16, preexec_fn=limit)
     _, err = process.communicate(timeout=60)
-    assert (
-        process.returncode == 2
-        and f"{path} cannot be written: File too large" in err
-        and "Traceback" not in err
-    )
+    assert process.returncode == 2 and f"{path} cannot be written: File too large" in err
+    assert "Traceback" not in err
     assert path.read_bytes().startswith(before) and len(path.read_bytes()) == size
     out, _ = finish(start(data_dir, results, *QUICK, "--runs", 16))
     assert "dropping the last line, which is incomplete" in out and sorted(measured(path)["run"]) == list(
@@ -334,21 +310,9 @@ def test_a_folder_that_cannot_be_written_to_is_told_before_work_starts(
 def test_a_read_only_folder(data_dir, results):
     before = {path: path.read_bytes() for path in results.iterdir()}
     mount = f'mount --bind {results} {results} && mount -o remount,ro,bind {results} && exec "$@"'
-    command = [
-        "unshare",
-        "--mount",
-        "sh",
-        "-c",
-        mount,
-        "sh",
-        sys.executable,
-        ROOT / "experiments.py",
-        "seen",
-        "--datasets",
-        "demo",
-        *QUICK,
-    ]
-    command += ["--offline", "--data-dir", data_dir, "--results-dir", results, "--runs", "2"]
+    command = ["unshare", "--mount", "sh", "-c", mount, "sh", sys.executable, ROOT / "experiments.py", "seen"]
+    command += ["--datasets", "demo", *QUICK, "--runs", "2"]
+    command += ["--offline", "--data-dir", data_dir, "--results-dir", results]
     done = subprocess.run(list(map(str, command)), capture_output=True, text=True, env=ENVIRONMENT)
     if "unshare" in done.stderr or "mount:" in done.stderr:
         pytest.skip("mounting is not permitted here")
@@ -408,20 +372,14 @@ class TellsNothing:
 
 def test_constant_scores_are_recorded_and_reported(data_dir, tmp_path, monkeypatch, capsys):
     monkeypatch.setattr(processes, "make_detector", lambda *_, **__: TellsNothing())
-    monkeypatch.setattr(
-        experiments,
-        "run_cells",
-        lambda missing, *_: ((cell, processes.run_once(cell, 0), None) for cell in missing),
-    )
+    run_here = lambda missing, *_: ((cell, processes.run_once(cell, 0), None) for cell in missing)  # noqa: E731
+    monkeypatch.setattr(experiments, "run_cells", run_here)
     where = ["--offline", "--data-dir", str(data_dir), "--results-dir", str(tmp_path)]
-    assert (
-        experiments.main(["seen", "--datasets", "demo", "--methods", "iforest", "--runs", "1", *where]) == 0
-    )
+    options = "seen --datasets demo --methods iforest --runs 1".split()
+    assert experiments.main([*options, *where]) == 0
     told = "run 0: all 2,000 test scores are 0: the detector does not distinguish any rows."
-    assert (
-        f"NOTE iforest on demo, 60 labels, contamination 0.02: {told}" in capsys.readouterr().out
-        and measured(tmp_path / "seen_runs.csv")["auc_roc"].tolist() == [0.5]
-    )
+    assert f"NOTE iforest on demo, 60 labels, contamination 0.02: {told}" in capsys.readouterr().out
+    assert measured(tmp_path / "seen_runs.csv")["auc_roc"].tolist() == [0.5]
 
 
 # --- determinism
