@@ -72,7 +72,7 @@ def seconds_of(function, *arguments):
     return time.perf_counter() - start
 
 
-def draw_batches(detector, data, rng):
+def batches_of_fit(detector, data, rng):
     """The batches of a whole fit, and the positions (n, b) of their rows."""
     drawn = detector.sample_batches(*data, detector.epochs * detector.batches_per_epoch, rng)
     return drawn, np.hstack([drawn.unlabeled, data[-1][drawn.anomalies]])
@@ -85,7 +85,7 @@ def fit_plain(detector, data, n_epochs=10):
     start, ends = time.perf_counter(), []
     rng = np.random.default_rng(detector.random_state)
     network = detector.initial_network(*data, seed=int(rng.integers(2**31)))
-    drawn, positions = draw_batches(detector, data, rng)
+    drawn, positions = batches_of_fit(detector, data, rng)
     constants = [np.float32(value) for value in detector.loss_constants(*data, network, rng)]
     instances = tuple(keras.Input((data[0].shape[1],)) for _ in drawn.layout)
     model = keras.Model(instances, network(*instances))
@@ -106,7 +106,7 @@ def fit_plain(detector, data, n_epochs=10):
 def floor_inputs(detector, data):
     """What floor needs besides X: the distinct rows of every batch of a fit, W (D, h) and G (b, h)."""
     rng = np.random.default_rng(detector.random_state)
-    batches = [np.unique(positions) for positions in draw_batches(detector, data, rng)[1]]
+    batches = [np.unique(positions) for positions in batches_of_fit(detector, data, rng)[1]]
     weights = rng.random((data[0].shape[1], detector.hidden_units), dtype=np.float32)
     return batches, weights, rng.random((max(map(len, batches)), detector.hidden_units), dtype=np.float32)
 

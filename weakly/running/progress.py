@@ -1,65 +1,49 @@
-"""The progress bar of a driver, and the seconds that runs take: guessed at first, then measured."""
+"""The progress bar of a driver. It counts usual seconds, not runs: those that committed runs have taken."""
 
+import functools
 import sys
-from collections import defaultdict
 from statistics import mean
 
+import pandas as pd
 from tqdm import tqdm
 
 from weakly.methods import METHODS
+from weakly.paths import ROOT
 
-# seconds of a run on thyroid, for methods that take longer than most
-SECONDS = {"a2h": 8.0, "feawad": 6.0, "catboost": 3.0, "xgbod": 1.5, "rosas": 1.2, "random-forest": 0.8}
-MOST_METHODS, COMPILING = 0.15, 2.0
-THYROID = 7_200 * 21  # its numbers
-
-
-def usual_seconds(cell, n_runs, are_first=True):
-    """Roughly the seconds of some runs of a cell: a network is compiled in the first of them."""
-    method = METHODS[cell.method]
-    of_a_run = SECONDS.get(method.interpretation_of or cell.method, MOST_METHODS)
-    # 100 times as many numbers take about 6 times as long, with most methods
-    growth = max(1.0, cell.rows * min(cell.features, 100_000) / THYROID) ** 0.4
-    return n_runs * of_a_run * growth + (COMPILING if are_first and not method.is_tree else 0.0)
+COMPILING = 1.0  # seconds, once per network and data set
+UNKNOWN = 1.0  # seconds of a run for which there is nothing to go by
+COLUMNS_READ = ["method", "dataset", "fit_seconds", "score_seconds"]
 
 
-class Clock:
-    """The seconds of the runs of this start, by method and data set, and of those to come."""
+@functools.cache
+def committed_seconds():
+    """{(method, data set): median seconds of the committed runs}; nothing outside a clone."""
+    paths = (ROOT / "results" / "reference").glob("*_runs.csv")
+    if not (tables := [pd.read_csv(path, usecols=COLUMNS_READ) for path in paths]):
+        return {}
+    runs = pd.concat(tables)
+    return runs.set_index(["method", "dataset"]).sum(axis=1).groupby(level=[0, 1]).median().to_dict()
 
-    def __init__(self):
-        self._measured = defaultdict(list)  # in their order
-        self._taken = self._usual = 0.0  # seconds of all runs so far
 
-    def add(self, cell, seconds):
-        measured = self._measured[cell.method, cell.dataset]
-        self._taken += seconds
-        self._usual += usual_seconds(cell, 1, are_first=not measured)
-        measured.append(seconds)
-
-    def expected(self, cell, n_runs):
-        """The seconds of the next runs of a cell."""
-        if measured := self._measured[cell.method, cell.dataset]:
-            return n_runs * mean(measured[1:] or measured)  # the first also compiles
-        longer_than_usual = self._taken / self._usual if self._usual else 1.0
-        return longer_than_usual * usual_seconds(cell, n_runs)
+def usual_seconds(cell, n_runs):
+    """The seconds that some runs of a cell take, on a machine like those of the committed runs."""
+    seconds = committed_seconds()
+    of_method = [each for (method, _), each in seconds.items() if method == cell.method]
+    of_a_run = seconds.get((cell.method, cell.dataset), mean(of_method or [UNKNOWN]))
+    return n_runs * of_a_run + (0 if METHODS[cell.method].is_tree else COMPILING)
 
 
 def with_progress(outcomes, missing):
     """Yield the outcomes of run_cells, with a progress bar; missing: {cell: run numbers}."""
-    clock, left = Clock(), {cell: len(runs) for cell, runs in missing.items()}
-    n_runs = sum(left.values())
+    work = {cell: usual_seconds(cell, len(runs)) for cell, runs in missing.items()}
+    n_runs = sum(map(len, missing.values()))
     look = "{desc}{percentage:3.0f}%|{bar}| {elapsed}, {remaining} left{postfix}"
     every = 0.5 if sys.stderr.isatty() else 30  # seconds; in a log file, a line every half minute is enough
     how = {"bar_format": look, "mininterval": every, "smoothing": 0, "dynamic_ncols": True}
-    with tqdm(total=1.0, disable=not missing, **how) as progress:
-        for cell, measured, error in outcomes:
+    with tqdm(total=sum(work.values()), disable=not missing, **how) as progress:
+        for n_ended, (cell, measured, error) in enumerate(outcomes, start=1):
             yield cell, measured, error
-            seconds = measured["seconds"] if measured else 0.0
-            if measured:
-                clock.add(cell, seconds)
-            left[cell] -= 1
-            expected = sum(clock.expected(other, count) for other, count in left.items() if count > 0)
-            progress.total = progress.n + seconds + expected
             progress.set_description(f"{cell.dataset} {METHODS[cell.method].column}", refresh=False)
-            progress.set_postfix_str(f"{n_runs - sum(left.values())} of {n_runs} runs", refresh=False)
-            progress.update(seconds)
+            progress.set_postfix_str(f"{n_ended} of {n_runs} runs", refresh=False)
+            # rounding may take the sum past the total, of which tqdm warns
+            progress.update(min(work[cell] / len(missing[cell]), progress.total - progress.n))

@@ -4,7 +4,7 @@
     seconds = fit(detector, rows)
     measured = measure(detector, rows)
 
-It contains only what decides the numbers, because every change invalidates all runs (code_identity.py).
+It contains only what decides the numbers, because every change invalidates all runs (configuration.py).
 """
 
 import time
