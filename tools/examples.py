@@ -49,7 +49,7 @@ class Source(NamedTuple):
     anomaly: str
 
 
-SOURCES = {
+EXAMPLE_SOURCES = {
     "thyroid": Source(
         readers.read_class_csv, partial(readers.read_text_table, keep_default_na=False), "class", "1"
     ),
@@ -59,7 +59,7 @@ SOURCES = {
 
 def source_table(name, finder):
     """The published table of a data set and its file; DataError if it is not available."""
-    source = SOURCES[name]
+    source = EXAMPLE_SOURCES[name]
     recipe = next(recipe for recipe in DATA_SETS[name].recipes if recipe.read is source.recipe_reader)
     files = fetch_files(recipe, finder)
     if not files:
@@ -83,13 +83,13 @@ def divided(table, source):
 def make_model(name, finder, examples):
     """Write a model, its example and the example's scores; return how the model was made."""
     table, file = source_table(name, finder)
-    training, example = divided(table, SOURCES[name])
+    training, example = divided(table, EXAMPLE_SOURCES[name])
     model, shown, scores = (examples / f"{name}{end}" for end in (".model", ".csv", "_scores.csv"))
     write_table(example, shown)
     with tempfile.TemporaryDirectory() as folder:
         events = Path(folder, f"{name}_training.csv")
         write_table(training, events)
-        fit = ["fit", events, "--label", SOURCES[name].label, "--model", model, "--top", 1]
+        fit = ["fit", events, "--label", EXAMPLE_SOURCES[name].label, "--model", model, "--top", 1]
         detect.main([*map(str, fit), "--method", METHOD, "--seed", str(SEED)])
     detect.main(["score", str(shown), "--model", str(model), "--output", str(scores)])
     made_from = {"source": file.path.name, "source_sha256": file.sha256, "training rows": len(training)}
@@ -103,7 +103,7 @@ def main(argv=None):
     args = parser.parse_args(argv)
     with user_errors_end(parser):
         examples, finder = args.folder / "examples", make_finder(args)
-        made = {name: make_model(name, finder, examples) for name in SOURCES}
+        made = {name: make_model(name, finder, examples) for name in EXAMPLE_SOURCES}
         about = {"description": DESCRIPTION, "models": made, "packages": package_versions()}
         with written_whole(examples / "made_with.json") as file:
             file.write((json.dumps(about | {"machine": machine()}, indent=1) + "\n").encode())

@@ -8,10 +8,10 @@ from weakly.beyond.rosas import (
     RoSAS,
     build_rosas,
     build_scorer,
+    distance_loss,
     mixture_loss,
     scores_of,
     smooth_l1,
-    triplet_loss,
 )
 from weakly.beyond.rosas_layers import BalancedSum, Mixing
 from weakly.training.network import keras, seed_generator, tf
@@ -27,7 +27,7 @@ def test_triplet_loss_by_hand():
     anchors = tf.constant([[3.0, 4.0], [0.0, 0.0]])
     positives = tf.constant([[0.0, 0.0], [0.0, 0.0]])
     negatives = tf.constant([[3.0, 3.0], [0.0, 10.0]])
-    assert float(triplet_loss(anchors, positives, negatives)) == pytest.approx(2.5, abs=1e-5)
+    assert float(distance_loss(anchors, positives, negatives)) == pytest.approx(2.5, abs=1e-5)
 
 
 def test_equal_codes_have_the_distance_of_the_shift():
@@ -35,7 +35,7 @@ def test_equal_codes_have_the_distance_of_the_shift():
     codes = tf.Variable(np.zeros((1, 4)))
     with tf.GradientTape() as tape:
         # the negative is 1 - 1e-6 off in one coordinate, which the shift makes 1; the others' is too small
-        loss = triplet_loss(codes, tf.zeros_like(codes), tf.constant([[1e-6 - 1, 0, 0, 0]], tf.float64))
+        loss = distance_loss(codes, tf.zeros_like(codes), tf.constant([[1e-6 - 1, 0, 0, 0]], tf.float64))
     assert float(loss) == pytest.approx(2e-6, rel=1e-3)
     assert np.isfinite(tape.gradient(loss, codes).numpy()).all()
 
@@ -53,7 +53,7 @@ def test_mixture_loss_by_hand():
 
 def test_shapes_that_would_broadcast_are_refused():
     with pytest.raises(ValueError, match="must have the same shape"):
-        triplet_loss(tf.zeros((3, 2)), tf.zeros((3, 2)), tf.zeros((1, 2)))
+        distance_loss(tf.zeros((3, 2)), tf.zeros((3, 2)), tf.zeros((1, 2)))
     with pytest.raises(ValueError, match="must have the same shape"):
         mixture_loss(tf.zeros(3), tf.zeros((3, 1)), tf.zeros(3))
     with pytest.raises(ValueError, match="must have the same shape"):

@@ -9,7 +9,7 @@ import experiments
 from weakly.loading.registry import OUTSIDE_SETS
 from weakly.methods import METHODS, method_group
 from weakly.paths import PUBLISHED
-from weakly.running.paper_experiments import DRAWS, EXPERIMENTS
+from weakly.running.paper_experiments import DRAW_PROTOCOLS, EXPERIMENTS
 from weakly.running.planning import why_not_sparse
 
 
@@ -111,9 +111,9 @@ def test_defaults():
 def test_draws_are_runs_of_table_2_with_one_protocol_after_the_other(start, tmp_path, capsys):
     assert start("draws", "--demo", "--methods", "iforest") == 0
     runs = pd.read_csv(tmp_path / "seen_runs.csv")
-    assert runs["protocol"].tolist() == list(DRAWS) and set(runs["experiment"]) == {"seen"}
+    assert runs["protocol"].tolist() == list(DRAW_PROTOCOLS) and set(runs["experiment"]) == {"seen"}
     tables = {path.name for path in tmp_path.glob("*_synthetic.csv")}
-    assert tables == {"seen_synthetic.csv", *(f"seen_{name}_synthetic.csv" for name in DRAWS[1:])}
+    assert tables == {"seen_synthetic.csv", *(f"seen_{name}_synthetic.csv" for name in DRAW_PROTOCOLS[1:])}
     assert "not in the paper: Table 2 with one random draw varied" in capsys.readouterr().out
     (args, *_) = experiments.complete_all(experiments.make_parser().parse_args(["draws"]))
     assert args.methods == ["prenet", "devnet"] and args.data_sets == EXPERIMENTS["draws"].data_sets

@@ -9,7 +9,7 @@ import pytest
 
 import detect
 from tools import examples
-from tools.examples import SOURCES
+from tools.examples import EXAMPLE_SOURCES
 from weakly.environment import machine, package_versions
 from weakly.judging.tables import write_table
 from weakly.loading.fetching import SourceFinder
@@ -20,7 +20,7 @@ MADE_WITH = json.loads((MODELS / "made_with.json").read_text())
 OUTDATED = "run `python -m tools.examples`"
 
 
-@pytest.mark.parametrize("name", SOURCES)
+@pytest.mark.parametrize("name", EXAMPLE_SOURCES)
 def test_model_scores_its_example_as_recorded(name, tmp_path):
     model, found = MODELS / f"{name}.model", tmp_path / "scores.csv"
     assert model.stat().st_size < 1_000_000
@@ -31,7 +31,7 @@ def test_model_scores_its_example_as_recorded(name, tmp_path):
     np.testing.assert_allclose(scores["score"], recorded["score"], rtol=1e-5, err_msg=OUTDATED)
 
 
-@pytest.mark.parametrize("name", SOURCES)
+@pytest.mark.parametrize("name", EXAMPLE_SOURCES)
 def test_model_is_the_one_that_the_command_made(name):
     content = (MODELS / f"{name}.model").read_bytes()
     made = MADE_WITH["models"][name]["model_sha256"]
@@ -39,22 +39,22 @@ def test_model_is_the_one_that_the_command_made(name):
     assert MADE_WITH["description"] == examples.DESCRIPTION, OUTDATED
 
 
-@pytest.mark.parametrize("name", SOURCES)
+@pytest.mark.parametrize("name", EXAMPLE_SOURCES)
 def test_anomalies_of_the_example_score_higher(name):
-    source = SOURCES[name]
+    source = EXAMPLE_SOURCES[name]
     is_anomaly = pd.read_csv(EXAMPLES / f"{name}.csv", dtype=str)[source.label] == source.anomaly
     scores = pd.read_csv(EXAMPLES / f"{name}_scores.csv")["score"]
     assert is_anomaly.sum() == examples.EXAMPLE["anomalies"]
     assert scores[is_anomaly].median() > scores[~is_anomaly].median()
 
 
-@pytest.mark.parametrize("name", SOURCES)
+@pytest.mark.parametrize("name", EXAMPLE_SOURCES)
 def test_model_has_not_seen_its_example(name, real_data, tmp_path):
     table, file = examples.source_table(name, SourceFinder(tmp_path, [real_data], offline=True))
     assert file.sha256 == MADE_WITH["models"][name]["source_sha256"]
-    training, example = examples.divided(table, SOURCES[name])
+    training, example = examples.divided(table, EXAMPLE_SOURCES[name])
     assert not set(training.index) & set(example.index)
-    assert (training[SOURCES[name].label] == "1").sum() == examples.N_LABELED
+    assert (training[EXAMPLE_SOURCES[name].label] == "1").sum() == examples.N_LABELED
     written = tmp_path / "example.csv"
     write_table(example, written)
     assert written.read_text() == (EXAMPLES / f"{name}.csv").read_text(), OUTDATED
@@ -66,7 +66,7 @@ def test_command_makes_the_committed_models(real_data, tmp_path):
     if here != (MADE_WITH["packages"], MADE_WITH["machine"]["vector_instructions"]):
         pytest.skip("the models were made with other versions or on another kind of processor")
     assert examples.main(["--folder", str(tmp_path), "--offline", "--source", str(real_data)]) == 0
-    for name in SOURCES:
+    for name in EXAMPLE_SOURCES:
         found, recorded = (
             pd.read_csv(folder / f"{name}_scores.csv") for folder in (tmp_path / "examples", EXAMPLES)
         )

@@ -35,14 +35,14 @@ from weakly.training.keras_detector import KerasDetector
 from weakly.training.network import Network, keras, seed_generator, torch_uniform
 
 SLOPE = 0.01  # of the leaky ReLU below 0
-MARGIN = 1.0  # of the triplets
+TRIPLET_MARGIN = 1.0  # of the triplets
 DISTANCE_SHIFT = 1e-6  # added to differences before their norm, as torch's TripletMarginLoss does
-SMALLEST_SQUARE = 1e-24  # below which a norm counts as 0
+NORM_FLOOR = 1e-24  # below which a norm counts as 0
 CODE_NORM_WEIGHT = 1e-2  # of |anchor + positive + negative| in the loss
 WEIGHT_DECAY = 1e-4
 
 
-def dense(n_inputs, units, seeds, name, use_bias=False):
+def linear_layer(n_inputs, units, seeds, name, use_bias=False):
     """A linear layer with torch's initial weights and weight decay."""
     initializer = torch_uniform(n_inputs, seeds)
     decay = keras.regularizers.L2(WEIGHT_DECAY / 2)
@@ -61,11 +61,11 @@ def build_scorer(n_features: int, code_units: int, seeds) -> keras.Model:
     """Rows (b, D) to codes (b, code_units) and scores (b,) between -1 and 1."""
     instance = keras.Input((n_features,))
     n_hidden = n_features + int((code_units - n_features) * 0.5)  # halfway
-    hidden = keras.ops.leaky_relu(dense(n_features, n_hidden, seeds, "hidden")(instance), SLOPE)
-    code = dense(n_hidden, code_units, seeds, "code")(hidden)
+    hidden = keras.ops.leaky_relu(linear_layer(n_features, n_hidden, seeds, "hidden")(instance), SLOPE)
+    code = linear_layer(n_hidden, code_units, seeds, "code")(hidden)
     n_last = code_units // 2
-    hidden = keras.ops.leaky_relu(dense(code_units, n_last, seeds, "score_hidden")(code), SLOPE)
-    score = keras.ops.tanh(dense(n_last, 1, seeds, "score", use_bias=True)(hidden)[:, 0])
+    hidden = keras.ops.leaky_relu(linear_layer(code_units, n_last, seeds, "score_hidden")(code), SLOPE)
+    score = keras.ops.tanh(linear_layer(n_last, 1, seeds, "score", use_bias=True)(hidden)[:, 0])
     return keras.Model(instance, [code, score], name="scorer")
 
 
@@ -85,7 +85,7 @@ def build_rosas(
     rows, mixed_targets, order, weights = Mixing(seed, name="mixing")(keras.ops.concatenate(triplet), targets)
     mixed_scores = weights * scores + (1 - weights) * keras.ops.take(scores, order)
     _, scores_of_mixed = scorer(rows)
-    code_loss = triplet_loss(*keras.ops.split(codes, 3))
+    code_loss = distance_loss(*keras.ops.split(codes, 3))
     score_loss = mixture_loss(scores_of_mixed, mixed_targets, mixed_scores)
     balanced = BalancedSum(batches_per_epoch, name="balance")(keras.ops.stack([code_loss, score_loss]))
     code_norm = norm_of(keras.ops.sum(keras.ops.square(sum(keras.ops.split(codes, 3)))))
@@ -94,17 +94,17 @@ def build_rosas(
 
 def norm_of(squares):
     """The root of a sum of squares, with a gradient of 0 at 0, as in torch."""
-    return keras.ops.sqrt(keras.ops.maximum(squares, SMALLEST_SQUARE))
+    return keras.ops.sqrt(keras.ops.maximum(squares, NORM_FLOOR))
 
 
-def triplet_loss(anchors, positives, negatives):
+def distance_loss(anchors, positives, negatives):
     """Mean of max(0, |a - p| - |a - n| + 1); all three codes (b, h)."""
     require_same_shape(anchors=anchors, positives=positives, negatives=negatives)
     to_positive, to_negative = (
         norm_of(keras.ops.sum(keras.ops.square(anchors - other + DISTANCE_SHIFT), axis=1))
         for other in (positives, negatives)
     )
-    return keras.ops.mean(keras.ops.relu(to_positive - to_negative + MARGIN))
+    return keras.ops.mean(keras.ops.relu(to_positive - to_negative + TRIPLET_MARGIN))
 
 
 def mixture_loss(scores, targets, mixed_scores):

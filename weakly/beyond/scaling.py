@@ -44,8 +44,8 @@ DECISIVE = "thyroid"
 SHOWN = {PREPARED: "min-max", "cut": "cut", "fences": "fences"}  # the scalings of the tables, and their names
 MARKERS = {PREPARED: "o", "cut": "o", "fences": "D"}  # of the figure
 RIVAL = "xgbod"
-PROTOCOLS = ("independent", "released")
-FEWEST_SETS = 2  # for averages
+SHOWN_PROTOCOLS = ("independent", "released")
+FEWEST_AVERAGED = 2  # for averages
 
 
 def scaling_runs(results_dir, protocol="independent", n_labeled=60):
@@ -193,8 +193,8 @@ def scaling_figure(table):
 
 def write_scaling(results_dir):
     """Write the tables, the text and the figure of the runs that there are; returns the paths."""
-    runs = {protocol: scaling_runs(results_dir, protocol) for protocol in PROTOCOLS}
-    runs = {name: part for name, part in runs.items() if len(means_by_scaling(part)) >= FEWEST_SETS}
+    runs = {protocol: scaling_runs(results_dir, protocol) for protocol in SHOWN_PROTOCOLS}
+    runs = {name: part for name, part in runs.items() if len(means_by_scaling(part)) >= FEWEST_AVERAGED}
     rule, tables, figures = candidates(results_dir), {}, {}
     if runs:
         parts = [averages_by_scaling(part).assign(protocol=name) for name, part in runs.items()]
@@ -203,6 +203,6 @@ def write_scaling(results_dir):
         tables["scaling_leads"] = pd.concat(parts)
     if len(rule):
         tables["scaling_candidates"] = rule.reset_index()
-    if PROTOCOLS[0] in runs:
-        figures["scaling"] = lambda: scaling_figure(means_by_scaling(runs[PROTOCOLS[0]]))
+    if SHOWN_PROTOCOLS[0] in runs:
+        figures["scaling"] = lambda: scaling_figure(means_by_scaling(runs[SHOWN_PROTOCOLS[0]]))
     return write_results(results_dir, "scaling", scaling_parts(runs, rule), tables, figures)

@@ -2,7 +2,7 @@
 
     split = split_rows(X, y, "independent", seed=3, n_labeled=60, contamination=0.02)
 
-It contains only what decides this, because every change invalidates all runs (code_identity.py).
+It contains only what decides this, because every change invalidates all runs (configuration.py).
 """
 
 import mmap

@@ -19,7 +19,7 @@ FIGURE_3_SETS = (
     "bac->rec", "bac,fuz->rec", "dos->rec", "dos,bac->rec", "fuz->rec",
 )  # fmt: skip
 # the initial weights, everything, the split, the labelled anomalies, the contamination
-DRAWS = ("released", "redrawn", "redrawn-split", "redrawn-labels", "redrawn-contamination")
+DRAW_PROTOCOLS = ("released", "redrawn", "redrawn-split", "redrawn-labels", "redrawn-contamination")
 THEOREM_RATES = (0.2, 0.3, 0.4, 0.5, 0.6, 0.66)  # of contamination with --theorem, beyond those of Fig. 4
 COSTLY_SETS = ("donors", "census")  # at these rates they need a million draws and more than a gigabyte
 
@@ -95,6 +95,6 @@ EXPERIMENTS = {
     ),
     "draws": Experiment(
         "not in the paper: Table 2 with one random draw varied and all others fixed", EXACT_SETS, (DEMO,),
-        ["prenet", "devnet"], in_paper=False, protocols=DRAWS, each_protocol=True, adds_to="seen",
+        ["prenet", "devnet"], in_paper=False, protocols=DRAW_PROTOCOLS, each_protocol=True, adds_to="seen",
     ),
 }  # fmt: skip

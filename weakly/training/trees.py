@@ -19,7 +19,7 @@ import numpy as np
 from weakly.training.detector import apply_in_chunks
 
 LEAF = -1  # instead of a child
-ROOT = 2**31 - 1  # XGBoost's mark for a node without a parent
+NO_PARENT = 2**31 - 1  # XGBoost's mark for a node without a parent
 
 
 def tree_sums(booster: Any, X: np.ndarray) -> np.ndarray:
@@ -85,7 +85,7 @@ def tree_as_json(number: int, tree: Any, n_features: int) -> dict[str, Any]:
     inner = np.flatnonzero(~is_leaf)
     left = np.full(len(order), LEAF)
     left[inner] = np.argsort(order)[tree.children_left[order[inner]]]
-    parents = np.full(len(order), ROOT)
+    parents = np.full(len(order), NO_PARENT)
     parents[left[inner]] = parents[left[inner] + 1] = inner
     path_lengths = tree.compute_node_depths() - 1.0 + average_path_lengths(tree.n_node_samples)
     conditions = np.where(is_leaf, path_lengths[order], first_to_the_right(tree.threshold)[order])
