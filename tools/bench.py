@@ -15,8 +15,7 @@ score     decision_function of the test set X (n, D); `product` is a single X W 
           score as Eq. 6 defines it, in 2E passes over X; one run
 
 <results>/growth.csv is of PReNet on generated rows, each point in a process of its own: the seconds of a fit
-and of scoring all rows, and the peak memory that each needs beyond the rows. An exponent is the slope of a
-line through the logarithms: 0 does not grow, 1 is proportional.
+and of scoring all rows, and the peak memory that each needs beyond the rows.
 """
 
 import argparse
@@ -223,13 +222,6 @@ def measure_growth():
     return pd.DataFrame(table)
 
 
-def exponents(table):
-    """The slopes of log(cost) against log(size) on dense rows: a row per size, a column per cost."""
-    costs, parts = ["fit_seconds", "score_seconds", "fit_mb"], table[~table["sparse"]].groupby("growing")
-    slopes = {size: np.polyfit(np.log(part[size]), np.log(part[costs]), 1)[0] for size, part in parts}
-    return pd.DataFrame.from_dict(slopes, orient="index", columns=costs)
-
-
 def main(argv=None):
     parser = argparse.ArgumentParser(prog="python -m tools.bench", description=__doc__.splitlines()[0])
     add, default = parser.add_argument, "(default: %(default)s)"
@@ -251,8 +243,6 @@ def main(argv=None):
         with written_whole(path) as file:
             table.to_csv(file, index=False)
     print(table.T.to_string(float_format="{:.4g}".format))
-    if args.what == "growth":
-        print(exponents(table).to_string(float_format="{:.2f}".format))
     return 0
 
 

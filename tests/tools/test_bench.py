@@ -95,15 +95,6 @@ def test_table_2_is_timed(monkeypatch, tmp_path, capsys):
     assert "Table 2: 0 seconds" in capsys.readouterr().out
 
 
-def test_exponents_by_hand():
-    sizes = {"growing": "rows", "rows": [1, 10, 100], "sparse": False}
-    table = pd.DataFrame(
-        sizes | {"fit_seconds": 7, "score_seconds": [3, 300, 30_000], "fit_mb": [2, 20, 200]}
-    )
-    ignored = table.assign(rows=1_000_000, sparse=True)
-    assert bench.exponents(pd.concat([table, ignored])).loc["rows"].tolist() == pytest.approx([0, 2, 1])
-
-
 def test_generated_rows():
     rng = np.random.default_rng(0)
     dense = bench.generated_rows(500, 4_000, rng)

@@ -11,7 +11,6 @@ from weakly.methods import METHODS
 from weakly.paths import ROOT
 
 COMPILING = 1.0  # seconds, once per network and data set
-UNKNOWN = 1.0  # seconds of a run for which there is nothing to go by
 COLUMNS_READ = ["method", "dataset", "fit_seconds", "score_seconds"]
 
 
@@ -29,7 +28,7 @@ def usual_seconds(cell, n_runs):
     """The seconds that some runs of a cell take, on a machine like those of the committed runs."""
     seconds = committed_seconds()
     of_method = [each for (method, _), each in seconds.items() if method == cell.method]
-    of_a_run = seconds.get((cell.method, cell.dataset), mean(of_method or [UNKNOWN]))
+    of_a_run = seconds.get((cell.method, cell.dataset), mean(of_method or [1.0]))
     return n_runs * of_a_run + (0 if METHODS[cell.method].is_tree else COMPILING)
 
 
