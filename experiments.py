@@ -232,12 +232,12 @@ def add_arguments(parser, experiment):
 
 
 def add_set_up(add, experiment):
-    """The options for set-ups other than the paper's, except for what the experiment varies."""
-    if "n_labeled" not in experiment.sweeps:
-        add("--n-labeled", type=types.positive, help="labelled anomalies (default: %(default)s)")
-    if "contamination" not in experiment.sweeps:
-        share = "share of anomalies in the unlabelled data (default: %(default)s)"
-        add("--contamination", type=types.rate, help=share)
+    """The options for set-ups other than the paper's; what the experiment varies is refused."""
+    labels = {"type": types.positive, "help": "labelled anomalies (default: %(default)s)"}
+    share = {"type": types.rate, "help": "share of anomalies in the unlabelled data (default: %(default)s)"}
+    varied = {"type": refuse_varied, "help": argparse.SUPPRESS}
+    add("--n-labeled", **(varied if "n_labeled" in experiment.sweeps else labels))
+    add("--contamination", **(varied if "contamination" in experiment.sweeps else share))
     changed = "change a parameter of the methods, such as margin=2; repeatable; separate files are written"
     add("--set", type=types.setting, action="append", metavar="NAME=VALUE", help=changed)
     l2 = {"type": types.l2_setting, "metavar": "VALUE", "help": "short for --set l2=VALUE"}
@@ -251,6 +251,10 @@ def add_set_up(add, experiment):
         add("--scaling", choices=scalings, help=f"{scaling} (default: %(default)s, as data_prep.py does)")
 
 
+def refuse_varied(text):
+    raise argparse.ArgumentTypeError("this experiment varies it")
+
+
 def add_theorem(parser):
     rates = "in Fig. 4, rates up to 0.66 too, with the scores that the theorem of Sec. 4 predicts; "
     rates += f"{' and '.join(COSTLY_SETS)}, which take long, only if they are named with --datasets"
@@ -260,10 +264,8 @@ def add_theorem(parser):
 def complete(given, name, protocol):
     """The arguments of one experiment, with its defaults filled in; UserError if they do not fit it."""
     experiment = EXPERIMENTS[name]
-    args = argparse.Namespace(
-        **vars(given) | {"experiment": experiment.adds_to or name, "protocol": protocol}
-    )
-    args.title = f"{name}: {experiment.regenerates}, protocol {protocol}"
+    args = argparse.Namespace(**vars(given) | {"experiment": experiment.adds_to or name})
+    args.protocol, args.title = protocol, f"{name}: {experiment.regenerates}, protocol {protocol}"
     args.set = sorted(given.set)
     args.theorem = given.theorem and name == "contamination"
     args.runs = given.runs or (1 if given.demo else experiment.runs)

@@ -132,7 +132,7 @@ def test_they_are_no_part_of_all():
         ("seen --protocol outside", "invalid choice: 'outside' (choose from "),
         ("seen --datasets 38_thyroid", "'38_thyroid' is not a data set of the experiment `seen`"),
         ("today --datasets 38_thyroid", "'38_thyroid' is not a data set of the experiment `today`"),
-        ("today --n-labeled 60", "unrecognized arguments: --n-labeled 60"),
+        ("today --n-labeled 60", "argument --n-labeled: this experiment varies it"),
     ],
 )
 def test_what_does_not_fit_is_refused_in_one_sentence(start, capsys, tmp_path, options, message):

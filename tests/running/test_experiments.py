@@ -193,7 +193,7 @@ def test_the_other_cells_go_on_when_one_fails(runs_here, data_dir):
     ("seen", "--contamination 2", "must be a number of at least 0 and below 1, not '2'"),
     ("seen", "--protocol mine", "invalid choice"),
     ("seen", "--theorem", "unrecognized arguments: --theorem"),
-    ("labels", "--n-labeled 30", "unrecognized arguments: --n-labeled 30"),
+    ("labels", "--n-labeled 30", "argument --n-labeled: this experiment varies it"),
     ("all", "--set margin=2", "unrecognized arguments: --set margin=2"),
     ("sensitivity", "--methods iforest", "iForest has no parameter 'margin' to set"),
     ("unseen", "--methods iforest --lambda 0.1", "iForest has no parameter 'l2' to set"),

@@ -5,8 +5,7 @@
 
 An interpretation is a separate method, with a line in methods.py. Its numbers are compared with the published
 ones of the method that it interprets. An interpretation that only changes the value of a parameter has no
-class here. Some are here because they came near the published numbers: they show what may explain these.
-None is a default. Interpretations that hardly moved a number are not kept (REPRODUCTION.md names them).
+class here. Some came near the published numbers and may explain them. None is a default.
 """
 
 from dataclasses import dataclass

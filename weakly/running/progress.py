@@ -18,9 +18,8 @@ COLUMNS_READ = ["method", "dataset", "fit_seconds", "score_seconds"]
 def committed_seconds():
     """{(method, data set): median seconds of the committed runs}; nothing outside a clone."""
     paths = (ROOT / "results" / "reference").glob("*_runs.csv")
-    if not (tables := [pd.read_csv(path, usecols=COLUMNS_READ) for path in paths]):
-        return {}
-    runs = pd.concat(tables)
+    tables = [pd.read_csv(path, usecols=COLUMNS_READ) for path in paths]
+    runs = pd.concat(tables or [pd.DataFrame(columns=COLUMNS_READ)])
     return runs.set_index(["method", "dataset"]).sum(axis=1).groupby(level=[0, 1]).median().to_dict()
 
 
