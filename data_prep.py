@@ -22,8 +22,9 @@ import pandas as pd
 
 from weakly.command_line import refuse_unknown, user_errors_end
 from weakly.loading.options import add_data_arguments, make_finder, prepared_names
-from weakly.loading.registry import ADDED_SETS, DATA_SETS, DEMO, how_to_get
+from weakly.loading.registry import ADDED_SETS, DATA_SETS, how_to_get
 from weakly.loading.store import COUNTS, manifest_table, prepare_all, print_error, where_from
+from weakly.loading.unseen import DEMO
 
 
 def print_manifest(table):

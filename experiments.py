@@ -23,9 +23,11 @@ from weakly.command_line import parse_names, refuse_unknown, stopped_as_by_ctrl_
 from weakly.errors import UserError
 from weakly.judging.cells import comparisons
 from weakly.judging.tables import repeat_without_labels, table_suffix, write_tables
+from weakly.loading.arrays import load_data
 from weakly.loading.options import add_data_arguments, data_set_names, make_finder
-from weakly.loading.registry import DEMO, OUTSIDE_SETS, how_to_get, source_of
-from weakly.loading.store import load_data, manifest_table, prepare_all
+from weakly.loading.registry import OUTSIDE_SETS, how_to_get
+from weakly.loading.store import manifest_table, prepare_all
+from weakly.loading.unseen import DEMO, source_of
 from weakly.methods import METHODS, make_detector, method_group
 from weakly.reporting import theorem
 from weakly.running.configuration import PREPARED

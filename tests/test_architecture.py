@@ -6,7 +6,8 @@ from functools import cache
 import pytest
 
 from weakly.methods import METHODS
-from weakly.source_code import SOURCES, imported, is_script_part
+from weakly.paths import ROOT
+from weakly.source_code import imported, is_script_part, module_name
 
 BELOW_RUNNING = {"common", "loading", "training", "detectors"}
 MAY_IMPORT = {
@@ -23,6 +24,11 @@ MAY_IMPORT = {
 }
 MAY_IMPORT |= dict.fromkeys(("commands", "tools"), {*MAY_IMPORT, "commands"})
 DRAWING = {"weakly.reporting.elements", "weakly.reporting.palette", "weakly.reporting.svg"}  # of all pages
+SOURCES = {
+    module_name(path): path.read_text("utf-8")
+    for path in (*ROOT.glob("*.py"), *ROOT.glob("weakly/**/*.py"), *ROOT.glob("tools/*.py"))
+    if path.name != "__init__.py"
+}
 DETECTORS = {method.module for method in METHODS.values()}
 
 

@@ -41,8 +41,9 @@ from tqdm import tqdm
 import experiments
 from weakly.command_line import positive, user_errors_end
 from weakly.environment import peak_bytes
+from weakly.loading.arrays import load_data
 from weakly.loading.options import add_data_arguments, data_set_names, make_finder
-from weakly.loading.store import load_data, prepare_all
+from weakly.loading.store import prepare_all
 from weakly.methods import make_detector
 from weakly.writing import written_whole
 

@@ -19,9 +19,10 @@ from tqdm import tqdm
 
 from weakly.command_line import parse_names, positive, user_errors_end
 from weakly.errors import UserError
+from weakly.loading.arrays import load_data
 from weakly.loading.options import add_data_arguments, data_set_names, make_finder
-from weakly.loading.registry import source_of
-from weakly.loading.store import load_data, prepare_all
+from weakly.loading.store import prepare_all
+from weakly.loading.unseen import source_of
 from weakly.methods import METHODS, make_detector
 from weakly.running.configuration import PLACE, Cell
 from weakly.running.processes import run_cells

@@ -12,6 +12,7 @@ from contextlib import contextmanager
 from weakly.errors import UserError
 from weakly.writing import STANDARD_OUTPUT
 
+MOST = 100_000  # for every number of something; more are a mistake, and would take all memory
 UNREAD = 128 + 13  # the exit code that a shell shows for a program that SIGPIPE ended
 
 
@@ -21,6 +22,7 @@ def user_errors_end(parser):
 
     If nothing reads the output any more, as after `| head`, the command ends silently.
     """
+    open_standard_streams()
     try:
         yield
         print(end="", flush=True)  # flush the buffer now: at exit it would be too late
@@ -29,6 +31,18 @@ def user_errors_end(parser):
     except BrokenPipeError:
         os.dup2(os.open(os.devnull, os.O_WRONLY), STANDARD_OUTPUT)  # for what Python flushes at exit
         sys.exit(UNREAD)
+
+
+def open_standard_streams():
+    """Send what is printed to a closed stream (`2>&-`) nowhere.
+
+    Otherwise the next file that is opened would take its descriptor, and messages of libraries end up in it.
+    """
+    for descriptor, name in ((0, "stdin"), (1, "stdout"), (2, "stderr")):
+        if getattr(sys, name) is None:
+            os.dup2(os.open(os.devnull, os.O_RDWR), descriptor)
+            os.set_inheritable(descriptor, True)
+            setattr(sys, name, open(descriptor, "w" if descriptor else "r", closefd=False))  # noqa: SIM115
 
 
 @contextmanager
@@ -65,9 +79,9 @@ def parse_names(text, known, what):
 
 
 def positive(text):
-    """A command-line argument as a whole number of at least 1."""
-    if not text.isdecimal() or int(text) < 1:
-        raise argparse.ArgumentTypeError(f"must be a whole number of at least 1, not {text!r}")
+    """A command-line argument as a whole number from 1 to MOST."""
+    if not text.isdecimal() or not 1 <= int(text) <= MOST:
+        raise argparse.ArgumentTypeError(f"must be a whole number from 1 to {MOST:,}, not {text!r}")
     return int(text)
 
 

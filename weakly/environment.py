@@ -1,5 +1,6 @@
 """What runs, and where: the commit of this code, versions of libraries, the machine, the memory taken."""
 
+import functools
 import importlib.metadata
 import os
 import platform
@@ -23,6 +24,13 @@ def package_versions():
             with suppress(importlib.metadata.PackageNotFoundError):
                 versions[package] = importlib.metadata.version(name)
     return versions
+
+
+@functools.cache
+def versions_of_imports():
+    """{import name: version} of everything that installed packages provide."""
+    providers = importlib.metadata.packages_distributions()
+    return {name: importlib.metadata.version(packages[0]) for name, packages in providers.items()}
 
 
 def commit():

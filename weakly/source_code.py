@@ -1,10 +1,65 @@
-"""The text of our own code, without comments, docstrings and formatting, and its hashes."""
+"""Which code decides a run: our modules, without comments, docstrings and formatting, and library versions.
+
+A module's text is read once in a process, and again when the module has just been imported (note_imports).
+So a hash is that of the code that runs, not of what its file has become since.
+"""
 
 import ast
 import functools
 import hashlib
+import sys
 
+from weakly.environment import versions_of_imports
 from weakly.paths import ROOT
+
+# modules that are imported for a run, but decide no number of it
+DECIDE_NOTHING = {
+    *"weakly weakly.environment weakly.errors weakly.paths weakly.source_code weakly.writing".split(),
+    "weakly.methods",  # the class of a method is in the title of its hash, and its settings have a column
+    "weakly.loading.registry",  # facts: where files are and what they hold; tests compare them with the paper
+}
+
+_texts: dict[str, str] = {}  # of our modules, as they were when they were imported or first asked for
+_noted: set[str] = set()  # the modules that note_imports has seen
+
+
+def hash_of_modules(*names, title=""):
+    """The hash of modules of ours, of all that they import, and of the versions of the libraries they use."""
+    reached, libraries = modules_reached(names)
+    versions = {name: version for name, version in versions_of_imports().items() if name in libraries}
+    texts = [title, str(sorted(versions.items())), *(f"{name}: {reached[name]}" for name in sorted(reached))]
+    return hashlib.sha256("\n".join(texts).encode()).hexdigest()[:16]
+
+
+def modules_reached(names):
+    """These modules of ours and all that they import, directly or not, as {name: canonical text}.
+
+    Also the names of everything that is not ours.
+    """
+    waiting, reached, others = list(names), {}, set()
+    while waiting:
+        name = waiting.pop()
+        if name in reached or name in DECIDE_NOTHING:
+            continue
+        if path_of(name):
+            reached[name], further = digested(text_of(name), package_of(name))
+            waiting += further
+        else:
+            others.add(name.partition(".")[0])
+    return reached, others
+
+
+@functools.cache
+def path_of(name):
+    """The file of a module of ours, None if it is not ours."""
+    path = ROOT.joinpath(*name.split("."))
+    files = (path.with_name(f"{path.name}.py"), path / "__init__.py")
+    return next((file for file in files if file.is_file()), None)
+
+
+def package_of(name):
+    """What a dot stands for in the relative imports of a module of ours."""
+    return name if path_of(name).name == "__init__.py" else name.rpartition(".")[0]
 
 
 def module_name(path):
@@ -12,48 +67,27 @@ def module_name(path):
     return ".".join(path.relative_to(ROOT).with_suffix("").parts)
 
 
-# as they were when this process started, which is the code it runs: later changes need a restart
-SOURCES = {
-    module_name(path): path.read_text("utf-8", "replace")
-    for path in (*ROOT.glob("*.py"), *ROOT.glob("weakly/**/*.py"), *ROOT.glob("tools/*.py"))
-    if path.is_file()
-}
+def text_of(name):
+    if name not in _texts:
+        _texts[name] = path_of(name).read_text("utf-8", "replace")
+    return _texts[name]
 
 
-def hash_of_modules(*names, title=""):
-    """The hash of some modules of ours and of all that they import."""
-    reached = modules_reached(names)
-    texts = [title, *(f"{name}: {reached[name]}" for name in sorted(reached))]
-    return hashlib.sha256("\n".join(texts).encode()).hexdigest()[:16]
-
-
-def is_followed(name):
-    """Whether a module can change the numbers of a run.
-
-    The table of methods cannot, because its settings have their own column. Neither can what all
-    commands share, nor the code that prepares data, which has its own hash (data_sha256).
-    """
-    is_shared = name.startswith("weakly.") and name.count(".") == 1
-    return name == "weakly.loading.splits" or not (is_shared or name.startswith("weakly.loading."))
-
-
-def modules_reached(names):
-    """These modules of ours and all that they import, directly or not, as {name: canonical text}."""
-    waiting, reached = list(names), {}
-    while waiting:
-        name = waiting.pop()
-        if name in SOURCES and name not in reached and is_followed(name):
-            reached[name], further = digested(SOURCES[name])
-            waiting += further
-    return reached
+def note_imports():
+    """Read the texts of our modules that this process has imported since the last call."""
+    for name in set(sys.modules) - _noted:
+        if path_of(name):
+            _texts.pop(name, None)
+            text_of(name)
+        _noted.add(name)
 
 
 @functools.cache
-def digested(source):
+def digested(source, package):
     """The canonical text of a file without its script part, and the names of its imports."""
     tree = ast.parse(source)
     tree.body = [statement for statement in tree.body if not is_script_part(statement)]
-    return canonical(tree), tuple(imported(tree))
+    return canonical(tree), tuple(imported(tree, package))
 
 
 def is_script_part(statement):
@@ -61,14 +95,19 @@ def is_script_part(statement):
     return isinstance(statement, ast.If) and ast.unparse(statement.test) == "__name__ == '__main__'"
 
 
-def imported(tree):
-    """The names of the modules that a file imports, anywhere in it."""
+def imported(tree, package=""):
+    """The names of what a file imports, anywhere in it: modules, the packages around them, parts of them."""
     for node in ast.walk(tree):
+        names = []
         if isinstance(node, ast.Import):
-            yield from (alias.name for alias in node.names)
-        elif isinstance(node, ast.ImportFrom) and node.module:
-            yield node.module
-            yield from (f"{node.module}.{alias.name}" for alias in node.names)  # from training import loop
+            names = [alias.name for alias in node.names]
+        elif isinstance(node, ast.ImportFrom):
+            parents = package.split(".")[: 1 - node.level or None] if node.level else []
+            module = ".".join([*parents, *([node.module] if node.module else [])])
+            names = [f"{module}.{alias.name}" for alias in node.names]  # from training import loop
+        for name in names:
+            parts = name.split(".")
+            yield from (".".join(parts[:length]) for length in range(1, len(parts) + 1))
 
 
 def canonical(value):

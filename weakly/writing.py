@@ -1,6 +1,8 @@
-"""Write a file so that readers never see a partly written one."""
+"""Write a file so that readers never see a partly written one, and nothing is lost."""
 
 import os
+import re
+import shutil
 import stat
 import uuid
 from contextlib import contextmanager, suppress
@@ -9,6 +11,7 @@ from pathlib import Path
 from weakly.errors import DataError
 
 STANDARD_OUTPUT = 1  # its descriptor: sys.stdout may have been replaced
+PART = re.compile(r"\..+\.[0-9a-f]{8}\.part")  # the names of files that are being written
 
 
 def name_of(target):
@@ -76,7 +79,21 @@ def _replaced(target):
     target.parent.mkdir(parents=True, exist_ok=True)
     try:
         with open(part, "wb") as file:
+            with suppress(FileNotFoundError):
+                os.fchmod(file.fileno(), stat.S_IMODE(os.stat(target).st_mode))
             yield file
+            file.flush()
+            os.fsync(file.fileno())
         os.replace(part, target)
     finally:
         part.unlink(missing_ok=True)
+
+
+def copy_aside(path):
+    """Copy a file that is about to lose something to the next free name with .bak; returns the copy."""
+    copy, number = path.with_name(f"{path.name}.bak"), 1
+    while copy.exists():
+        number += 1
+        copy = path.with_name(f"{path.name}.bak{number}")
+    shutil.copy2(path, copy)
+    return copy

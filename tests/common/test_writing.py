@@ -26,6 +26,18 @@ def fail_in_writing(target):
         raise RuntimeError
 
 
+def test_a_file_keeps_its_mode_and_is_on_disk_before_it_gets_its_name(tmp_path, monkeypatch):
+    path, synced, replace = tmp_path / "file", [], os.replace
+    path.touch(mode=0o600)
+    monkeypatch.setattr(os, "fsync", lambda descriptor: synced.append(os.fstat(descriptor).st_ino))
+    monkeypatch.setattr(
+        os, "replace", lambda *paths: synced.append(os.stat(paths[0]).st_ino) or replace(*paths)
+    )
+    write(path)
+    assert stat.S_IMODE(path.stat().st_mode) == 0o600 and path.read_bytes() == b"new"
+    assert synced == 2 * [path.stat().st_ino]
+
+
 def test_a_fifo_stays_one_and_is_written_to(tmp_path):
     fifo, read = tmp_path / "fifo", []
     os.mkfifo(fifo)

@@ -20,8 +20,10 @@ from scipy import sparse
 
 import data_prep
 from weakly.errors import DataError
-from weakly.loading import store
-from weakly.loading.registry import ADDED_SETS, CLASSES, DATA_SETS, SEEN_SETS, UNSEEN_SETS, parse_unseen
+from weakly.loading import arrays, store
+from weakly.loading.arrays import load_data
+from weakly.loading.registry import ADDED_SETS, DATA_SETS, SEEN_SETS
+from weakly.loading.unseen import CLASSES, UNSEEN_SETS, parse_unseen
 
 PROJECT = Path(data_prep.__file__).parent
 THYROID = "annthyroid_21feat_normalised.csv"
@@ -119,7 +121,7 @@ def test_checksums_are_those_of_the_files(all_prepared, real_data):
     ("census", "inferred: base of the authors' nominal ARFF file, unshuffled"),
 ])  # fmt: skip
 def test_how_far_the_order_is_known(all_prepared, name, order):
-    assert store.load_data(name, all_prepared).order == order
+    assert load_data(name, all_prepared).order == order
     assert manifest(all_prepared).loc[name, "order"] == order
 
 
@@ -133,13 +135,13 @@ def test_census_rows(all_prepared, real_data):
         for part in ("data", "test")
     ]
     expected = np.concatenate([ages[0][1:], ages[0][1:2], ages[1]])
-    np.testing.assert_allclose(store.load_data("census", all_prepared).X[:, 0] * 90, expected, atol=1e-4)
+    np.testing.assert_allclose(load_data("census", all_prepared).X[:, 0] * 90, expected, atol=1e-4)
 
 
 @pytest.mark.parametrize("name", SIZES)
 def test_prepared_arrays(all_prepared, name):
     """Float32 or CSR, memory-mapped, not pickled, scaled to 0-1 where our encoder did it."""
-    data = store.load_data(name, all_prepared)
+    data = load_data(name, all_prepared)
     rows, features, anomalies, status = SIZES[name]
     assert data.X.shape == (rows, features) and data.X.dtype == np.float32
     assert data.y.shape == (rows,) and data.y.sum() == anomalies and set(data.y) == {0, 1}
@@ -156,9 +158,9 @@ def test_prepared_arrays(all_prepared, name):
 
 
 def test_writing_to_a_loaded_matrix_leaves_the_file_alone(all_prepared):
-    first = store.load_data("thyroid", all_prepared).X[0].copy()
-    store.load_data("thyroid", all_prepared).X[0] = 7
-    np.testing.assert_array_equal(store.load_data("thyroid", all_prepared).X[0], first)
+    first = load_data("thyroid", all_prepared).X[0].copy()
+    load_data("thyroid", all_prepared).X[0] = 7
+    np.testing.assert_array_equal(load_data("thyroid", all_prepared).X[0], first)
 
 
 def test_second_time_does_nothing(all_prepared, real_data, monkeypatch, capsys):
@@ -237,11 +239,11 @@ def test_changed_file_is_prepared_anew(data_dir):
     for anomalies in (3, 4):
         path.write_text(csv(anomalies=anomalies))
         run(data_dir)
-        data = store.load_data("thyroid", data_dir)
+        data = load_data("thyroid", data_dir)
         assert data.y.sum() == anomalies == manifest(data_dir).loc["thyroid", "anomalies"]
         assert sorted(os.listdir(data_dir / "prepared")) == ["demo", "thyroid"]
-        assert sorted(os.listdir(data.folder)) == ["X.npy", "meta.json", "y.npy"]
-        data.split("released", 0, 60, 0.02)  # adds the contamination, which goes with the folder
+        assert sorted(os.listdir(data.folder)) == ["X.npy", "y.npy"]
+        data.split("released", 0, 60, 0.02)  # adds the contamination, which belongs to this version
 
 
 def test_prepared_data_outlives_its_source(data_dir):
@@ -251,7 +253,7 @@ def test_prepared_data_outlives_its_source(data_dir):
     before = snapshot(data_dir)
     assert run(data_dir, "--datasets", "thyroid") == 0
     assert snapshot(data_dir) == before
-    assert store.load_data("thyroid", data_dir).status == "exact"
+    assert load_data("thyroid", data_dir).status == "exact"
 
 
 def test_exact_data_is_not_replaced_by_partial(data_dir, source):
@@ -267,14 +269,14 @@ def test_exact_data_is_not_replaced_by_partial(data_dir, source):
 def test_data_of_an_older_encoder_is_made_anew(data_dir, monkeypatch):
     (data_dir / "raw" / THYROID).write_text(csv())
     run(data_dir)
-    monkeypatch.setattr(store, "ENCODING", store.ENCODING + 1)
+    monkeypatch.setattr(arrays, "ENCODING", arrays.ENCODING + 1)
     with pytest.raises(
         DataError, match="thyroid is not prepared: run `python data_prep.py --datasets thyroid`"
     ):
-        store.load_data("thyroid", data_dir)
+        load_data("thyroid", data_dir)
     run(data_dir)
     meta = json.loads((data_dir / "prepared" / "thyroid" / "meta.json").read_text())
-    assert meta["encoding"] == store.ENCODING and store.load_data("demo", data_dir).status == "synthetic"
+    assert meta["encoding"] == arrays.ENCODING and load_data("demo", data_dir).status == "synthetic"
 
 
 def test_order_of_unsw_recipes(data_dir, source):
@@ -489,17 +491,51 @@ def test_bad_input(data_dir, capsys, case):
     assert re.search(message, lines[-1])
     assert snapshot(data_dir) == before
     assert sorted(os.listdir(data_dir / "prepared")) == ["demo", "thyroid"]
-    assert store.load_data("thyroid", data_dir).y.sum() == 3
+    assert load_data("thyroid", data_dir).y.sum() == 3
 
 
 def test_damaged_prepared_data(data_dir):
     run(data_dir, "--datasets", "demo")
-    path = data_dir / "prepared" / "demo" / "X.npy"
-    path.write_bytes(path.read_bytes()[:100_000])
-    with pytest.raises(
-        DataError, match="X.npy cannot be read: .*; delete its folder and prepare the data again"
-    ):
-        store.load_data("demo", data_dir)
+    (path,) = data_dir.glob("prepared/demo/*/X.npy")
+    whole, X = path.read_bytes(), np.load(path)
+    path.write_bytes(whole[:100_000])
+    with pytest.raises(DataError, match="X.npy cannot be read: .*; delete its folder"):
+        load_data("demo", data_dir)
+    for other in (X[::-1], X.T, X.view(np.int32)):  # the same bytes in another order, shape or type
+        np.save(path, other)
+        arrays.check_arrays.cache_clear()  # as in another process
+        with pytest.raises(DataError, match="was changed after it was prepared"):
+            load_data("demo", data_dir)
+    shutil.rmtree(path.parent)
+    run(data_dir, "--datasets", "demo")
+    assert path.read_bytes() == whole and load_data("demo", data_dir).size == len(X)
+
+
+def test_a_version_in_use_outlives_the_next_one(data_dir):
+    """A driver goes on with the data it has planned with while another prepares other data."""
+    versions = []
+    for anomalies in (3, 4):
+        (data_dir / "raw" / THYROID).write_text(csv(anomalies=anomalies))
+        run(data_dir, "--datasets", "thyroid")
+        versions.append(load_data("thyroid", data_dir))
+    first, newest = versions
+    assert newest.y.sum() == 4
+    again = load_data("thyroid", data_dir, first.fingerprint, "partial")
+    assert (again.y.sum(), again.fingerprint, again.status) == (3, first.fingerprint, "partial")
+
+
+def test_two_processes_that_prepare_the_same_set_at_once(data_dir, monkeypatch):
+    """The second finds the folder of the first when it has written its own."""
+    rename = Path.rename
+
+    def rename_later(self, target):
+        monkeypatch.setattr(Path, "rename", rename)
+        run(data_dir, "--datasets", "demo")
+        return self.rename(target)
+
+    monkeypatch.setattr(Path, "rename", rename_later)
+    assert run(data_dir, "--datasets", "demo") == 0
+    assert load_data("demo", data_dir).status == "synthetic"
 
 
 def test_folder_that_cannot_be_written(tmp_path, capsys):

@@ -15,7 +15,8 @@ import requests
 from archives import tar_bytes, zip_bytes
 
 import data_prep
-from weakly.loading import row_order, store
+from weakly.loading import row_order
+from weakly.loading.arrays import load_data
 from weakly.loading.registry import DATA_SETS, SEEN_SETS
 from weakly.loading.row_order import AUTHORS_FILES, git_blob_id, write_as_authors
 
@@ -93,7 +94,7 @@ def test_with_a_network_every_data_set_comes_out_exact(trees, tmp_path):
     assert table.loc["unsw", "source"] == ";".join(
         f"UNSW_NB15_traintest_{attack}.csv.zip" for attack in ("Backdoor", "DoS", "Reconnaissance", "Fuzzers")
     )
-    assert store.load_data("rec,fuz->dos", tmp_path).size == NORMALS + 4 + 2 + 5
+    assert load_data("rec,fuz->dos", tmp_path).size == NORMALS + 4 + 2 + 5
     assert set(trees.asked) <= set(trees.files)  # no address leads nowhere
     assert (
         len(trees.asked) == len(set(trees.asked)) == 12

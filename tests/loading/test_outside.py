@@ -16,6 +16,7 @@ from xgboost import XGBClassifier
 
 import data_prep
 from weakly.loading import store
+from weakly.loading.arrays import load_data, save_data
 from weakly.loading.fetching import SourceFinder, find_local
 from weakly.loading.registry import ADBENCH, DATA_SETS, KNOWN_SETS, OUTSIDE_SETS, SEEN_SETS
 from weakly.loading.splits import (
@@ -92,8 +93,8 @@ def made_data(tmp_path):
     """A prepared data set of 400 rows whose features have ranges of their own, 50 of them anomalies."""
     rng, y = np.random.default_rng(0), roles(350, 50)
     X = (rng.random((400, 3)) * [1, 100, 0.01] - [0, 50, 0]).astype(np.float32)
-    store.save_data(tmp_path / "prepared" / "made", X, y, status="exact")
-    return store.load_data("made", tmp_path)
+    save_data(tmp_path / "prepared" / "made", X, y, status="exact")
+    return load_data("made", tmp_path)
 
 
 def test_the_scaler_sees_training_rows_only(made_data):
@@ -172,7 +173,7 @@ def test_a_set_is_found_in_a_source_folder_and_in_its_adbench(tmp_path, folder):
     assert found.path == path
     statuses, errors = store.prepare_all(["40_vowels"], finder, tmp_path)
     assert (statuses, errors) == ({"40_vowels": "exact"}, {})
-    data = store.load_data("40_vowels", tmp_path)
+    data = load_data("40_vowels", tmp_path)
     with np.load(path) as file:
         np.testing.assert_allclose(data.X, file["X"], rtol=1e-6)  # as it comes: nothing is scaled
         np.testing.assert_array_equal(data.y, file["y"])
@@ -184,7 +185,7 @@ def test_a_part_of_a_set_has_no_share_of_anomalies_in_the_paper(tmp_path):
     (tmp_path / "raw" / "partial").mkdir(parents=True)
     (tmp_path / "raw" / "partial" / "40_vowels.npz").write_bytes(npz_bytes(tmp_path))
     store.prepare_all(["40_vowels"], SourceFinder(tmp_path / "raw", offline=True), tmp_path)
-    data = store.load_data("40_vowels", tmp_path)
+    data = load_data("40_vowels", tmp_path)
     assert data.status == "partial"
     assert rows_of_run(data, "outside", seed=0, n_labeled=5, contamination=0.02).weights is None
 
@@ -210,7 +211,7 @@ def test_a_set_is_fetched_from_its_public_address(adbench_server, tmp_path):
     adbench_server.files = {"/6_cardio.npz": npz_bytes(tmp_path)}
     assert data_prep.main(["--data-dir", str(tmp_path / "data"), "--datasets", "6_cardio"]) == 0
     assert ADBENCH.startswith("https://") and adbench_server.wanted == [ADBENCH + "6_cardio.npz"]
-    assert store.load_data("6_cardio", tmp_path / "data").X.shape == (60, 4)
+    assert load_data("6_cardio", tmp_path / "data").X.shape == (60, 4)
 
 
 def test_without_names_the_outside_sets_are_neither_asked_for_nor_listed(

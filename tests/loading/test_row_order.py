@@ -9,7 +9,8 @@ import pytest
 from archives import tar_bytes
 
 import data_prep
-from weakly.loading import readers, store
+from weakly.loading import readers
+from weakly.loading.arrays import load_data
 from weakly.loading.fetching import SourceFinder
 from weakly.loading.registry import ADBENCH, DATA_SETS, UCI, UCI_BANK
 from weakly.loading.row_order import AUTHORS_FILES, git_blob_id, java_random, weka_order, write_as_authors
@@ -46,7 +47,7 @@ def prepare(name, source, data_dir):
         )
         == 0
     )
-    return store.load_data(name, data_dir)
+    return load_data(name, data_dir)
 
 
 def test_random_numbers_are_those_of_java():
@@ -127,7 +128,7 @@ def test_campaign_of_a_source_distribution(real_data, server, tmp_path, monkeypa
     assert data_prep.main(["--data-dir", str(tmp_path), "--datasets", "campaign"]) == 0
     assert server.asked == ["/aif360/", "/aif360-0.2.0.tar.gz"]
     names = bank_names(tmp_path / "raw" / "bank-additional-full.csv")
-    data = store.load_data("campaign", tmp_path)
+    data = load_data("campaign", tmp_path)
     written(data, names, CAMPAIGN)
 
 

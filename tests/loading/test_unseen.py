@@ -3,21 +3,15 @@
 import numpy as np
 import pytest
 
+from weakly.loading.arrays import load_data, save_data
 from weakly.loading.options import data_set_names
-from weakly.loading.registry import (
-    CLASSES,
-    SEEN_SETS,
-    UNSEEN_DEMO_SETS,
-    UNSEEN_SETS,
-    parse_unseen,
-    with_all_others_seen,
-)
+from weakly.loading.registry import SEEN_SETS
 from weakly.loading.splits import HELD_OUT, PAPER_PROTOCOLS, Split
-from weakly.loading.store import load_data, save_data
-from weakly.running import processes
+from weakly.loading.unseen import CLASSES, UNSEEN_DEMO_SETS, UNSEEN_SETS, parse_unseen, with_all_others_seen
+from weakly.running import single_run
 from weakly.running.configuration import Cell
-from weakly.running.processes import run_once
-from weakly.running.single_run import fit
+from weakly.running.processes import next_cell
+from weakly.running.single_run import fit, run_once
 
 
 @pytest.fixture(scope="module")
@@ -36,7 +30,7 @@ def small_unsw(tmp_path_factory):
 @pytest.mark.parametrize("name", UNSEEN_SETS)
 def test_held_out_class_is_only_in_the_test_set(small_unsw, name, protocol):
     data = load_data(name, small_unsw)
-    classes = np.load(small_unsw / "prepared" / "unsw" / "y.npy")
+    classes = np.load(data.folder / "y.npy")
     pool, _, unseen = name.partition("->")
     code = {one: position for position, one in enumerate(CLASSES["unsw"], start=1)}
     seen = {code[one] for one in pool.split(",")}
@@ -62,23 +56,23 @@ def test_held_out_class_is_only_in_the_test_set(small_unsw, name, protocol):
 def test_views_share_one_matrix(small_unsw):
     first, second = load_data(UNSEEN_SETS[0], small_unsw), load_data(UNSEEN_SETS[-1], small_unsw)
     assert first.X.filename == second.X.filename and first.fingerprint == second.fingerprint
-    assert not any(path.is_dir() for path in (small_unsw / "prepared" / "unsw").iterdir())
+    assert [path for path in first.folder.parent.iterdir() if path.is_dir()] == [first.folder]
 
 
 def test_weights_give_the_papers_ratio(small_unsw, monkeypatch):
     """On dos->bac the paper has 2,329 test anomalies for 18,600 normal rows; here it is 90 for 400."""
     assert load_data("dos->bac", small_unsw).paper_odds() == pytest.approx(2_329 / 18_600)
-    monkeypatch.setattr("weakly.loading.store.PreparedData.paper_odds", lambda self: 3 * 90 / 400)
+    monkeypatch.setattr("weakly.loading.arrays.PreparedData.paper_odds", lambda self: 3 * 90 / 400)
     result = run_once(Cell(method="iforest", dataset="dos->bac", data_dir=str(small_unsw)), 0)
     data = load_data("dos->bac", small_unsw)
     split = data.split("released", 0, 60, 0.02)
     tripled = np.concatenate(
         [split.test, *2 * [split.test[data.y[split.test] == HELD_OUT]]]
     )  # weight 3: each anomaly three times
-    monkeypatch.setattr("weakly.loading.store.PreparedData.paper_odds", lambda self: None)
+    monkeypatch.setattr("weakly.loading.arrays.PreparedData.paper_odds", lambda self: None)
     other_split = Split(split.unlabeled, split.anomalies, tripled, split.extra)
-    monkeypatch.setattr("weakly.loading.store.PreparedData.split", lambda self, *args: other_split)
-    monkeypatch.setattr("weakly.running.processes._kept", {})
+    monkeypatch.setattr("weakly.loading.arrays.PreparedData.split", lambda self, *args: other_split)
+    monkeypatch.setattr("weakly.running.single_run._kept", {})
     repeated = run_once(Cell(method="iforest", dataset="dos->bac", data_dir=str(small_unsw)), 0)
     assert (
         result["auc_pr_weighted"] == pytest.approx(repeated["auc_pr"], abs=1e-12)
@@ -94,14 +88,14 @@ def test_weights_give_the_papers_ratio(small_unsw, monkeypatch):
 def test_unseen_classes_share_the_fits_on_their_seen_ones(small_unsw, monkeypatch, protocol):
     """Two fits serve two runs on three sets, and give what a fit of each run's own gives."""
     fits = []
-    monkeypatch.setattr(processes, "fit", lambda *of_run: fits.append(fit(*of_run)) or fits[-1])
-    monkeypatch.setattr(processes, "_fits", {})
+    monkeypatch.setattr(single_run, "fit", lambda *of_run: fits.append(fit(*of_run)) or fits[-1])
+    monkeypatch.setattr(single_run, "_fits", {})
 
     def all_runs(clear_fits):
         for name in ("dos,rec->bac", "rec,dos->fuz", "dos->bac"):
             for run in (0, 1):
                 if clear_fits:
-                    processes._fits.clear()
+                    single_run._fits.clear()
                 set_up = {"protocol": protocol, "contamination": 0.1, "data_dir": str(small_unsw)}
                 yield run_once(Cell(method="logistic", dataset=name, **set_up), run)
 
@@ -117,9 +111,9 @@ def test_unseen_classes_share_the_fits_on_their_seen_ones(small_unsw, monkeypatc
 def test_workers_leave_cells_to_the_one_that_has_their_fits():
     names = ("dos->bac", "dos->fuz", "rec->bac")
     first, sibling, other = (Cell(method="prenet", dataset=name) for name in names)
-    assert processes.next_cell([other, sibling], first, taken=set()) == sibling
-    assert processes.next_cell([sibling, other], None, taken={first.training}) == other
-    assert processes.next_cell([sibling], None, taken={first.training}) == sibling  # better than none
+    assert next_cell([other, sibling], first, taken=set()) == sibling
+    assert next_cell([sibling, other], None, taken={first.training}) == other
+    assert next_cell([sibling], None, taken={first.training}) == sibling  # better than none
     one, same = (Cell(method="prenet", dataset=name) for name in ("fuz,rec->dos", "rec,fuz->bac"))
     assert one.training == same.training
 

@@ -33,7 +33,8 @@ import data_prep
 import detect
 import xgbod
 from weakly.environment import peak_bytes
-from weakly.loading import files, store
+from weakly.loading import files
+from weakly.loading.arrays import load_data
 from weakly.own_data import event_model, saved_models
 
 ROOT = Path(__file__).resolve().parent.parent.parent
@@ -116,7 +117,7 @@ def prepare(folder, name, path, content):
     if code:
         assert not (out / "prepared" / name).exists() and not list(out.glob("prepared/.*"))
         return None
-    data = store.load_data(name, out)
+    data = load_data(name, out)
     values = data.X if isinstance(data.X, np.ndarray) else data.X.data
     assert data.X.dtype == np.float32 and np.isfinite(values).all() and set(data.y) == {0, 1}
     return data

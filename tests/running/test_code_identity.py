@@ -1,4 +1,4 @@
-"""A result knows which code made it: what changes the code of a method, and what the driver then does."""
+"""A result knows which code and data made it: what changes them, and what the driver then does."""
 
 import shutil
 import subprocess
@@ -10,9 +10,11 @@ import pytest
 from drivers import ENVIRONMENT, ROOT
 
 from weakly import source_code
-from weakly.loading.store import load_data, save_data
+from weakly.loading.arrays import load_data, save_data
 from weakly.methods import METHODS
-from weakly.running.configuration import code_hash
+from weakly.running.configuration import Cell
+from weakly.running.planning import identified
+from weakly.running.single_run import CodeChanged, code_hash, run_once
 
 WITHOUT_NETWORK = ("iforest_baseline", "xgbod", "weakly.beyond.classifiers")
 NETWORKS = [name for name, method in METHODS.items() if method.module not in WITHOUT_NETWORK]
@@ -24,16 +26,14 @@ def changed_hashes(monkeypatch):
     today = {method: code_hash(method) for method in METHODS}
 
     def changed(module, old, new):
-        text = source_code.SOURCES[module]
+        text = source_code.text_of(module)
         assert text.count(old) == 1, f"{module}.py has {text.count(old)} times {old!r}"
-        monkeypatch.setitem(source_code.SOURCES, module, text.replace(old, new))
-        code_hash.cache_clear()
+        monkeypatch.setitem(source_code._texts, module, text.replace(old, new))
         names = [method for method in METHODS if code_hash(method) != today[method]]
-        monkeypatch.setitem(source_code.SOURCES, module, text)
+        monkeypatch.setitem(source_code._texts, module, text)
         return names
 
-    yield changed
-    code_hash.cache_clear()
+    return changed
 
 
 def methods_of(*modules):
@@ -60,6 +60,8 @@ def test_the_code_of_a_detector_counts(changed_hashes, module, old, new):
     ("prenet", 'main(["seen", "--methods", "prenet", *sys.argv[1:]])', 'main(["seen"])'),
     ("weakly.methods", 'METHODS = {\n', 'METHODS = {\n    "mine": Method("Mine", "mine", "Mine"),\n'),
     ("weakly.loading.registry", "import readers\n", "import readers\n\nNEW = 1\n"),
+    ("weakly.loading.store", '"manifest.csv"', '"list.csv"'),
+    ("weakly.writing", "os.fsync(", "os.fdatasync("),
     ("experiments", "import argparse", "import argparse\nimport this"),
 ])  # fmt: skip
 def test_what_decides_no_number_does_not_count(changed_hashes, module, old, new):
@@ -74,6 +76,12 @@ def test_the_code_that_detectors_share_counts(changed_hashes):
         (of_networks, "training.sparse_loop", "2 * self._l2 * scale", "self._l2 * scale"),
         (everything, "loading.splits", "TEST_SHARE = 0.2", "TEST_SHARE = 0.3"),
         (everything, "running.single_run", "scores[~y_test].mean()", "scores.mean()"),
+        (everything, "running.single_run", "seed=run)", "seed=0)"),
+        (everything, "loading.arrays", "np.where(classes > 0", "np.where(classes > 1"),  # labels
+        (everything, "loading.arrays", "entry.anomalies / normals", "1.0"),  # odds
+        (everything, "loading.arrays", "released_contamination(self.X, self.y,", "self.X[:9] or (self.y,"),
+        (everything, "loading.unseen", "tuple(sorted(codes", "tuple(reversed(codes"),
+        (everything, "training.number_scaler", "tail=0.25, reach=3", "tail=0.25, reach=2"),
         (everything, "training.detector", "scores = self._score(X)", "scores = -self._score(X)"),
     ):
         assert changed_hashes(f"weakly.{module}", old, new) == methods
@@ -94,8 +102,43 @@ def test_the_text_of_a_tree_by_hand():
     )
 
 
+def test_helpers_count_wherever_they_are(monkeypatch, tmp_path):
+    """In a package, a subpackage, a folder without __init__.py, by a relative import, with any name."""
+    files = {
+        "mine.py": "from parts import a\nimport parts.deep.b\nfrom loose.c import one\nimport weaklyd",
+        "parts/__init__.py": "ZERO = 0",
+        "parts/a.py": "from . import e\nfrom .deep.b import two",
+        "parts/deep/__init__.py": "from ..f import three",
+        **dict.fromkeys(
+            ("parts/deep/b.py", "parts/e.py", "parts/f.py", "loose/c.py", "weaklyd.py"), "ONE = 1"
+        ),
+    }
+    for name, text in files.items():
+        (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / name).write_text(text)
+    monkeypatch.setattr(source_code, "ROOT", tmp_path)
+    source_code.path_of.cache_clear()
+    hashes = set()
+    for name in ("", *files):
+        monkeypatch.setattr(source_code, "_texts", {})
+        with open(tmp_path / (name or "mine.py"), "a") as file:
+            file.write(f"\nTWO = {name!r}")
+        hashes.add(source_code.hash_of_modules("mine"))
+    assert len(hashes) == len(files) + 1
+    source_code.path_of.cache_clear()
+
+
+def test_versions_of_the_libraries_that_a_method_imports_count(monkeypatch):
+    today = {method: code_hash(method) for method in METHODS}
+    for library, of_whom in (("numpy", list(METHODS)), ("keras", NETWORKS), ("matplotlib", [])):
+        others = source_code.versions_of_imports() | {library: "0.1"}
+        monkeypatch.setattr(source_code, "versions_of_imports", lambda others=others: others)
+        assert [method for method in METHODS if code_hash(method) != today[method]] == of_whom
+        monkeypatch.undo()
+
+
 def test_no_tensorflow_is_needed():
-    code = "import sys; from weakly.running.configuration import code_hash; code_hash('prenet'); "
+    code = "import sys; from weakly.running.single_run import code_hash; code_hash('prenet'); "
     code += "print('tensorflow' in sys.modules)"
     assert subprocess.check_output([sys.executable, "-c", code], cwd=ROOT, text=True) == "False\n"
 
@@ -106,10 +149,40 @@ def test_contamination_is_kept_for_its_own_code_only(tmp_path, monkeypatch):
     save_data(tmp_path / "prepared" / "x", rows, y, status="exact", source="", sha256="")
     data = load_data("x", tmp_path)
     for code in ("one", "other"):
-        monkeypatch.setattr("weakly.loading.store.hash_of_modules", lambda name, code=code: code)
+        monkeypatch.setattr("weakly.loading.arrays.hash_of_modules", lambda name, code=code: code)
         first, second = (data.split("released", 0, 60, 0.02).extra for _ in range(2))
         assert not isinstance(first, np.memmap) and isinstance(second, np.memmap)  # from the file
         np.testing.assert_array_equal(first, second)
+
+
+def test_code_that_was_changed_before_or_in_a_run_makes_no_result(tmp_path, monkeypatch):
+    """The text of a module counts when it has been imported, not when the driver or the worker started."""
+    y, X = np.repeat([0, 1], [100, 20]), np.random.default_rng(0).random((120, 40), dtype=np.float32)
+    save_data(tmp_path / "prepared" / "x", X, y, status="exact")
+    cell = identified(Cell(method="iforest", dataset="x", data_dir=str(tmp_path)))
+    assert run_once(cell, 0)["code"] == cell.code
+    changed = tmp_path / "iforest_baseline.py"
+    changed.write_text(source_code.text_of("iforest_baseline").replace("return -self", "return self"))
+    path_of = source_code.path_of
+    monkeypatch.setattr(source_code, "path_of", lambda name: changed if "iforest" in name else path_of(name))
+    assert run_once(cell, 0)["code"] == cell.code  # this process goes on with what it has imported
+    source_code._noted.discard("iforest_baseline")  # as if it were imported only now
+    with pytest.raises(CodeChanged, match="was changed after the start"):
+        run_once(cell, 0)
+    monkeypatch.undo()
+    source_code._noted.discard("iforest_baseline")
+    source_code.note_imports()
+
+
+def test_a_run_uses_the_data_that_it_was_planned_with_and_says_which(tmp_path):
+    y, X = np.repeat([0, 1], [100, 20]), np.random.default_rng(0).random((120, 40), dtype=np.float32)
+    versions = []
+    for rows in (X, X[::-1]):
+        save_data(tmp_path / "prepared" / "x", rows, y, status="exact")
+        versions.append(identified(Cell(method="iforest", dataset="x", data_dir=str(tmp_path))))
+    made = [run_once(cell, 0) for cell in versions]
+    assert [run["data_sha256"] for run in made] == [cell.data_sha256 for cell in versions]
+    assert made[0]["data_sha256"] != made[1]["data_sha256"] and made[0]["auc_pr"] != made[1]["auc_pr"]
 
 
 # ---------------------------------------------------------------------------- the driver
@@ -135,27 +208,25 @@ def change(folder, module, old, new):
     path.write_text(text.replace(old, new))
 
 
-def run_iforest(clone):
-    """Two runs of iForest on the synthetic set, with the scripts of a clone; returns what was printed."""
+def run_iforest(clone, n_runs=2, **variables):
+    """Runs of iForest on the synthetic set, with the scripts of a clone; a finished process."""
     command = [sys.executable, clone / "experiments.py", "seen", "--datasets", "demo", "--methods", "iforest"]
-    command += ["--runs", "2"]
+    command += ["--runs", n_runs, "--jobs", 1]
     command += ["--offline", "--data-dir", clone / "dataset", "--results-dir", clone / "results"]
-    how = {"cwd": clone, "env": ENVIRONMENT, "text": True, "capture_output": True, "timeout": 300}
-    done = subprocess.run(list(map(str, command)), **how)
-    assert done.returncode == 0, done.stderr
-    return done.stdout
+    how = {"cwd": clone, "env": ENVIRONMENT | variables, "text": True, "capture_output": True, "timeout": 300}
+    return subprocess.run(list(map(str, command)), **how)
 
 
 def test_runs_of_other_code_are_kept_made_again_and_not_shown(clone):
-    run_iforest(clone)
+    assert run_iforest(clone).returncode == 0
     before = (clone / "results" / "seen_runs.csv").read_bytes()
-    assert "2 of 2 runs exist already and are kept." in run_iforest(clone)
+    assert "2 of 2 runs exist already and are kept." in run_iforest(clone).stdout
     assert (clone / "results" / "seen_runs.csv").read_bytes() == before
     # anomalies now have the lowest scores
     change(clone, "iforest_baseline", "return -self.forest_", "return self.forest_")
-    out = run_iforest(clone)
+    out = run_iforest(clone).stdout
     assert "runs exist already" not in out
-    told = "2 earlier runs were made with other data, settings or code: they are kept, "
+    told = "2 earlier runs were made with other data, settings, code or libraries: they are kept, "
     assert f"{told}but not used." in out
     assert (clone / "results" / "seen_runs.csv").read_bytes().startswith(before)
     runs = pd.read_csv(clone / "results" / "seen_runs.csv")
@@ -164,3 +235,30 @@ def test_runs_of_other_code_are_kept_made_again_and_not_shown(clone):
     assert new == pytest.approx(1 - old)
     (table,) = pd.read_csv(clone / "results" / "seen_synthetic.csv").to_dict("records")
     assert table["runs"] == 2 and table["auc_roc_iforest"] == pytest.approx(new, abs=1e-6)
+
+
+EDIT = """
+import os, sys
+if os.environ.get("EDIT") and "multiprocessing" in " ".join(sys.orig_argv) and "-c" in sys.orig_argv:
+    path = os.environ["EDIT"]
+    text = open(path).read()
+    open(path, "w").write(text.replace("return -self.forest_", "return self.forest_"))
+"""
+
+
+def test_code_edited_between_planning_and_a_worker_s_import_is_not_recorded_as_the_old_one(clone):
+    (clone / "sitecustomize.py").write_text(EDIT)  # which every process imports when it starts
+    done = run_iforest(clone, EDIT=str(clone / "iforest_baseline.py"), PYTHONPATH=str(clone))
+    assert done.returncode == 1 and "the code or a library was changed after the start" in done.stderr
+    assert pd.read_csv(clone / "results" / "seen_runs.csv").empty
+    assert run_iforest(clone).returncode == 0  # with the new code
+    assert len(pd.read_csv(clone / "results" / "seen_runs.csv")) == 2
+
+
+def test_data_changed_in_place_is_refused_when_a_driver_or_a_worker_starts(clone):
+    run_iforest(clone)
+    (path,) = clone.glob("dataset/prepared/demo/*/X.npy")
+    np.save(path, np.load(path)[::-1])
+    done = run_iforest(clone, 3)
+    assert done.returncode == 2 and "was changed after it was prepared: delete it" in done.stderr
+    assert len(pd.read_csv(clone / "results" / "seen_runs.csv")) == 2

@@ -14,9 +14,11 @@ from drivers import ENVIRONMENT, ROOT, ExecutorHere, parsed, start
 import experiments
 from experiments import method_names
 from weakly.errors import DataError
+from weakly.loading.arrays import load_data
 from weakly.loading.fetching import SourceFinder
-from weakly.loading.registry import DATA_SETS, SEEN_SETS, UNSEEN_SETS
-from weakly.loading.store import load_data, prepare_all
+from weakly.loading.registry import DATA_SETS, SEEN_SETS
+from weakly.loading.store import prepare_all
+from weakly.loading.unseen import UNSEEN_SETS
 from weakly.methods import METHODS, method_group
 from weakly.paths import PUBLISHED
 from weakly.running.configuration import Cell
@@ -187,8 +189,9 @@ def test_the_other_cells_go_on_when_one_fails(runs_here, data_dir):
     ("unseen", "--datasets thyroid", "'thyroid' is not a data set of the experiment `unseen`"),
     ("unseen", "--datasets rec,fuz-", "unknown data set 'fuz-'; an arrow needs quotes"),
     ("seen", "--datasets demo --demo", "argument --demo: not allowed with argument --datasets"),
-    ("seen", "--runs 0", "must be a whole number of at least 1, not '0'"),
-    ("seen", "--jobs x", "must be a whole number of at least 1, not 'x'"),
+    ("seen", "--runs 0", "must be a whole number from 1 to 100,000, not '0'"),
+    ("seen", "--runs 99999999999", "must be a whole number from 1 to 100,000"),
+    ("seen", "--jobs x", "must be a whole number from 1 to 100,000, not 'x'"),
     ("seen", "--set l2", "must be NAME=VALUE, such as margin=2, not 'l2'"),
     ("seen", "--contamination 2", "must be a number of at least 0 and below 1, not '2'"),
     ("seen", "--protocol mine", "invalid choice"),
@@ -241,7 +244,7 @@ def test_groups_of_methods():
 def test_results_that_cannot_be_read_stop_it_before_work_starts(experiment_here, tmp_path):
     (tmp_path / "seen_runs.csv").write_text("a,b\n1,2\n")
     code, _, err = experiment_here(tmp_path)
-    assert code == 2 and "does not have the columns of this version" in err
+    assert code == 2 and "does not have the columns of a file of this version" in err
     assert (tmp_path / "seen_runs.csv").read_text() == "a,b\n1,2\n"
 
 

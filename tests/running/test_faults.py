@@ -21,9 +21,9 @@ from drivers import ENVIRONMENT, ROOT, allow_ctrl_c, finish
 import experiments
 from weakly.errors import UserError
 from weakly.loading.fetching import SourceFinder
-from weakly.loading.registry import UNSEEN_DEMO_SETS
 from weakly.loading.store import prepare_all
-from weakly.running import processes
+from weakly.loading.unseen import UNSEEN_DEMO_SETS
+from weakly.running import single_run
 from weakly.running.configuration import Cell
 from weakly.running.processes import run_cells
 from weakly.running.provenance import read_sessions
@@ -156,11 +156,23 @@ def test_a_last_line_cut_off_anywhere_is_dropped_and_no_neighbour_is_lost(data_d
         runs.path.write_bytes(b"".join(kept) + last[:length])
         runs.open_for_append()
         assert runs.path.read_bytes() == b"".join(kept)
-        assert "dropping the last line, which is incomplete" in capsys.readouterr().out
+        told, copy = capsys.readouterr().out, runs.path.with_name(f"{runs.path.name}.bak")
+        assert f"dropping the last line, which is incomplete; {copy.name} has it" in told
+        assert copy.read_bytes() == b"".join(kept) + last[:length]
+        copy.unlink()
     runs.path.write_bytes(b"".join(kept) + last[:20] + 300 * b"\0")  # what a power failure can leave behind
     out, _ = finish(start(data_dir, results, *QUICK, "--runs", 12))
     assert "dropping the last line, which is incomplete" in out and "11 of 12 runs exist already" in out
     assert runs.path.read_bytes().startswith(b"".join(kept)) and len(measured(runs.path)) == 12
+
+
+def test_a_file_with_the_line_ends_of_an_old_mac_is_refused_and_kept(data_dir, results, capsys):
+    path = results / "seen_n_trees=5_runs.csv"
+    rewritten = path.read_bytes().replace(b"\r\n", b"\r")
+    path.write_bytes(rewritten)
+    run(data_dir, results, *QUICK)
+    assert f"{path} does not have the line ends of a file of this version" in capsys.readouterr().err
+    assert path.read_bytes() == rewritten
 
 
 @pytest.mark.parametrize("stop", [signal.SIGINT, signal.SIGTERM])
@@ -231,14 +243,25 @@ def test_a_run_that_kills_its_worker_twice_is_reported_and_costs_its_own_cell_on
     assert sum(cell == second for cell, _, _ in outcomes) == 30
 
 
-def test_what_a_killed_driver_was_writing_is_cleared_away(tmp_path):
+def test_what_a_killed_driver_was_writing_is_cleared_away_and_nothing_else(tmp_path):
     old, new = tmp_path / ".seen.csv.0a1b2c3d.part", tmp_path / "figures" / ".labels.png.0a1b2c3d.part"
+    foreign = [tmp_path / name for name in (".film.part", ".a.0A1B2C3D.part", ".a.0a1b2c3.part", "x.part")]
     new.parent.mkdir()
-    for path in (old, new):
+    for path in (old, new, *foreign):
         path.touch()
-    os.utime(old, (0, 0))
+    for path in (old, *foreign):
+        os.utime(path, (0, 0))
     with only_writer(tmp_path):
         assert not old.exists() and new.exists()  # somebody may be writing it just now
+        assert all(path.exists() for path in foreign)
+
+
+def test_a_lock_that_is_a_link_is_refused(tmp_path):
+    (tmp_path / "mine").write_text("mine")
+    (tmp_path / ".lock").symlink_to("mine")
+    with pytest.raises(UserError, match=".lock is a symbolic link: delete it"), only_writer(tmp_path):
+        pass
+    assert (tmp_path / "mine").read_text() == "mine"
 
 
 # --- two drivers
@@ -289,6 +312,36 @@ def test_a_full_disk_ends_it_with_a_sentence_and_the_next_start_repairs_the_file
     assert "dropping the last line, which is incomplete" in out and sorted(measured(path)["run"]) == list(
         range(16)
     )
+
+
+def test_results_moved_or_deleted_in_a_run_end_it_with_a_sentence(data_dir, results):
+    process = start(data_dir, results, *QUICK, "--runs", 5000)
+    wait_until(lambda: count_runs(results / "seen_n_trees=5_runs.csv") > 14)
+    moved = results.rename(results.with_name("moved"))
+    out, err = process.communicate(timeout=60)
+    assert process.returncode == 2 and "cannot be written: No such file or directory" in err
+    assert "Traceback" not in err and not results.exists()
+    assert measured(moved / "seen_n_trees=5_runs.csv")["run"].is_unique
+
+
+def test_closed_standard_streams_do_not_reach_into_files(data_dir, results):
+    """Descriptor 2 would otherwise be that of a file which a worker or the driver opens."""
+    before = (results / "seen_n_trees=5_runs.csv").read_bytes()
+    command = f"exec {sys.executable} {ROOT}/experiments.py seen --datasets demo {' '.join(QUICK)} --runs 13"
+    command += f" --jobs 1 --offline --data-dir {data_dir} --results-dir {results} <&- >&- 2>&-"
+    assert subprocess.run(["sh", "-c", command], cwd=ROOT, env=ENVIRONMENT, timeout=60).returncode == 0
+    after = (results / "seen_n_trees=5_runs.csv").read_bytes()
+    assert after.startswith(before) and len(measured(results / "seen_n_trees=5_runs.csv")) == 13
+
+
+def test_a_damaged_provenance_is_kept(data_dir, results, capsys):
+    path = results / "seen_n_trees=5_provenance.json"
+    path.write_text('{"sessions": [')
+    Path(f"{path}.bak").write_text("older")
+    out, _ = finish(start(data_dir, results, *QUICK, "--runs", 13))
+    assert f"{path} is damaged: {path.name}.bak2 keeps what it held." in out
+    assert Path(f"{path}.bak2").read_text() == '{"sessions": [' and len(read_sessions(path)) == 1
+    assert Path(f"{path}.bak").read_text() == "older"
 
 
 def test_a_folder_that_cannot_be_written_to_is_told_before_work_starts(
@@ -351,7 +404,7 @@ def test_runs_of_other_data_or_settings_are_kept_but_never_averaged_with_new_one
     strange = strange.replace(f",{values[0]}", ",0.99").replace(f",{values[1]}", ",0.98")
     path.write_text(strange, newline="")
     out, _ = finish(start(data_dir, tmp_path, "--methods", "iforest", "--runs", 2))
-    assert "2 earlier runs were made with other data, settings or code: they are kept" in out
+    assert "2 earlier runs were made with other data, settings, code or libraries: they are kept" in out
     assert path.read_bytes().startswith(strange.encode()) and len(measured(path)) == 4
     table = pd.read_csv(tmp_path / "seen_synthetic.csv").iloc[0]
     assert table["auc_pr_iforest"] == pytest.approx(values.mean(), abs=1e-6) and table["runs"] == 2
@@ -371,8 +424,8 @@ class TellsNothing:
 
 
 def test_constant_scores_are_recorded_and_reported(data_dir, tmp_path, monkeypatch, capsys):
-    monkeypatch.setattr(processes, "make_detector", lambda *_, **__: TellsNothing())
-    run_here = lambda missing, *_: ((cell, processes.run_once(cell, 0), None) for cell in missing)  # noqa: E731
+    monkeypatch.setattr(single_run, "make_detector", lambda *_, **__: TellsNothing())
+    run_here = lambda missing, *_: ((cell, single_run.run_once(cell, 0), None) for cell in missing)  # noqa: E731
     monkeypatch.setattr(experiments, "run_cells", run_here)
     where = ["--offline", "--data-dir", str(data_dir), "--results-dir", str(tmp_path)]
     options = "seen --datasets demo --methods iforest --runs 1".split()

@@ -59,9 +59,19 @@ def test_an_area_that_cannot_be_is_refused_with_its_line(tmp_path, name, value):
     runs_file = RunsFile(tmp_path, "seen")
     runs_file.open_for_append()
     for run, changes in enumerate([{"auc_pr": 1 + 1e-15}, {"auc_roc": 0.0}, {name: value}, {"auc_pr": 0.4}]):
-        runs_file.append(run_row(run=run, **changes))
+        runs_file.append(run_row(run=run, seed=run, **changes))
     sentence = f"seen_runs.csv cannot be read .*: line 4 has an {name} of {value}, outside 0 to 1"
     with pytest.raises(UserError, match=sentence):
+        runs_file.read()
+
+
+@pytest.mark.parametrize("run, seed", [(1.5, 1.5), (1, 2)])
+def test_a_run_whose_number_is_not_its_seed_is_refused_with_its_line(tmp_path, run, seed):
+    runs_file = RunsFile(tmp_path, "seen")
+    runs_file.open_for_append()
+    for row in (run_row(), run_row(run=run, seed=seed)):
+        runs_file.append(row)
+    with pytest.raises(UserError, match=f"line 3 has run {run} and seed {seed}, not one whole number"):
         runs_file.read()
 
 
@@ -70,7 +80,7 @@ def test_runs_survive_a_round_trip_at_full_precision(tmp_path):
     runs_file.open_for_append()
     values = np.random.default_rng(0).random(200)
     for run, value in enumerate(values):
-        runs_file.append(run_row(run=run, auc_pr=value, settings="a=1 b=(2, 3)"))
+        runs_file.append(run_row(run=run, seed=run, auc_pr=value, settings="a=1 b=(2, 3)"))
     runs = runs_file.read()
     assert list(runs.columns) == RUN_COLUMNS
     np.testing.assert_array_equal(runs["auc_pr"], values)

@@ -77,7 +77,7 @@ def test_the_columns_are_those_of_the_committed_table(data_dir, tmp_path, capsys
 
 
 @pytest.mark.parametrize("options, message", [
-    (["--runs", "0"], "at least 1"),
+    (["--runs", "0"], "from 1 to 100,000"),
     (["--datasets", "thyroid", "--offline"], "thyroid is not prepared"),
 ])  # fmt: skip
 def test_bench_refuses_in_one_sentence(options, message, tmp_path, monkeypatch, capsys):

@@ -18,7 +18,7 @@ from weakly.judging import cells
 from weakly.judging.cells import PRINTED, printed_table, published_table
 from weakly.judging.ranks import conover_p_values, signed_rank_p
 from weakly.judging.tables import METRICS, PAPER_METRICS, by_method, comparable, counted_status, find_table
-from weakly.loading.registry import UNSEEN_SETS, with_all_others_seen
+from weakly.loading.unseen import UNSEEN_SETS, with_all_others_seen
 from weakly.methods import METHODS
 from weakly.paths import PUBLISHED
 

@@ -14,7 +14,8 @@ import numpy as np
 import pandas as pd
 
 from weakly.errors import UserError
-from weakly.loading.registry import KNOWN_SETS, SEEN_SETS, UNSEEN_SETS, with_all_others_seen
+from weakly.loading.registry import KNOWN_SETS, SEEN_SETS
+from weakly.loading.unseen import UNSEEN_SETS, with_all_others_seen
 from weakly.methods import METHODS
 from weakly.running.configuration import PREPARED
 from weakly.running.runs_file import SET_UP, SWEEP, RunsFile, latest_runs

@@ -8,7 +8,7 @@ from pathlib import Path
 from weakly.command_line import parse_names
 from weakly.loading import registry
 from weakly.loading.fetching import SourceFinder
-from weakly.loading.registry import parse_unseen
+from weakly.loading.unseen import CLASSES, DEMO, UNSEEN_DEMO_SETS, UNSEEN_SETS, parse_unseen
 
 
 def add_data_arguments(parser):
@@ -27,7 +27,7 @@ def make_finder(args):
 
 
 def prepared_names(text):
-    return parse_names(text, [*registry.KNOWN_SETS, registry.DEMO], "data set")
+    return parse_names(text, [*registry.KNOWN_SETS, DEMO], "data set")
 
 
 def data_set_names(text):
@@ -36,9 +36,9 @@ def data_set_names(text):
     Commas separate the names, but classes before an arrow belong to it: `thyroid,rec,fuz->dos` is two names.
     Where that would be ambiguous, use a semicolon: `bac;rec,fuz->dos`.
     """
-    one_class = "|".join(name for classes in registry.CLASSES.values() for name in classes)
-    paper = [*registry.SEEN_SETS, registry.DEMO, *registry.ADDED_SETS]
-    views = (*registry.UNSEEN_SETS, *registry.UNSEEN_DEMO_SETS)
+    one_class = "|".join(name for classes in CLASSES.values() for name in classes)
+    paper = [*registry.SEEN_SETS, DEMO, *registry.ADDED_SETS]
+    views = (*UNSEEN_SETS, *UNSEEN_DEMO_SETS)
     known = {parse_unseen(name) or name: name for name in (*paper, *registry.OUTSIDE_SETS, *views)}
     names = []
     for name in re.findall(rf"(?:{one_class})(?:,(?:{one_class}))*->\w*|[^,;]+", text.replace(" ", "")):

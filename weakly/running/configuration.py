@@ -3,15 +3,9 @@
 Experiments ask for cells, the runs file has their identity in its columns, and a worker is sent one to run.
 """
 
-import functools
 from dataclasses import asdict, dataclass, fields
 
-from weakly.methods import METHODS
-from weakly.source_code import hash_of_modules
-
 PREPARED = "prepared"  # the scaling that changes nothing: features as data_prep.py made them
-MEASURING = ("weakly.loading.splits", "weakly.running.single_run")
-SCALING_CODE = "weakly.training.number_scaler"  # only where it changes the features
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -27,7 +21,7 @@ class Cell:
     data_sha256: str = ""  # of the prepared arrays
     data_status: str = ""  # whether they are the paper's
     settings: str = ""  # of the detector, as describe_settings has them
-    code: str = ""  # its hash
+    code: str = ""  # the hash of our modules and library versions
     # what its rows, its table and its detector need in addition
     experiment: str = ""
     rows: int = 0
@@ -49,7 +43,7 @@ class Cell:
         return self.method, *sorted(seen.split(",")), *set_up, self.overrides, self.data_dir
 
     def row(self, measured):
-        """A run as a row of the runs file; `measured` has the code hash of the worker that made the run."""
+        """A run as a row of the runs file; `measured` has the code and data that it was made with."""
         return asdict(self) | measured
 
     def __str__(self):
@@ -61,13 +55,3 @@ class Cell:
 
 IDENTITY_COLUMNS = [field.name for field in fields(Cell)][:10]
 PLACE = IDENTITY_COLUMNS[:6]  # method, data set and set-up, without data version, settings and code
-
-
-@functools.cache
-def code_hash(method, scaling=PREPARED):
-    """The hash of the code that decides the numbers of a method's runs: 16 hexadecimal digits.
-
-    It covers the detector's module, the splits, the metrics and everything that these import.
-    """
-    entry, measuring = METHODS[method], MEASURING if scaling == PREPARED else (*MEASURING, SCALING_CODE)
-    return hash_of_modules(entry.module, *measuring, title=f"{entry.module}.{entry.class_name}")

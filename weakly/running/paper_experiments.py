@@ -2,8 +2,9 @@
 
 from dataclasses import dataclass, field
 
-from weakly.loading.registry import DEMO, OUTSIDE_SETS, SEEN_SETS, UNSEEN_DEMO_SETS, UNSEEN_SETS
+from weakly.loading.registry import OUTSIDE_SETS, SEEN_SETS
 from weakly.loading.splits import OUTSIDE_PROTOCOLS, PAPER_PROTOCOLS
+from weakly.loading.unseen import DEMO, UNSEEN_DEMO_SETS, UNSEEN_SETS
 from weakly.methods import METHODS, method_group
 from weakly.running.configuration import PREPARED
 

@@ -6,14 +6,15 @@ from dataclasses import replace
 import numpy as np
 from scipy import sparse
 
-from weakly.loading.registry import with_all_others_seen
+from weakly.loading.arrays import load_data
 from weakly.loading.splits import ANOMALY, OUTSIDE_PROTOCOLS
-from weakly.loading.store import load_data
+from weakly.loading.unseen import with_all_others_seen
 from weakly.methods import METHODS, make_detector
-from weakly.running.configuration import IDENTITY_COLUMNS, PLACE, PREPARED, Cell, code_hash
+from weakly.running.configuration import IDENTITY_COLUMNS, PLACE, PREPARED, Cell
 from weakly.running.paper_experiments import COSTLY_SETS, THEOREM_RATES
 from weakly.running.progress import usual_seconds
 from weakly.running.runs_file import SET_UP, describe_settings
+from weakly.running.single_run import code_hash
 
 
 def overrides(args, method, point):
@@ -64,7 +65,7 @@ def identified(cell):
         data_sha256=data.fingerprint,
         data_status=data.status,
         settings=describe_settings(make_detector(cell.method, **dict(cell.overrides))),
-        code=code_hash(cell.method, cell.scaling),
+        code=code_hash(cell.method),
         rows=data.size,
         features=data.X.shape[1],
         row_order=data.order,
@@ -116,7 +117,7 @@ def plan(args, wanted, done):
     places = {identity[: len(PLACE)] for identity in by_identity}
     others = [made[one] for one in made if one[: len(PLACE)] in places and one not in by_identity]
     if others:
-        why = "other data, settings or code"
+        why = "other data, settings, code or libraries"
         print(f"{sum(map(len, others))} earlier runs were made with {why}: they are kept, but not used.")
     missing = {}
     for identity, cell in by_identity.items():

@@ -10,7 +10,6 @@ only its cell is given up.
 """
 
 import contextlib
-import hashlib
 import multiprocessing
 import os
 import signal
@@ -20,14 +19,7 @@ from collections import Counter
 from concurrent import futures
 from multiprocessing import resource_tracker
 
-import numpy as np
-
-from weakly.loading.splits import TRAINING_COPIES
-from weakly.loading.store import load_data
-from weakly.methods import make_detector
-from weakly.running.configuration import PREPARED, code_hash
-from weakly.running.single_run import detector_seed, fit, measure, rows_of_run
-from weakly.training.number_scaler import NumberScaler
+from weakly.running.single_run import run_once
 
 CELLS_PER_PROCESS = 40
 ONE_THREAD = (
@@ -39,74 +31,12 @@ ONE_THREAD = (
 )
 
 
-def run_once(cell, run):
-    """Fit and score one run of a cell, with seed = run; returns what was measured, and by which code."""
-    # quick, and the data on disk may change while a cluster's worker is running
-    data = load_data(cell.dataset, cell.data_dir)
-    rows = _rows_of_run(cell, data, seed=run)
-    detector, seconds = _fitted(cell, data, rows, detector_seed(cell.protocol, run))
-    measured = measure(detector, rows)
-    made_by = {"run": run, "seed": run, "code": code_hash(cell.method, cell.scaling)}
-    return measured | made_by | {"fit_seconds": seconds}
-
-
 def attempt(cell, run):
     """What a worker calls: run_once as (result, None), or (None, why) if the run failed."""
     try:
         return run_once(cell, run), None
     except Exception as error:  # any error concerns this run only; the others continue
         return None, f"run {run}: {type(error).__name__}: {error}"
-
-
-_kept = {}  # the rows of the last run, under their key
-
-
-def _rows_of_run(cell, data, seed):
-    """The rows of a run; `released` has one split for all seeds, so it is cached."""
-    seed = None if cell.protocol in ("released", TRAINING_COPIES) else seed
-    set_up = (cell.protocol, cell.n_labeled, cell.contamination)
-    key = (data.fingerprint, cell.data_dir, cell.dataset, *set_up, cell.scaling, seed)
-    if key not in _kept:
-        _kept.clear()  # before the next is made, so that only one is in memory
-        rows = rows_of_run(data, cell.protocol, seed, cell.n_labeled, cell.contamination)
-        _kept[key] = rows if cell.scaling == PREPARED else rescaled(rows, cell.scaling)
-    return _kept[key]
-
-
-def rescaled(rows, scaling):
-    """The rows of a run with their features scaled by what its training rows teach."""
-    learned_from = np.concatenate([rows.split.unlabeled, rows.split.anomalies])
-    scaler = NumberScaler(scaling).fit(rows.training[learned_from])
-    return rows._replace(training=scaler.transform(rows.training), X_test=scaler.transform(rows.X_test))
-
-
-_fits = {}  # {cell.training: {what a detector learned from: the detector and the seconds of its fit}}
-
-
-def _fitted(cell, data, rows, seed):
-    """A detector fitted to the rows of a run, and the seconds that its fit took.
-
-    Table 3's sets with the same seen classes have the same training rows, so their runs share a fit.
-    """
-    if "->" not in cell.dataset:
-        return _new_fit(cell, rows, seed)
-    if cell.training not in _fits:
-        _fits.clear()  # a worker is given the cells that share fits one after the other
-    fits = _fits.setdefault(cell.training, {})
-    arrays = (rows.split.unlabeled, rows.split.anomalies, rows.split.extra)
-    learned_from = (data.fingerprint, seed, *map(_digest, arrays))
-    if learned_from not in fits:
-        fits[learned_from] = _new_fit(cell, rows, seed)
-    return fits[learned_from]
-
-
-def _new_fit(cell, rows, seed):
-    detector = make_detector(cell.method, random_state=seed, **dict(cell.overrides))
-    return detector, fit(detector, rows)
-
-
-def _digest(array):
-    return hashlib.sha256(b"" if array is None else array.tobytes()).digest()
 
 
 # ---------------------------------------------------------------------------- handing out the runs

@@ -17,7 +17,7 @@ from pathlib import Path
 from weakly.environment import RUSAGE_UNIT, commit, machine, package_versions, peak_bytes
 from weakly.paths import ROOT
 from weakly.source_code import module_name
-from weakly.writing import written_whole
+from weakly.writing import copy_aside, written_whole
 
 SECONDS_BETWEEN_SAVES = 30
 
@@ -25,8 +25,7 @@ SECONDS_BETWEEN_SAVES = 30
 def read_sessions(path):
     """The entries of a provenance file; none if it is missing or damaged: results are valid without it."""
     try:
-        sessions = json.loads(path.read_text())["sessions"]
-        return [entry for entry in sessions if isinstance(entry, dict)]
+        return [dict(entry) for entry in json.loads(path.read_text())["sessions"]]
     except (OSError, ValueError, KeyError, TypeError):
         return []
 
@@ -38,6 +37,7 @@ class Session:
         self._path = Path(results_dir) / f"{label}_provenance.json"
         self._started, self._saved = time.time(), 0.0
         self._earlier = read_sessions(self._path)
+        self._is_damaged = self._path.exists() and not self._earlier
         started = datetime.datetime.fromtimestamp(self._started, datetime.timezone.utc)
         self.entry = {
             "started": started.isoformat(timespec="seconds"),
@@ -63,6 +63,9 @@ class Session:
         self._saved = time.time()
         self.entry["seconds"] = round(self._saved - self._started, 1)
         self.entry["peak_memory_mb"] = peak_memory_mb()
+        if self._is_damaged:
+            print(f"{self._path} is damaged: {copy_aside(self._path).name} keeps what it held.")
+            self._is_damaged = False
         with written_whole(self._path) as file:
             file.write(json.dumps({"sessions": [*self._earlier, self.entry]}, indent=1).encode())
 

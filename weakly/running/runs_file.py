@@ -17,9 +17,10 @@ from pathlib import Path
 import pandas as pd
 
 from weakly.errors import UserError
-from weakly.loading.registry import source_of
+from weakly.loading.unseen import source_of
 from weakly.running.configuration import IDENTITY_COLUMNS
 from weakly.running.provenance import command
+from weakly.writing import PART, copy_aside
 
 SET_UP = ["protocol", "n_labeled", "contamination", "scaling"]
 SWEEP = ["parameter", "value"]  # what an experiment varies; only in tables
@@ -63,6 +64,8 @@ def only_writer(results_dir):
         folder.mkdir(parents=True, exist_ok=True)
         if shutil.disk_usage(folder).free < FREE_BYTES:
             raise UserError(f"{folder} cannot be written: its disk has less than {FREE_BYTES >> 20} MB free")
+        if (folder / ".lock").is_symlink():  # what it points to would be overwritten
+            raise UserError(f"{folder / '.lock'} is a symbolic link: delete it")
         (folder / ".lock").touch()
     with open(folder / ".lock", "r+") as file:
         _lock(file, folder)
@@ -70,7 +73,7 @@ def only_writer(results_dir):
         file.write(f"process {os.getpid()} of {platform.node()} ({command()})")
         file.flush()
         for left in folder.glob("**/.*.part"):  # left by a driver that was killed while writing
-            if time.time() - left.stat().st_mtime > 60:
+            if PART.fullmatch(left.name) and time.time() - left.lstat().st_mtime > 60:
                 left.unlink(missing_ok=True)
         yield
 
@@ -107,6 +110,9 @@ class RunsFile:
                 runs[name] = pd.to_numeric(runs[name])
                 if name not in MAY_BE_EMPTY and runs[name].isna().any():
                     raise ValueError(f"line {runs[name].isna().argmax() + 2} has no {name}")
+            for row in runs.index[(runs["run"] % 1 != 0) | (runs["run"] != runs["seed"])][:1]:
+                run, seed = runs.loc[row, ["run", "seed"]]
+                raise ValueError(f"line {row + 2} has run {run:g} and seed {seed:g}, not one whole number")
             for name in AREAS:
                 impossible = runs[name][(runs[name] < -ROUNDING) | (runs[name] > 1 + ROUNDING)]
                 for row, value in impossible[:1].items():
@@ -116,18 +122,24 @@ class RunsFile:
         return runs.drop_duplicates(IDENTITY, keep="last")
 
     def open_for_append(self):
-        """Prepare the file for `append`: create it with its header, or drop an incomplete last line."""
+        """Prepare the file for `append`: create it with its header, or drop an incomplete last line.
+
+        A file that loses something is copied first.
+        """
         header = ",".join(RUN_COLUMNS).encode() + b"\r\n"
         with os_errors_tell(self.path):
             self.path.parent.mkdir(parents=True, exist_ok=True)
             content = self.path.read_bytes() if self.path.exists() else b""
+            first, _, _ = content.partition(b"\n")
             if header.startswith(content):  # empty, or the header itself was cut off
                 self.path.write_bytes(header)
-            elif content.splitlines()[0] != header.rstrip():
+            elif first.rstrip(b"\r") != header.rstrip():
+                ends = "the line ends" if b"\r" in first.rstrip(b"\r") else "the columns"
                 what_to_do = "move it, or choose another --results-dir"
-                raise UserError(f"{self.path} does not have the columns of this version; {what_to_do}")
+                raise UserError(f"{self.path} does not have {ends} of a file of this version; {what_to_do}")
             elif not content.endswith(b"\n"):
-                print(f"{self.path}: dropping the last line, which is incomplete")
+                copy = copy_aside(self.path)
+                print(f"{self.path}: dropping the last line, which is incomplete; {copy.name} has it")
                 os.truncate(self.path, content.rfind(b"\n") + 1)
 
     def adopt(self, wanted):
@@ -150,10 +162,13 @@ class RunsFile:
 
     def count(self):
         """The number of runs in the file."""
-        return self.path.read_bytes().count(b"\n") - 1
+        with os_errors_tell(self.path):
+            return self.path.read_bytes().count(b"\n") - 1
 
     def append(self, row):
-        with os_errors_tell(self.path), open(self.path, "a", newline="") as file:
+        # r+: a file that was moved or deleted is not created again without its header
+        with os_errors_tell(self.path), open(self.path, "r+", newline="") as file:
+            file.seek(0, os.SEEK_END)
             csv.writer(file).writerow([row[name] for name in RUN_COLUMNS])
             file.flush()
             os.fsync(file.fileno())

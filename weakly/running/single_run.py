@@ -4,9 +4,10 @@
     seconds = fit(detector, rows)
     measured = measure(detector, rows)
 
-It contains only what decides the numbers, because every change invalidates all runs (configuration.py).
+It contains only what decides the numbers, because every change invalidates all runs (code_hash).
 """
 
+import hashlib
 import time
 from typing import Any, NamedTuple
 
@@ -14,7 +15,12 @@ import numpy as np
 from sklearn.metrics import average_precision_score, roc_auc_score
 from sklearn.preprocessing import MinMaxScaler
 
-from weakly.loading.splits import NORMAL, ONE_DRAW, OUTSIDE_SCALED, Split
+from weakly.loading.arrays import load_data
+from weakly.loading.splits import NORMAL, ONE_DRAW, OUTSIDE_SCALED, TRAINING_COPIES, Split
+from weakly.methods import METHODS, make_detector
+from weakly.running.configuration import PREPARED
+from weakly.source_code import hash_of_modules, note_imports
+from weakly.training.number_scaler import NumberScaler
 
 
 class RowsOfRun(NamedTuple):
@@ -80,3 +86,94 @@ def measure(detector, rows):
         "score_seconds": seconds,
         "note": f"all {len(scores):,} test scores are {scores[0]:g}" if np.ptp(scores) == 0 else None,
     }
+
+
+# ---------------------------------------------------------------------------- a run of a cell
+
+
+class CodeChanged(Exception):
+    """The code that makes a run is not that with which it was planned."""
+
+
+def code_hash(method):
+    """The hash of what decides the numbers of a method's runs: 16 hexadecimal digits.
+
+    It covers the detector's module, this one, everything of ours that they import, and library versions.
+    """
+    entry = METHODS[method]
+    return hash_of_modules(entry.module, __name__, title=f"{entry.module}.{entry.class_name}")
+
+
+def checked_code(cell):
+    """The hash of the code that this process has imported for a cell; CodeChanged if not the planned one.
+
+    If it is, the text was the same when the driver planned and is now, so it was at the import in between.
+    """
+    note_imports()
+    code = code_hash(cell.method)
+    if cell.code not in ("", code):
+        again = "the same command makes the remaining runs with the new code"
+        raise CodeChanged(f"the code or a library was changed after the start; {again}")
+    return code
+
+
+def run_once(cell, run):
+    """Fit and score one run of a cell, with seed = run; returns what was measured, with its data and code."""
+    checked_code(cell)
+    data = load_data(cell.dataset, cell.data_dir, cell.data_sha256, cell.data_status)
+    rows = _rows_of_run(cell, data, seed=run)
+    detector, seconds = _fitted(cell, data, rows, detector_seed(cell.protocol, run))
+    measured = measure(detector, rows)
+    made_by = {"run": run, "seed": run, "data_sha256": data.fingerprint, "code": checked_code(cell)}
+    return measured | made_by | {"fit_seconds": seconds}
+
+
+_kept = {}  # the rows of the last run, under their key
+
+
+def _rows_of_run(cell, data, seed):
+    """The rows of a run; `released` has one split for all seeds, so it is cached."""
+    seed = None if cell.protocol in ("released", TRAINING_COPIES) else seed
+    set_up = (cell.protocol, cell.n_labeled, cell.contamination)
+    key = (data.fingerprint, cell.data_dir, cell.dataset, *set_up, cell.scaling, seed)
+    if key not in _kept:
+        _kept.clear()  # before the next is made, so that only one is in memory
+        rows = rows_of_run(data, cell.protocol, seed, cell.n_labeled, cell.contamination)
+        _kept[key] = rows if cell.scaling == PREPARED else rescaled(rows, cell.scaling)
+    return _kept[key]
+
+
+def rescaled(rows, scaling):
+    """The rows of a run with their features scaled by what its training rows teach."""
+    learned_from = np.concatenate([rows.split.unlabeled, rows.split.anomalies])
+    scaler = NumberScaler(scaling).fit(rows.training[learned_from])
+    return rows._replace(training=scaler.transform(rows.training), X_test=scaler.transform(rows.X_test))
+
+
+_fits = {}  # {cell.training: {what a detector learned from: the detector and the seconds of its fit}}
+
+
+def _fitted(cell, data, rows, seed):
+    """A detector fitted to the rows of a run, and the seconds that its fit took.
+
+    Table 3's sets with the same seen classes have the same training rows, so their runs share a fit.
+    """
+    if "->" not in cell.dataset:
+        return _new_fit(cell, rows, seed)
+    if cell.training not in _fits:
+        _fits.clear()  # a worker is given the cells that share fits one after the other
+    fits = _fits.setdefault(cell.training, {})
+    arrays = (rows.split.unlabeled, rows.split.anomalies, rows.split.extra)
+    learned_from = (data.fingerprint, seed, *map(_digest, arrays))
+    if learned_from not in fits:
+        fits[learned_from] = _new_fit(cell, rows, seed)
+    return fits[learned_from]
+
+
+def _new_fit(cell, rows, seed):
+    detector = make_detector(cell.method, random_state=seed, **dict(cell.overrides))
+    return detector, fit(detector, rows)
+
+
+def _digest(array):
+    return hashlib.sha256(b"" if array is None else array.tobytes()).digest()

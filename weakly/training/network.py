@@ -23,18 +23,24 @@ from weakly.training.input_checks import require_same_shape
 
 os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "3")
 os.environ.setdefault("TF_ENABLE_ONEDNN_OPTS", "0")  # its kernels round differently from one CPU to the next
+os.environ["KERAS_BACKEND"] = "tensorflow"  # whatever ~/.keras/keras.json says
 
 
 class ImportedLater:
     """Stands for a module, which is imported when one of its attributes is first used."""
 
     def __init__(self, name: str):
-        self._name = name
+        self._name, self._is_used = name, False
 
     def __getattr__(self, attribute):
         if attribute.startswith("__"):  # used by inspection, which should import nothing
             raise AttributeError(attribute)
-        return getattr(importlib.import_module(self._name), attribute)
+        module = importlib.import_module(self._name)
+        if self._name == "keras" and not self._is_used:
+            module.config.set_floatx("float32")  # whatever ~/.keras/keras.json says
+            module.config.set_dtype_policy("float32")
+        self._is_used = True
+        return getattr(module, attribute)
 
 
 if TYPE_CHECKING:

@@ -1,0 +1,201 @@
+"""The prepared arrays of a data set, and the rows that a run gets of them.
+
+dataset/prepared/<name>/<hash>/ holds X.npy and y.npy (X as CSR arrays for news20), which any number of
+processes can memory-map, and beside them the rows that contaminate U under `released`. The folder is named
+after the hash of its arrays, so a driver goes on with the version it was started with while another one
+prepares the next. <name>/meta.json names the newest.
+"""
+
+import functools
+import hashlib
+import json
+import shutil
+import tempfile
+import time
+from contextlib import suppress
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from scipy import sparse
+
+from weakly.errors import DataError
+from weakly.loading.registry import DATA_SETS
+from weakly.loading.splits import (
+    ABSENT,
+    ANOMALY,
+    NORMAL,
+    ONE_DRAW,
+    TEST_SHARE,
+    released_contamination,
+    split_rows,
+    view_roles,
+)
+from weakly.loading.unseen import CLASSES, parse_unseen, source_of
+from weakly.source_code import hash_of_modules
+from weakly.writing import written_whole
+
+ENCODING = 6  # increase it when an encoder's output changes, so that data is prepared again
+KEPT_RATE = 0.02  # of contamination: all tables of the paper have it, and the draws take seconds
+CSR_PARTS = ("data", "indices", "indptr")
+HASH_DIGITS = 16  # of a fingerprint, in the names of files and folders
+
+
+@dataclass(frozen=True)
+class PreparedData:
+    """A data set on disk, or a view of one: X (n, D) memory-mapped float32 or CSR, y (n,) the rows' roles."""
+
+    name: str
+    X: Any
+    y: np.ndarray  # NORMAL or ANOMALY; in a set with an unseen class also HELD_OUT and ABSENT
+    status: str
+    fingerprint: str  # SHA-256 of the arrays themselves: equal data has equal hashes
+    order: str  # how well the row order is known to be the authors'
+    folder: Path
+
+    @property
+    def size(self):
+        """Rows of this data set; X may have more."""
+        return int(np.count_nonzero(self.y != ABSENT))
+
+    def paper_odds(self):
+        """Test anomalies per normal test row in the paper; None if the same here."""
+        view, entry = parse_unseen(self.name), DATA_SETS.get(source_of(self.name))
+        if self.status != "partial" or entry is None:
+            return None
+        normals = entry.rows - entry.anomalies
+        if view is None:
+            return entry.anomalies / normals
+        unseen = DATA_SETS[CLASSES[view.source][view.unseen - 1]]
+        return unseen.anomalies / (TEST_SHARE * normals)  # all of the unseen class, 20% of the normals
+
+    def split(self, protocol, seed, n_labeled, contamination):
+        """The Split of one run; protocol `released` ignores the seed."""
+        needs_authors_draw = protocol in ("released", *ONE_DRAW) and not sparse.issparse(self.X)
+        kept = self._kept_contamination() if needs_authors_draw else None
+        return split_rows(self.X, self.y, protocol, seed, n_labeled, contamination, kept)
+
+    def _kept_contamination(self):
+        """The contamination of `released`, drawn by the first run of each code on these seen classes.
+
+        The file's name ends with the hash of its rows, which is compared.
+        """
+        view = parse_unseen(self.name)
+        pool = "_of_" + "".join(map(str, view.seen)) if view else ""
+        start = f"contamination{pool}_{hash_of_modules('weakly.loading.splits')}_"
+        for path in self.folder.glob(f"{start}*.npy"):
+            with suppress(DataError):
+                rows = _load_array(path)
+                if path.stem == start + _digest(rows)[:HASH_DIGITS]:
+                    return rows
+        rows = released_contamination(self.X, self.y, KEPT_RATE)
+        path = self.folder / f"{start}{_digest(rows)[:HASH_DIGITS]}.npy"
+        # if the folder is not writable, every run draws them
+        with suppress(DataError), written_whole(path) as file:
+            np.save(file, rows)
+        return rows
+
+
+def load_data(name, data_dir="dataset", fingerprint="", status=""):
+    """Open a prepared data set, or a view of one such as rec,fuz->dos, without reading it into memory.
+
+    fingerprint and status are those of a version that a driver has planned with; otherwise it is the newest.
+    """
+    source = source_of(name)
+    folder = Path(data_dir) / "prepared" / source
+    meta = read_meta(folder)
+    if meta is None:
+        raise DataError(f"{source} is not prepared: run `python data_prep.py --datasets {source}`.")
+    fingerprint, status = fingerprint or meta["fingerprint"], status or meta["status"]
+    folder /= fingerprint[:HASH_DIGITS]
+    check_arrays(folder, fingerprint)
+    X, classes = _open_arrays(folder)
+    view = parse_unseen(name)
+    y = view_roles(classes, view) if view else np.where(classes > 0, ANOMALY, NORMAL)
+    return PreparedData(name, X, y, status, fingerprint, meta["order"], folder)
+
+
+@functools.cache
+def check_arrays(folder, fingerprint):
+    """DataError unless the arrays of a folder are what was prepared; checked once in a process."""
+    X, classes = _open_arrays(folder)
+    if X.shape[0] != len(classes) or X.dtype != np.float32 or fingerprint_of(X, classes) != fingerprint:
+        raise DataError(f"{folder} was changed after it was prepared: delete it and prepare the data again.")
+
+
+def _open_arrays(folder):
+    """X, and the classes (n,) of its rows: 0 for normal ones, from 1 on for the anomaly classes."""
+    if (folder / "X.npy").exists():
+        X = _load_array(folder / "X.npy")
+    else:
+        *parts, shape = (_load_array(folder / f"X_{part}.npy") for part in (*CSR_PARTS, "shape"))
+        X = sparse.csr_matrix(tuple(parts), shape)
+    return X, np.asarray(_load_array(folder / "y.npy"))
+
+
+def _load_array(path):
+    """Memory-map an array in copy-on-write pages: TensorFlow copies read-only memory."""
+    try:
+        return np.load(path, mmap_mode="c", allow_pickle=False)
+    except (OSError, ValueError, EOFError) as error:
+        why = f"{error}; delete its folder and prepare the data again"
+        raise DataError(f"{path} cannot be read: {why}.") from None
+
+
+def fingerprint_of(X, y):
+    """SHA-256 of the arrays of a data set, as hex digits."""
+    return _digest(*([getattr(X, part) for part in CSR_PARTS] if sparse.issparse(X) else [X]), y)
+
+
+def _digest(*arrays):
+    digest = hashlib.sha256()
+    for array in arrays:
+        digest.update(np.ascontiguousarray(array))  # type: ignore[arg-type]
+    return digest.hexdigest()
+
+
+def save_data(folder, X, y, order="", fingerprint=None, **meta):
+    """Write the arrays into a folder of their own, and then meta.json, which makes them the newest."""
+    fingerprint = fingerprint or fingerprint_of(X, y)
+    meta |= {"encoding": ENCODING, "shape": X.shape, "anomalies": int(np.count_nonzero(y)), "order": order}
+    is_sparse = sparse.issparse(X)
+    parts = {f"X_{part}": getattr(X, part) for part in (*CSR_PARTS, "shape")} if is_sparse else {"X": X}
+    arrays = folder / fingerprint[:HASH_DIGITS]
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        for left in folder.glob(".new-*"):  # left by a preparation that was killed
+            if time.time() - left.stat().st_mtime > 3_600:
+                shutil.rmtree(left, ignore_errors=True)
+        with tempfile.TemporaryDirectory(prefix=".new-", dir=folder) as scratch:
+            new = Path(scratch, "new")
+            new.mkdir()
+            for part, array in {**parts, "y": y}.items():
+                np.save(new / f"{part}.npy", array)
+            _put_in_place(new, arrays, fingerprint)
+    except OSError as error:
+        raise DataError(f"{folder} cannot be written: {error.strerror}.") from error
+    with written_whole(folder / "meta.json") as file:
+        file.write(json.dumps(meta | {"fingerprint": fingerprint}).encode())
+
+
+def _put_in_place(new, arrays, fingerprint):
+    """Give a folder of new arrays its name, unless another process has just done that."""
+    try:
+        check_arrays(arrays, fingerprint)
+    except DataError:  # there are none, or damaged ones
+        with suppress(FileNotFoundError):
+            arrays.rename(new.with_name("old"))
+        with suppress(OSError):  # it is there now
+            new.rename(arrays)
+        check_arrays(arrays, fingerprint)
+
+
+def read_meta(folder):
+    """What save_data recorded about a set; None if not prepared, or by another version of the encoders."""
+    try:
+        meta = json.loads((folder / "meta.json").read_text())
+    except (OSError, ValueError):
+        return None
+    is_there = (folder / meta["fingerprint"][:HASH_DIGITS]).is_dir()
+    return meta if is_there and meta["encoding"] == ENCODING else None
