@@ -36,12 +36,19 @@ def is_written_through(target):
         return False
 
 
-def is_one_of(target, *statuses):
-    """Whether a target is a regular file and one of those that have these statuses (os.stat)."""
+def refuse_source(target, *statuses):
+    """Refuse to write to an input file: a regular file that has one of these statuses (os.stat)."""
     with suppress(OSError):
         own = os.fstat(STANDARD_OUTPUT) if target == "-" else os.stat(target)
-        return stat.S_ISREG(own.st_mode) and any(os.path.samestat(own, status) for status in statuses)
-    return False
+        if stat.S_ISREG(own.st_mode) and any(os.path.samestat(own, status) for status in statuses):
+            raise DataError(
+                f"{name_of(target)} is an input file, so it cannot be written to: name another file."
+            )
+
+
+def statuses_of(paths):
+    """The statuses (os.stat) of those paths that exist."""
+    return [os.stat(path) for path in paths if os.path.exists(path)]
 
 
 @contextmanager

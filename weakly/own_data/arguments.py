@@ -3,8 +3,7 @@
 import argparse
 
 from weakly.command_line import positive
-from weakly.own_data.calibration import CALIBRATIONS
-from weakly.own_data.event_model import SAVED_METHODS
+from weakly.own_data.tables import Notation
 
 LABEL_HELP = (
     "column of labels, 1/0, true/false or yes/no; empty cells are unlabelled, "
@@ -36,22 +35,36 @@ def text_encoding(text):
 
 def add_table_arguments(command):
     """The table and its notation."""
-    what = "CSV (plain, gzipped or zipped) or Parquet file; - is standard input"
+    add = command.add_argument
     header = (
         "the first line has the column names; with --no-header, columns are named column_1, column_2, ... "
         "(default: --header, or what the model was fitted with)"
     )
-    decimal = "decimal mark of the numbers, . or , (default: . or what the model was fitted with)"
-    encoding = "encoding of a CSV file (default: %(default)s)"
-    command.add_argument("table", help=what)
-    command.add_argument("--header", action=argparse.BooleanOptionalAction, help=header)
-    command.add_argument("--decimal", choices=(".", ","), metavar="MARK", help=decimal)
-    command.add_argument("--encoding", type=text_encoding, default="utf-8", metavar="NAME", help=encoding)
+    add("table", help="CSV or JSON lines (plain, gzipped or zipped) or Parquet file; - is standard input")
+    add("--header", action=argparse.BooleanOptionalAction, help=header)
+    add("--decimal", choices=(".", ","), metavar="MARK", default="", help="decimal mark (default: recognised)")
+    add("--thousands", choices=(",", ".", " ", "'"), metavar="MARK", default="", help="mark between thousands (default: recognised)")
+    missing = "texts that mean a missing cell, besides the usual ones such as NA, -, ? and unknown"
+    add("--missing", type=comma_list, default=[], metavar="A,B", help=missing)
+    encoding = "encoding of a text file (default: %(default)s)"
+    add("--encoding", type=text_encoding, default="utf-8", metavar="NAME", help=encoding)
 
 
-def add_label_arguments(command):
+def notation_of(args, fitted=None):
+    """The Notation that the arguments give, else that of the table a model was fitted on, a dict."""
+    fitted = fitted or {}
+    return Notation(
+        header=fitted.get("header") if args.header is None else args.header,
+        encoding=args.encoding,
+        decimal=args.decimal or fitted.get("decimal", ""),
+        thousands=args.thousands or fitted.get("thousands", ""),
+        missing=(*args.missing, *fitted.get("missing", ())),
+    )
+
+
+def add_label_arguments(command, required=True):
     """The labels, and which columns are used."""
-    add_label_column(command, LABEL_HELP, required=True)
+    add_label_column(command, LABEL_HELP, required)
     command.add_argument("--drop", type=comma_list, default=[], metavar="A,B", help="columns to leave out")
 
 
@@ -70,17 +83,6 @@ def add_label_column(command, help_text, required):
 def add_checked_argument(command):
     checked = "file that `next` wrote, with its label column filled in; repeat the option for several files"
     command.add_argument("--checked", action="append", default=[], metavar="FILE", help=checked)
-
-
-def add_method_argument(command, known=SAVED_METHODS):
-    command.add_argument(
-        "--method", choices=known, default="prenet", help="the detector (default: %(default)s)"
-    )
-
-
-def add_calibrate_argument(command, purpose):
-    how = f"{purpose}. Unlabelled rows count as normal; isotonic needs more labels than platt"
-    command.add_argument("--calibrate", choices=CALIBRATIONS, help=how)
 
 
 def add_seed_argument(command):

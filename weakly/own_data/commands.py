@@ -4,26 +4,22 @@
     python detect.py score new.csv --model fraud.model --output scores.csv --contamination 0.01 --explain
     python detect.py next events.csv --label fraud --model fraud.model --output to_check.csv
     python detect.py fit events.csv --label fraud --checked to_check.csv --model fraud.model
-    python detect.py evaluate known.csv --label y --anomaly-value yes --methods prenet,xgboost --runs 10
+    python detect.py evaluate known.csv --label y --anomaly-value yes --methods prenet,catboost --runs 10
     python detect.py info fraud.model
     python detect.py report new.csv --model fraud.model --output report.html      # opens in any browser
     zcat new.gz | python detect.py score - --model fraud.model --output - | head   # - as in other programs
 
-A table is a CSV file (separated by , ; tab or |; plain, gzipped or zipped) or a Parquet file. `fit` finds out
-what each column holds:
+In a clone, python is .venv/bin/python; an installed package has the same command as `weakly-detect`.
 
-- Numbers are scaled to 0-1 between the smallest and largest value, but no farther than three interquartile
-  ranges outside the quartiles. Values beyond these fences are cut off.
-- Truth values become 0 and 1. Other texts are categories, with rare levels grouped.
-- A missing number becomes the median, a missing truth value the more frequent one. A missing text is a level
-  of its own. A column of numbers or truth values with enough missing cells gets a feature that marks them.
-- Dates, ids and constant columns are dropped. Free text is refused: leave it out with --drop.
+A table is a CSV file (separated by , ; tab or |), JSON lines (both plain, gzipped or zipped) or a Parquet
+file. `fit` finds out what each column holds: numbers (with %, currency, a unit or thousands separators, too),
+truth values, categories, dates. Ids and constant columns are dropped with a message; free text is refused:
+leave it out with --drop. Missing cells are filled, and marked by a feature of their own.
 
 `score` reads the table in chunks, so memory does not grow with the file. `fit`, `next` and `evaluate` hold
 the table in memory. Tables and models are not trusted: a line has at most 10,000 cells and 16 MiB, a
 compressed table expands to at most 2 GiB and a model to 64 MiB, and reading takes at most 8 GiB of memory (on
-Linux). An input beyond these limits ends in a one-sentence error and exit code 2. An installed package has
-the same command as `weakly-detect`.
+Linux). An input beyond these limits ends in a one-sentence error and exit code 2.
 """
 
 import argparse
@@ -41,7 +37,7 @@ COMMANDS = {
     "fit": "learn a model from a table with some labelled anomalies, and show the most suspicious rows",
     "score": "score the rows of a table with a model",
     "next": "propose the rows to check next, as a file to fill in",
-    "evaluate": "measure how well methods work on a table whose labels are all known",
+    "evaluate": "measure how well methods work on a table with labels",
     "info": "show what a model file contains",
     "report": "write an HTML page about a scored table",
 }
@@ -58,11 +54,24 @@ def make_parser(words):
         command = commands.add_parser(name, help=summary)
         if name == chosen:
             gc.disable()  # importing takes most of a short command's time, and a tenth less without it
-            module = importlib.import_module(f"weakly.own_data.{name}_command")
+            module = imported(name)
             gc.enable()
             module.add_arguments(command)
             command.set_defaults(run=module.run, parser=command)
     return parser
+
+
+def imported(name):
+    """The module of a command; ends the program in a sentence if a library is missing."""
+    try:
+        return importlib.import_module(f"weakly.own_data.{name}_command")
+    except ModuleNotFoundError as error:
+        if (error.name or "").startswith("weakly"):
+            raise
+        sys.exit(
+            f"{error.name} is not installed for {sys.executable}. In a clone, run `.venv/bin/python detect.py "
+            f"{name} ...`; `bash -c 'source ./setup_env.sh'` installs what it needs."
+        )
 
 
 def main(argv=None):

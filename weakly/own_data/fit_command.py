@@ -1,85 +1,141 @@
 """detect.py fit: learn a model from a table with some labelled anomalies."""
 
+import datetime
+import os
+import platform
 import time
 
+from weakly.command_line import setting
+from weakly.environment import commit, package_versions
+from weakly.errors import DataError
+from weakly.methods import METHODS
 from weakly.own_data.arguments import (
-    add_calibrate_argument,
     add_checked_argument,
     add_label_arguments,
-    add_method_argument,
     add_seed_argument,
     add_table_arguments,
     add_top_argument,
+    anomaly_values,
+    notation_of,
 )
-from weakly.own_data.calibration import FOLDS
-from weakly.own_data.event_model import EventModel
-from weakly.own_data.held_out import cross_fitted_calibration
-from weakly.own_data.labelled_tables import (
-    columns_to_use,
-    open_table,
-    partly_labeled_rows,
-    print_labels,
-    refuse_source,
-    statuses_of,
-)
-from weakly.own_data.origin import origin_of
-from weakly.own_data.saved_models import save_model
+from weakly.own_data.labelled_tables import columns_to_use, labelled_rows, print_labels
+from weakly.own_data.leakage import suspicious_columns, warnings_about_rows
+from weakly.own_data.models import SAVED_METHODS, fit_model, in_words, save_model
 from weakly.own_data.scoring import score_rows
-from weakly.writing import name_of
+from weakly.own_data.tables import Table
+from weakly.source_code import hash_of_modules
+from weakly.writing import name_of, refuse_source, statuses_of
+
+WITHOUT_LABELS = "iforest"
+DESCRIPTION = (
+    "Learns from labelled anomalies and unlabelled rows. Without --method, a short evaluation chooses one; "
+    "without any label, isolation forest finds the rows that are unlike the others. Methods: "
+    f"{', '.join(SAVED_METHODS)}."
+)
 
 
 def add_arguments(command):
+    command.description = DESCRIPTION
     add_table_arguments(command)
-    add_label_arguments(command)
+    add_label_arguments(command, required=False)
     add_checked_argument(command)
-    add_method_argument(command)
-    add_seed_argument(command)
-    calibrated = (
-        "learn probabilities too: score then writes a column `probability` and accepts --contamination auto; "
-        "takes about five times as long"
+    add_fit_arguments(command)
+    command.add_argument(
+        "--model", required=True, metavar="FILE", help="file to write; - is standard output"
     )
-    add_calibrate_argument(command, calibrated)
-    command.add_argument("--model", required=True, help="file to write the model to; - is standard output")
     add_top_argument(command, 10, "number of suspicious rows to show (default: %(default)s)")
     command.set_defaults(target="model")
 
 
+def add_fit_arguments(command):
+    """What decides how a model is fitted; shared with `next`."""
+    method = "the detector (default: chosen by a short evaluation)"
+    command.add_argument("--method", choices=SAVED_METHODS, metavar="NAME", help=method)
+    changed = "change a parameter of the --method, such as epochs=20; repeat the option for several"
+    command.add_argument(
+        "--set", type=setting, action="append", default=[], metavar="NAME=VALUE", help=changed
+    )
+    add_seed_argument(command)
+
+
 def run(args):
-    table = open_table(args)
+    table = Table(args.table, notation_of(args))
     refuse_source(args.model, table.status, *statuses_of(args.checked))
-    texts, labels = partly_labeled_rows(args, table)
+    raw, labels = labelled_rows(args, table)
     print_labels(table, labels)
     start = time.perf_counter()
-    model = fitted_model(args, table, texts, labels, args.calibrate)
-    model.origin = origin_of(args, table, labels)
+    model = fitted_model(args, table, raw, labels)
     save_model(args.model, model)
     seconds = time.perf_counter() - start
-    features = f"{sum(model.widths)} features"
-    print(f"Fitted {args.method} on {features} in {seconds:.1f} s; wrote {name_of(args.model)}.")
-    if args.calibrate:
-        print(
-            f"Calibrated ({args.calibrate}) on scores of rows that the model had not seen ({FOLDS} folds). "
-            "Unlabelled rows count as normal:\nif anomalies hide among them, probabilities are too low."
-        )
+    print(f"Fitted {in_words(model.about['method'])} in {seconds:.1f} s; wrote {name_of(args.model)}.")
     if labels.unlabeled.any():
-        print_most_suspicious(model, texts[labels.unlabeled], args.top)
+        print_most_suspicious(model, raw[labels.unlabeled], args.top)
 
 
-def fitted_model(args, table, texts, labels, calibrate=None):
-    """Fit a model to the table without the columns of --drop, with probabilities if asked for."""
-    used = texts.drop(columns=args.drop, errors="ignore")
-    kinds, columns = columns_to_use(table, used, labels.y)
-    model = EventModel.fit_columns(args.method, columns, kinds, labels.y, args.seed, table.decimal)
-    if calibrate:
-        model.calibration, _ = cross_fitted_calibration(
-            calibrate, args.method, columns, kinds, labels.y, args.seed
+def fitted_model(args, table, raw, labels):
+    """Fit a model to the table without the columns of --drop, by the chosen method."""
+    if args.set and not args.method:
+        raise DataError("--set changes a parameter of a method: name the --method too.")
+    columns, typed = columns_to_use(table, raw.drop(columns=args.drop, errors="ignore"))
+    for warning in (*suspicious_columns(typed, columns, labels.y), *warnings_about_rows(typed, labels.y)):
+        print(warning)
+    method, choice = method_to_fit(args, typed, columns, labels)
+    notation = table.notation._replace(header=table.header)._asdict()
+    about = {"notation": notation, "choice": choice, "origin": origin_of(args, table, labels, method)}
+    y = labels.y if labels.y.any() else None
+    return fit_model(method, typed, columns, y, args.seed, dict(args.set), **about)
+
+
+def method_to_fit(args, typed, columns, labels):
+    """The method that the arguments name, or the one that is chosen, with the figures behind the choice."""
+    if labels.y.any():
+        if args.method:
+            return args.method, None
+        from weakly.own_data.choosing import choose_method  # here, because a named method starts faster
+
+        return choose_method(typed, columns, labels.y, labels.normal, args.seed)
+    if args.method not in (None, WITHOUT_LABELS):
+        raise DataError(
+            f"No row is labelled as an anomaly, and {args.method} learns from labelled anomalies: "
+            f"label some (see --label), or leave out --method to start with {in_words(WITHOUT_LABELS)}."
         )
-    model.header = table.header
-    return model
+    print(
+        f"No row is labelled as an anomaly, so {in_words(WITHOUT_LABELS)} looks for rows that are unlike the "
+        "others. With the first labels, fit learns what you look for: `detect.py next` proposes rows to check."
+    )
+    return WITHOUT_LABELS, None
 
 
-def print_most_suspicious(model, texts, top):
-    best = score_rows(model, texts, top, explain=True)
+def origin_of(args, table, labels, method):
+    """Where a model comes from: its table, its labels and the code, as plain values."""
+    values = anomaly_values(args.anomaly_value)
+    return {
+        "label": args.label,
+        "anomaly_values": values and list(values),
+        "normal_value": args.normal_value,
+        "labelled_anomalies": int(labels.y.sum()),
+        "known_normals": int(labels.normal.sum()),
+        "table": {"name": table.path.name, **table.fingerprint()},
+        "date": date_of(table),
+        "code": commit() or hash_of_modules(METHODS[method].module, "weakly.own_data.models"),
+        "versions": {"python": platform.python_version(), **package_versions()},
+    }
+
+
+def date_of(table):
+    """The date of SOURCE_DATE_EPOCH, else of a table's last change, in UTC; None for a pipe."""
+    seconds = os.environ.get("SOURCE_DATE_EPOCH")
+    if seconds is None and table.size is None:
+        return None
+    try:
+        moment = float(table.status.st_mtime if seconds is None else seconds)
+        return datetime.datetime.fromtimestamp(moment, datetime.timezone.utc).date().isoformat()
+    except (ValueError, OverflowError, OSError):
+        raise DataError(f"SOURCE_DATE_EPOCH must be a number of seconds, not {seconds!r}.") from None
+
+
+def print_most_suspicious(model, raw, top):
+    best = score_rows(model, raw, top, explain=len(raw) > 0)
     count, plural = (f"{len(best)} ", "s") if len(best) > 1 else ("", "")
     print(f"\nThe {count}most suspicious unlabelled row{plural}:")
     shown = [name for name in best if name not in ("why_4", "why_5", "why_rest")]

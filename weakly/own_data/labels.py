@@ -1,6 +1,6 @@
-"""What the cells of a label column mean.
+"""Which rows of a table are labelled, by its label column and by files of `next` that a person has filled in.
 
-    labels = known_labels(cells, anomaly_values=None, normal_value=None, path="events.csv")
+    labels = known_labels(cells, None, None, "events.csv")
     labels.y, labels.normal      # (n,) 1 for an anomaly; whether a person has checked it and found it normal
 
 | cell         | without options                                  | --anomaly-value | --normal-value |
@@ -8,23 +8,30 @@
 | 1, true, yes | anomaly                                          | as any other    | anomaly        |
 | 0, false, no | normal if other cells are empty, else unlabelled | as any other    | as any other   |
 | the value    |                                                  | anomaly         | normal         |
-| empty        | unlabelled                                       | unlabelled      | unlabelled     |
+| missing      | unlabelled                                       | unlabelled      | unlabelled     |
 | any other    | refused                                          | unlabelled      | refused        |
+
+The rows of a filled-in file are found by their number and then compared with the table cell by cell, so the
+file of another table is refused. A spreadsheet may have reformatted cells, so values are compared, not texts.
 """
 
+import re
 from typing import NamedTuple
 
 import numpy as np
 import pandas as pd
 
 from weakly.errors import DataError
-from weakly.own_data.column_kinds import MISSING, to_numbers
+from weakly.own_data.arguments import anomaly_values
+from weakly.own_data.columns import DATE, MISSING
+from weakly.own_data.tables import Table
 
 LISTED = 10  # labels in a message, at most
-TRUE, FALSE = (
-    frozenset({"1.0", "true", "yes"}),
-    frozenset({"0.0", "false", "no"}),
-)  # as canonical_labels() has them
+TRUE, FALSE = frozenset({"1", "true", "yes"}), frozenset({"0", "false", "no"})  # as canonical() has them
+OWN_COLUMNS = ("row", "score", "why_1", "why_2", "why_3")  # of a file of `next`
+SAME_NUMBER = 1e-9  # relative: a spreadsheet keeps 15 digits
+FORMULA = re.compile(r"[=+\-@'\t\r]")  # a spreadsheet takes a cell that starts so for a formula or a mark
+PLAIN_NUMBER = re.compile(r"[+-]?[\d.,]+([eE][+-]?\d+)?%?")
 
 
 class Labels(NamedTuple):
@@ -41,93 +48,192 @@ class Labels(NamedTuple):
 
     def in_words(self):
         """The three counts."""
-        masks = {"labelled anomalies": self.y, "known normal": self.normal, "unlabelled": self.unlabeled}
-        return ", ".join(f"{mask.sum():,} {what}" for what, mask in masks.items()) + "."
+        n_anomalies = int(self.y.sum())
+        anomalies = f"{n_anomalies:,} labelled {'anomaly' if n_anomalies == 1 else 'anomalies'}"
+        return f"{anomalies}, {self.normal.sum():,} known normal, {self.unlabeled.sum():,} unlabelled."
 
 
-def known_labels(cells, anomaly_values, normal_value, path, decimal="."):
-    """The Labels of a column in which cells may be empty."""
-    y = anomaly_labels(cells, anomaly_values, normal_value, False, path, decimal)
+def known_labels(cells, values, normal_value, path):
+    """The Labels of a column (n,) of texts; an unclear cell is refused. values: of --anomaly-value, or None."""
     levels = pd.Series(cells.unique(), dtype=object)
-    labels = canonical_labels(levels, decimal, truth=anomaly_values is None)
-    has_empty, normal, meaning = (labels == "").any(), frozenset(), ""
-    if normal_value is not None:
-        normal = frozenset(canonical_labels([normal_value], decimal, truth=anomaly_values is None))
-    elif anomaly_values is None and labels.isin(FALSE).any():
-        zero, one = (levels[labels.isin(words)].str.strip().iloc[:1].sum() for words in (FALSE, TRUE))
-        if has_empty:
-            normal = FALSE
-            meaning = (
-                f"{zero} means checked and normal, because other cells are empty; "
-                f"if it means unlabelled here, add --anomaly-value {one or 1}."
+    names = canonical(levels, truth=values is None)
+    anomalous = TRUE if values is None else frozenset(canonical(values, truth=False))
+    refuse_absent(values, names, cells, path)
+    normal = {} if normal_value is None else frozenset(canonical([normal_value], truth=values is None))
+    is_missing, is_anomaly = names == "", names.isin(anomalous)
+    if values is None or normal:
+        known = anomalous | (normal or FALSE)
+        unclear = ~is_missing & ~names.isin(known)
+        if unclear.any():
+            row = np.argmax(cells.isin(levels[unclear]))
+            raise DataError(
+                f"Row {row + 1:,} of {path} has the label {cells.iloc[row]!r} instead of "
+                f"{', '.join(sorted(known))}: see --anomaly-value and --normal-value."
             )
+    meaning = ""
+    if normal_value is None and values is None and names.isin(FALSE).any():
+        zero, one = (levels[names.isin(words)].iloc[:1].sum() for words in (FALSE, TRUE))
+        if is_missing.any():
+            normal, told, other = FALSE, "checked and normal, because other cells are empty", "unlabelled"
+            option = f"--anomaly-value {one or 1}"
         else:
-            meaning = (
-                f"{zero} means unlabelled, because no cell is empty; "
-                f"if these rows were checked and found normal, add --normal-value {zero}."
-            )
-    is_normal = cells.map(dict(zip(levels, labels.isin(normal)))).to_numpy(bool)
+            told, other = "unlabelled, because no cell is empty", "checked and normal"
+            option = f"--normal-value {zero}"
+        meaning = f"{zero} means {told}; if it means {other} here, add {option}."
+    y = cells.map(dict(zip(levels, is_anomaly))).to_numpy(np.int64)
+    is_normal = cells.map(dict(zip(levels, names.isin(normal)))).to_numpy(bool)
     return Labels(y, is_normal & (y == 0), meaning)
 
 
-def canonical_labels(values, decimal, truth):
-    """Texts in the form of same_labels; if `truth`, true, false, yes and no are in lower case."""
-    labels = same_labels(values, decimal)
-    lower = labels.str.casefold()
-    return labels.mask(lower.isin(TRUE | FALSE), lower) if truth else labels
+def canonical(values, truth):
+    """Texts in one form: 1, 1.0 and "1 " are one label, a missing cell is empty.
 
-
-def anomaly_labels(cells, anomaly_values, normal_value, all_known, path, decimal="."):
-    """1 for each cell that means an anomaly, 0 for the others; an unclear cell is refused.
-
-    Without anomaly_values, 1, true and yes mean an anomaly, and 0, false and no do not. With them, every
-    other label means no anomaly; with normal_value, only that one does.
+    If `truth`, true, false, yes and no are in lower case.
     """
-    counts = cells.value_counts()
-    labels = canonical_labels(counts.index, decimal, truth=anomaly_values is None)
-    if anomaly_values is None:
-        anomalous, normal = set(TRUE), set(FALSE)
-    else:
-        anomalous, normal = set(same_labels(anomaly_values, decimal)), None  # None: all other labels
-        refuse_absent(anomaly_values, labels, counts, decimal, path)
-    if normal_value is not None:
-        normal = set(canonical_labels([normal_value], decimal, truth=anomaly_values is None))
-    is_anomaly, is_missing = labels.isin(anomalous), labels.str.casefold().isin(MISSING)
-    unclear = ~is_anomaly & (~labels.isin(normal) if normal else is_missing)
-    if not all_known:
-        unclear &= labels != ""
-    if unclear.any():
-        expected = sorted(anomalous | (normal or set()))
-        refuse_first_of(counts.index[unclear], cells, expected, all_known, path)
-    return cells.map(dict(zip(counts.index, is_anomaly))).to_numpy(np.int64)
+    texts = pd.Series(list(values), dtype=object).str.strip()
+    numbers = pd.to_numeric(texts.str.replace(",", "."), errors="coerce").astype(np.float64)
+    named = texts.mask(np.isfinite(numbers), numbers.map("{:.17g}".format)).mask(is_missing(texts), "")
+    lower = named.str.casefold()
+    return named.mask(lower.isin(TRUE | FALSE), lower) if truth else named
 
 
-def same_labels(values, decimal):
-    """Texts in one form: 1, 1.0 and "1 " are one label."""
-    texts = pd.Series(list(values), dtype=object)
-    numbers = to_numbers(texts, decimal).astype(np.float64)
-    return texts.str.strip().mask(np.isfinite(numbers), numbers.astype(str))
+def is_missing(texts):
+    return texts.str.casefold().isin(MISSING)
 
 
-def refuse_absent(values, labels, counts, decimal, path):
+def refuse_absent(values, names, cells, path):
     """Refuse an anomaly value that is in no row; the message lists the most frequent labels."""
-    absent = [value for value, label in zip(values, same_labels(values, decimal)) if label not in set(labels)]
+    absent = [value for value in values or () if canonical([value], truth=False)[0] not in set(names)]
     if absent:
-        found = [f"{cell[:40]} ({count:,})" for cell, count in counts.items() if cell.strip()]
+        counts = cells[cells != ""].value_counts()
+        found = [f"{cell[:40]} ({count:,})" for cell, count in counts.items()]
         others = f" and {len(found) - LISTED:,} more" if len(found) > LISTED else ""
         raise DataError(
             f"{path} has no row with the label {absent[0]!r} of --anomaly-value; "
-            f"column {counts.index.name!r} has {', '.join(found[:LISTED]) or 'no labels'}{others}."
+            f"column {cells.name!r} has {', '.join(found[:LISTED]) or 'no labels'}{others}."
         )
 
 
-def refuse_first_of(unclear, cells, expected, all_known, path):
-    """Refuse the first cell that is one of these."""
-    row = np.argmax(cells.isin(unclear))
-    cell = cells.iloc[row]
-    if cell.strip().casefold() in MISSING:
-        problem = ": all labels must be known" if all_known else ": if it is unlabelled, leave the cell empty"
-    else:
-        known = ", ".join(label.removesuffix(".0") for label in expected)
-        problem = f" instead of {known}: see --anomaly-value and --normal-value"
-    raise DataError(f"Row {row + 1:,} of {path} has the label {cell!r}{problem}.")
+# ---------------------------------------------------------------------------- files of `next`
+
+
+def own_names(columns):
+    """{name: name in the file} of OWN_COLUMNS; a name that the table uses already gets a _ at its end."""
+    names = {}
+    for name in OWN_COLUMNS:
+        taken = name
+        while taken in columns:
+            taken += "_"
+        names[name] = taken
+    return names
+
+
+def for_spreadsheet(cell):
+    """A cell that no spreadsheet takes for a formula: a ' stands before what could be one."""
+    is_text = isinstance(cell, str) and not PLAIN_NUMBER.fullmatch(cell)
+    return f"'{cell}" if is_text and FORMULA.match(cell) else cell
+
+
+def from_spreadsheet(cell):
+    """The cell as it was before for_spreadsheet."""
+    return cell[1:] if cell.startswith("'") and FORMULA.match(cell[1:]) else cell
+
+
+def add_checked(labels, path, table, raw, cells, args):
+    """The Labels of a table with those of a checked file added; raw, cells: its rows, its label column."""
+    file = Table(path, table.notation._replace(header=True, encoding=args.encoding))
+    number = own_names([*table.columns, args.label])["row"]
+    file.must_have([number, args.label], "of a file that `next` wrote")
+    shared = [name for name in raw.columns if name in file.columns]
+    wanted = [number, args.label, *shared]
+    rows = file.read(wanted, verbatim=wanted)
+    places = row_places(rows[number], len(raw), path)
+    refuse_other_rows(rows[shared], raw.iloc[places][shared], places, path, table)
+    is_anomaly, is_filled = checked_labels(rows[args.label], cells, args, path)
+    y, normal = labels.y.copy(), labels.normal.copy()
+    for place, anomalous in zip(places[is_filled], is_anomaly[is_filled]):
+        if normal[place] if anomalous else y[place]:
+            was, now = ("normal", "an anomaly") if anomalous else ("an anomaly", "normal")
+            raise DataError(
+                f"Row {place + 1:,} of {table.path} is already labelled {was}, but {path} says {now}: "
+                "correct one of the two."
+            )
+        y[place], normal[place] = anomalous, not anomalous
+    n_anomalies, n_filled = int(is_anomaly[is_filled].sum()), int(is_filled.sum())
+    counts = f"{n_anomalies:,} {'anomaly' if n_anomalies == 1 else 'anomalies'}"
+    print(
+        f"{path}: {len(rows):,} rows, {counts}, {n_filled - n_anomalies:,} normal, "
+        f"{len(rows) - n_filled:,} not filled in."
+    )
+    return Labels(y, normal, labels.meaning)
+
+
+def row_places(cells, n_rows, path):
+    """Positions (m,) of the rows with these numbers, which count from 1."""
+    numbers = pd.to_numeric(cells, errors="coerce").to_numpy(np.float64)
+    wrong = ~((numbers >= 1) & (numbers <= n_rows) & (numbers % 1 == 0))
+    if wrong.any():
+        raise DataError(
+            f"{path} names the row {cells.iloc[wrong.argmax()]!r}, but the table has {n_rows:,} rows: "
+            "is it a file of another table?"
+        )
+    return numbers.astype(int) - 1
+
+
+def refuse_other_rows(given, expected, places, path, table):
+    """Refuse a file with a row that is not the table's; both tables (m, columns) have the same columns."""
+    if not len(given.columns):
+        raise DataError(
+            f"{path} has no column in common with {table.path}, so its rows cannot be recognised."
+        )
+    for name in given.columns:
+        found, right = given[name].map(from_spreadsheet), expected[name]
+        differ = ~are_same(found.to_numpy(), right.to_numpy())
+        if differ.any():
+            at = differ.argmax()
+            raise DataError(
+                f"{path} does not match {table.path}: row {places[at] + 1:,} has {str(found.iloc[at])[:40]!r} "
+                f"in column {name!r}, but the table has {str(right.iloc[at])[:40]!r}."
+            )
+
+
+def are_same(given, expected):
+    """Whether cells (m,) have the values of others: texts in upper or lower case, numbers, dates, nothing.
+
+    A spreadsheet writes dates in its own way, so any two dates count as the same.
+    """
+    texts, right = (
+        pd.Series(cells, dtype=object).fillna("").astype(str).str.strip() for cells in (given, expected)
+    )
+    same = (texts.str.casefold() == right.str.casefold()) | (is_missing(texts) & is_missing(right))
+    same |= texts.str.fullmatch(DATE) & right.str.fullmatch(DATE)
+    with_comma = texts.str.replace(".", "", regex=False).str.replace(",", ".", regex=False)
+    for read in (texts, with_comma):
+        pair = [pd.to_numeric(cells, errors="coerce").astype(np.float64) for cells in (read, right)]
+        same |= np.isclose(*pair, rtol=SAME_NUMBER, atol=0)
+    return same.to_numpy(bool)
+
+
+def checked_labels(given, cells, args, path):
+    """Whether each cell of a checked file means an anomaly, and whether it is filled (m,); others are refused.
+
+    1, true and yes mean an anomaly, and 0, false and no a normal row, unless the table uses these labels
+    itself. The labels of the table can be used too: all but those of --anomaly-value mean normal, because the
+    row was checked.
+    """
+    values = anomaly_values(args.anomaly_value)
+    truth = values is None
+    used = set(canonical(pd.unique(cells), truth)) - {""}
+    anomalous = set() if truth else set(canonical(values, truth))
+    normal = used - anomalous if args.normal_value is None else set(canonical([args.normal_value], truth))
+    others = set() if truth else used
+    anomalous |= TRUE - others
+    normal = (normal | (FALSE - others)) - anomalous
+    names = canonical(given, truth or not others & (TRUE | FALSE))
+    unclear = (~names.isin(anomalous | normal) & (names != "")).to_numpy()
+    if unclear.any():
+        known = ", ".join(sorted(anomalous | normal))
+        raise DataError(
+            f"{path} has the label {given.iloc[unclear.argmax()]!r}, which is not one of {known}."
+        )
+    return names.isin(anomalous).to_numpy(), (names != "").to_numpy()

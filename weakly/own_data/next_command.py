@@ -1,4 +1,10 @@
-"""detect.py next: propose the rows of a table that a person should check next."""
+"""detect.py next: propose the rows of a table that a person should check next.
+
+Three quarters are the most suspicious rows: those with the highest scores. They find anomalies, but these may
+all be of one kind. The other quarter is there to learn something new: of the 10 n rows with the highest
+scores, it has those least like any labelled or chosen row. They are chosen one at a time: each is the row
+whose nearest labelled or chosen row is farthest away (Euclidean distance of the scaled features).
+"""
 
 import argparse
 import os
@@ -11,25 +17,21 @@ from weakly.errors import DataError
 from weakly.own_data.arguments import (
     add_checked_argument,
     add_label_arguments,
-    add_method_argument,
-    add_seed_argument,
     add_table_arguments,
+    notation_of,
 )
-from weakly.own_data.checked_rows import OWN_COLUMNS, own_names
-from weakly.own_data.fit_command import fitted_model
-from weakly.own_data.labelled_tables import (
-    open_table,
-    partly_labeled_rows,
-    print_labels,
-    refuse_source,
-    statuses_of,
-)
-from weakly.own_data.proposals import INFORMATIVE_SHARE, POOL, rows_to_check
-from weakly.own_data.saved_models import load_model
+from weakly.own_data.columns import typed_columns
+from weakly.own_data.fit_command import add_fit_arguments, fitted_model
+from weakly.own_data.labelled_tables import labelled_rows, print_labels
+from weakly.own_data.labels import OWN_COLUMNS, for_spreadsheet, own_names
+from weakly.own_data.models import load_model, new_pipeline
 from weakly.own_data.scoring import reasons_of
-from weakly.own_data.user_tables import ROWS_AT_ONCE
-from weakly.writing import is_standard_output, name_of, written_whole
+from weakly.own_data.tables import Table
+from weakly.writing import is_standard_output, name_of, refuse_source, statuses_of, written_whole
 
+INFORMATIVE_SHARE = 0.25
+POOL = 10  # times n: how many of the most suspicious rows the second part is chosen from
+MOST_COMPARED = 2_000  # labelled rows, the last ones, that the pool is compared with
 DESCRIPTION = (
     "Writes unlabelled rows for a person to check. Fill in the label column with 1 or 0, or leave it empty, "
     "and give the file to fit with --checked. Most of the rows have the highest scores. The others (the "
@@ -51,47 +53,40 @@ def share(text):
 def add_arguments(command):
     command.description = DESCRIPTION
     add_table_arguments(command)
-    add_label_arguments(command)
+    add_label_arguments(command, required=False)
     add_checked_argument(command)
-    command.add_argument("--model", help="file that fit wrote (default: fit a model with --method first)")
-    add_method_argument(command)
-    add_seed_argument(command)
-    command.add_argument(
-        "--n", type=positive, default=20, help="number of rows to check (default: %(default)s)"
-    )
+    add = command.add_argument
+    add("--model", metavar="FILE", help="file that fit wrote (default: fit a model first)")
+    add_fit_arguments(command)
+    add("--n", type=positive, default=20, metavar="N", help="rows to check (default: %(default)s)")
     informative = "share of the rows to choose for being unlike the others (default: %(default)s)"
-    command.add_argument(
-        "--informative", type=share, default=INFORMATIVE_SHARE, metavar="SHARE", help=informative
-    )
+    add("--informative", type=share, default=INFORMATIVE_SHARE, metavar="SHARE", help=informative)
     output = "CSV file to write, which must not exist yet; - is standard output (default: %(default)s)"
-    command.add_argument("--output", default="to_check.csv", help=output)
+    add("--output", default="to_check.csv", metavar="FILE", help=output)
     command.set_defaults(target="output")
 
 
 def run(args):
     model = load_model(args.model) if args.model else None
-    table = open_table(args, model.header, model.decimal) if model else open_table(args)
+    table = Table(args.table, notation_of(args, model and model.about["notation"]))
     refuse_source(args.output, table.status, *statuses_of(args.checked))
     if os.path.isfile(args.output) and not is_standard_output(args.output):
         raise DataError(
             f"{args.output} already exists and may hold labels: name a new file with --output, or delete it."
         )
     if model:
-        table.must_have(model.kinds, f"that {args.model} was fitted on")
-        if args.label in model.kinds:
+        table.must_have(model.columns, f"that {args.model} was fitted on")
+        if (args.label or "label") in model.columns:
             raise DataError(
                 f"Column {args.label!r} cannot be the label, because {args.model} uses it as a feature: "
                 "name another --label or --model."
             )
-    texts, labels = partly_labeled_rows(args, table, dropped_too=True)
+    raw, labels = labelled_rows(args, table, dropped_too=True)
     print_labels(table, labels)
     if not labels.unlabeled.any():
         raise DataError(f"All rows of {table.path} are already labelled, so there are none left to check.")
-    if model:
-        model.decimal = table.decimal
-    else:
-        model = fitted_model(args, table, texts, labels)
-    proposed, n_suspicious = proposals(model, texts, labels, args)
+    model = model or fitted_model(args, table, raw, labels)
+    proposed, n_suspicious = proposals(model, raw, labels, args)
     with written_whole(args.output) as file:
         proposed.to_csv(file, mode="wb", index=False, encoding=args.encoding)
     n_others = len(proposed) - n_suspicious
@@ -100,20 +95,48 @@ def run(args):
         f"Wrote {len(proposed):,} rows to {name_of(args.output)}: {n_suspicious:,} with the highest scores, "
         f"and {n_others:,} unlike them and unlike all labelled rows.\n"
         f"Fill in its column {args.label!r}: 1 for an anomaly, 0 for a normal row, nothing if you cannot "
-        f"tell. Then give it to fit: {all_checked}"
+        f"tell. Then give it to fit: --label {args.label} {all_checked}"
     )
 
 
-def proposals(model, texts, labels, args):
+def proposals(model, raw, labels, args):
     """The rows to check as a table to fill in, and how many of them have the highest scores."""
-    parts = [
-        model.score(texts.iloc[start : start + ROWS_AT_ONCE]) for start in range(0, len(texts), ROWS_AT_ONCE)
-    ]
-    X, scores = (np.concatenate(arrays) for arrays in zip(*parts))
-    chosen, n_suspicious = rows_to_check(X, scores, labels.unlabeled, args.n, args.informative)
-    rows, names = texts.iloc[chosen], own_names([*texts.columns, args.label])
-    reasons = reasons_of(model, rows, X[chosen], scores[chosen])
-    own = {"row": rows.index + 1, "score": scores[chosen]}
+    typed = typed_columns(raw, model.columns, model.missing)
+    scores = model.scored(typed)
+    scaled = new_pipeline("prenet", model.columns, len(typed), 0)[0].fit(typed)  # whatever the model's is
+    candidates = np.flatnonzero(labels.unlabeled)
+    ranked = candidates[np.argsort(-scores[candidates], kind="stable")]
+    n_suspicious = min(len(ranked), args.n - round(args.n * args.informative))
+    chosen, pool = ranked[:n_suspicious], ranked[n_suspicious : POOL * args.n]
+    compared = np.concatenate([np.flatnonzero(~labels.unlabeled)[-MOST_COMPARED:], chosen])
+    if len(pool) and n_suspicious < args.n:
+        rows, others = (scaled.transform(typed.iloc[places]) for places in (pool, compared))
+        chosen = np.concatenate([chosen, pool[least_alike(rows, others, args.n - n_suspicious)]])
+    return table_to_fill(model, raw.iloc[chosen], typed.iloc[chosen], scores[chosen], args.label), n_suspicious
+
+
+def table_to_fill(model, raw, typed, scores, label):
+    """These rows with their number, score and reasons, and an empty column for the label."""
+    names, reasons = own_names([*raw.columns, label]), reasons_of(model, raw, typed, scores)
+    own = {"row": raw.index + 1, "score": scores}
     own |= {why: reasons.get(why, "") for why in ("why_1", "why_2", "why_3")}
-    table = pd.DataFrame({names[name]: own[name] for name in OWN_COLUMNS}, index=rows.index)
-    return table.assign(**{args.label: ""}).join(rows), n_suspicious
+    table = pd.DataFrame({names[name]: own[name] for name in OWN_COLUMNS}, index=raw.index)
+    table = table.assign(**{label: ""}).join(raw)
+    return table.map(for_spreadsheet).rename(columns=for_spreadsheet)
+
+
+def least_alike(rows, others, n):
+    """Positions of up to n rows (m, D), each the farthest from all others (k, D) and from those before it."""
+    rows, chosen = np.asarray(rows, np.float64), []
+    nearest = np.full(len(rows), np.inf)
+    for other in others:
+        nearest = np.minimum(nearest, squared_distances(rows, other))
+    for _ in range(min(n, len(rows))):
+        chosen.append(int(nearest.argmax()))
+        nearest = np.minimum(nearest, squared_distances(rows, rows[chosen[-1]]))
+        nearest[chosen] = -1.0  # never twice, even if only equal rows are left
+    return np.array(chosen, int)
+
+
+def squared_distances(rows, one):
+    return np.square(rows - one).sum(axis=1)

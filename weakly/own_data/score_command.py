@@ -3,75 +3,53 @@
 import os
 import re
 
+import pandas as pd
+
 from weakly.command_line import rate
 from weakly.errors import DataError
-from weakly.own_data.arguments import add_table_arguments, add_top_argument, comma_list
-from weakly.own_data.labelled_tables import refuse_source
-from weakly.own_data.saved_models import load_model
-from weakly.own_data.score_files import FORMATS, format_of
-from weakly.own_data.scoring import REASONS, write_scores
-from weakly.own_data.user_tables import Table
-from weakly.writing import name_of
+from weakly.own_data.arguments import add_table_arguments, add_top_argument, comma_list, notation_of
+from weakly.own_data.drift import Comparison
+from weakly.own_data.models import load_model
+from weakly.own_data.scoring import (
+    FORMATS,
+    REASONS,
+    Flags,
+    format_of,
+    highest,
+    progress_bar,
+    score_file,
+    score_rows,
+)
+from weakly.own_data.tables import Table
+from weakly.writing import name_of, refuse_source
 
-AUTO = "auto"
+LISTED = 5  # rows with unreadable cells that a message names
 
 
 def add_arguments(command):
     add_table_arguments(command)
+    add = command.add_argument
+    add("--model", required=True, metavar="FILE", help="file that fit wrote")
+    output = "file to write: .csv, .jsonl (also .gz) or .parquet; - is standard output (default: %(default)s)"
+    add("--output", default="scores.csv", metavar="FILE", help=output)
+    written_as = "csv, jsonl or parquet (default: by the ending of the output's name, else csv)"
+    add("--format", choices=FORMATS, metavar="FORMAT", help=written_as)
     keep = "also write these input columns, or all of them if none is named; then put it last"
-    expected = (
-        "expected share of anomalies: flags rows above the score that this share of the training rows "
-        "exceeds. auto needs a model from fit --calibrate: its threshold has the highest recall^2 / share of "
-        "flagged rows, which assumes that the labelled anomalies are a random sample of all anomalies"
-    )
-    reasons = (
-        f"also write up to {REASONS} columns that raise each score most, compared with their typical values"
-    )
-    command.add_argument("--model", required=True, help="file that fit wrote")
-    output = (
-        "file to write: .csv, .jsonl (also with .gz) or .parquet; - is standard output (default: %(default)s)"
-    )
-    written_as = "format of the output (default: by the ending of its name, else csv)"
-    command.add_argument("--output", default="scores.csv", metavar="FILE", help=output)
-    command.add_argument("--format", choices=FORMATS, help=written_as)
-    command.add_argument("--keep", type=comma_list, nargs="?", const=[], metavar="A,B", help=keep)
+    add("--keep", type=comma_list, nargs="?", const=[], metavar="A,B", help=keep)
     add_top_argument(command, None, "write only the N rows with the highest scores, the highest first")
-    command.add_argument("--contamination", type=rate_or_auto, metavar="RATE", help=expected)
-    command.add_argument("--explain", action="store_true", help=reasons)
+    expected = "share of anomalies: flags rows above the score that this share of the training rows exceeds"
+    add("--contamination", type=rate, metavar="RATE", help=expected)
+    reasons = f"also write up to {REASONS} columns that raise each score most, compared with typical values"
+    add("--explain", action="store_true", help=reasons)
+    strict = "stop at the first cell that cannot be read, instead of scoring its row without it"
+    add("--strict", action="store_true", help=strict)
     command.set_defaults(target="output")
-
-
-def rate_or_auto(text):
-    """A command-line argument as a share, or the word auto."""
-    return text if text == AUTO else rate(text)
-
-
-def chosen_threshold(contamination, model, path):
-    """(threshold, how it was chosen); both are None if no rows are to be flagged."""
-    if contamination is None:
-        return None, None
-    if contamination != AUTO:
-        how = f"which {100 * contamination:g}% of the {model.n_rows:,} training rows exceed (--contamination)"
-        return model.threshold(contamination), how
-    if model.calibration is None:
-        raise DataError(
-            f"--contamination auto needs a calibrated model, but {path} is not calibrated: "
-            "make one with fit --calibrate platt, or give a share such as --contamination 0.01."
-        )
-    how = (
-        f"which {model.calibration.recall:.0%} of the labelled anomalies and "
-        f"{model.calibration.flagged:.2%} of all training rows exceed if scored by a model without them.\n"
-        "--contamination auto assumes that the labelled anomalies are a random sample of all anomalies"
-    )
-    return model.calibration.threshold, how
 
 
 def open_for_model(args, model):
     """The table to score, in the notation of the training table unless the options say otherwise."""
-    header = model.header if args.header is None else args.header
-    table = Table(args.table, header, args.encoding, args.decimal or model.decimal)
-    model.decimal = table.decimal
-    table.must_have(model.kinds, f"that {args.model} was fitted on")
+    table = Table(args.table, notation_of(args, model.about["notation"]))
+    table.must_have(model.columns, f"that {args.model} was fitted on")
     return table
 
 
@@ -80,21 +58,58 @@ def run(args):
     model = load_model(args.model)
     table = open_for_model(args, model)
     refuse_source(args.output, table.status, os.stat(args.model))
+    keep = kept_columns(args, table)
+    threshold = None if args.contamination is None else model.threshold(args.contamination)
+    n_rows, best, unreadable = 0, pd.DataFrame(), None if args.strict else set()
+    flags, drift = Flags(threshold), Comparison(model.about["summary"], model.columns)
+    watch = [drift, *([] if threshold is None else [flags])]
+    read = [name for name in table.columns if name in keep or name in model.columns]
+    with score_file(args.output, format_name) as write, progress_bar(table) as bar:
+        for raw in table.chunks(read, verbatim=keep):
+            result = score_rows(model, raw, args.top, args.explain, watch, unreadable)
+            if threshold is not None:
+                result.insert(2, "flag", (result["score"] > threshold).astype(int))
+            result = raw[keep].join(result, how="right") if keep else result
+            if args.top:
+                best = highest(result, args.top, best)
+            else:
+                write(result)
+            n_rows += len(raw)
+            bar.update(table.position - bar.n)
+        if args.top:
+            write(best)
+    written = f"the {len(best):,} highest" if args.top else "all"
+    print(f"Scored {n_rows:,} rows of {table.path}; wrote {written} to {name_of(args.output)}.")
+    if unreadable:
+        print(unreadable_in_words(unreadable))
+    if threshold is not None:
+        how = f"{100 * args.contamination:g}% of the {model.about['rows']:,} training rows"
+        print(
+            f"{flags.n_above:,} of the {n_rows:,} rows are flagged: score above {threshold:.6g}, "
+            f"which {how} exceed (--contamination)."
+        )
+    if words := drift.in_words():
+        print(words)
+
+
+def kept_columns(args, table):
+    """The columns of --keep, all of the table's if none is named."""
     keep = table.columns if args.keep == [] else args.keep or []
     table.must_have(keep, "of --keep")
     for name in keep:
-        if re.fullmatch("row|score|flag|why_.*" + "|probability" * bool(model.calibration), name):
+        if re.fullmatch("row|score|flag|why_.*", name):
             raise DataError(
                 f"{table.path} already has a column {name!r}, which score also writes: "
                 "rename it, or leave it out of --keep."
             )
-    threshold, how = chosen_threshold(args.contamination, model, args.model)
-    n_rows, n_written, watch = write_scores(
-        model, table, args.output, format_name, keep, args.top, threshold, args.explain
+    return list(keep)
+
+
+def unreadable_in_words(rows):
+    """How many rows had a cell that could not be read, and which."""
+    rows, n_rows = sorted(rows), len(rows)
+    first = ", ".join(f"{row:,}" for row in rows[:LISTED]) + (", ..." if n_rows > LISTED else "")
+    what = "row has a cell" if n_rows == 1 else "rows have cells"
+    return (
+        f"{n_rows:,} {what} that could not be read and counted as missing (row {first}); --strict stops there."
     )
-    written = f"the {n_written:,} highest" if args.top else "all"
-    print(f"Scored {n_rows:,} rows of {table.path}; wrote {written} to {name_of(args.output)}.")
-    if threshold is not None:
-        print(f"{watch.n_above:,} of the {n_rows:,} rows are flagged: score above {threshold:.6g}, {how}.")
-    if watch.drift:
-        print(watch.drift)
