@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from weakly.errors import DataError
-from weakly.writing import is_one_of, is_standard_output, is_written_through, written_whole
+from weakly.writing import is_standard_output, is_written_through, refuse_source, written_whole
 
 ROOT = Path(__file__).resolve().parent.parent.parent
 
@@ -121,12 +121,14 @@ def test_a_broken_pipe_is_nobody_s_fault(tmp_path):
     os.close(writing)
 
 
-def test_files_that_are_the_same(tmp_path):
+def test_an_input_file_is_not_written_to(tmp_path):
     (tmp_path / "file").write_bytes(b"old")
     (tmp_path / "link").symlink_to("file")
     status = os.stat(tmp_path / "file")
-    assert is_one_of(tmp_path / "link", os.stat(ROOT), status)
-    assert not is_one_of(tmp_path / "other", status) and not is_one_of(os.devnull, os.stat(os.devnull))
+    with pytest.raises(DataError, match="link is an input file, so it cannot be written to"):
+        refuse_source(tmp_path / "link", os.stat(ROOT), status)
+    refuse_source(tmp_path / "other", status)
+    refuse_source(os.devnull, os.stat(os.devnull))
 
 
 @pytest.mark.parametrize("n_characters", [10, 10**6])  # less and more than what Python buffers
