@@ -3,6 +3,9 @@
 import numpy as np
 import pandas as pd
 
+from weakly.own_data.columns import typed_columns
+from weakly.own_data.models import fit_model
+
 
 def events(n_rows=600, seed=0):
     """A table with all kinds of columns; every 20th row is an anomaly: large amounts from XX.
@@ -27,4 +30,22 @@ def events(n_rows=600, seed=0):
     return table
 
 
-KINDS = {"amount": "number", "age": "number", "country": "category", "member": "boolean"}
+def model_of_events(method="logistic-converged", table=None, y=None, **settings):
+    """A model of that table, in which the anomalies are labelled."""
+    table = events() if table is None else table
+    y = (table["fraud"] == "1").astype(int).to_numpy() if y is None else y
+    notation = {"header": True, "decimal": "", "thousands": "", "missing": ()}
+    return fit_model(method, typed_events(table), COLUMNS, y, 0, settings, notation=notation)
+
+
+def typed_events(table):
+    """The columns of such a table to learn from, typed."""
+    return typed_columns(table[list(COLUMNS)], COLUMNS)
+
+
+COLUMNS = {
+    "amount": {"kind": "number", "decimal": ".", "thousands": ""},
+    "age": {"kind": "number", "decimal": ".", "thousands": ""},
+    "country": {"kind": "category"},
+    "member": {"kind": "truth"},
+}

@@ -1,6 +1,5 @@
 """The labelling loop of detect.py: what 0 means, what `next` proposes, and how its file comes back."""
 
-import shlex
 from pathlib import Path
 
 import numpy as np
@@ -8,20 +7,12 @@ import pandas as pd
 import pytest
 from event_tables import events
 
-import detect
-from weakly.own_data.labels import known_labels
-from weakly.own_data.proposals import least_alike, rows_to_check
+from weakly.errors import DataError
+from weakly.own_data.labels import for_spreadsheet, from_spreadsheet, known_labels
+from weakly.own_data.next_command import chosen_rows, least_alike
 
-FIT = "fit events.csv --label fraud --method logistic --model fraud.model --top 1"
+FIT = "fit events.csv --label fraud --method logistic-converged --model fraud.model --top 1"
 NEXT = "next events.csv --label fraud --model fraud.model --n 8"
-
-
-def run(command):
-    """The exit code of `python detect.py command`."""
-    try:
-        return detect.main(shlex.split(command))
-    except SystemExit as stop:
-        return stop.code
 
 
 @pytest.fixture
@@ -73,7 +64,7 @@ def test_which_labels_mean_known_normal(cells, anomaly, normal, known):
         (600, "--normal-value 0", "30 labelled anomalies, 570 known normal, 0 unlabelled.", None),
     ],
 )
-def test_fit_says_what_zero_meant_and_how_to_change_it(folder, zeros, options, counts, meaning, capsys):
+def test_fit_says_what_zero_meant_and_how_to_change_it(folder, zeros, options, counts, meaning, capsys, run):
     table = events()
     is_zero = (table["fraud"] == "") & (table.index < zeros)
     table.assign(fraud=table["fraud"].mask(is_zero, "0")).to_csv("events.csv", index=False)
@@ -90,16 +81,15 @@ def test_the_most_suspicious_rows_come_first_and_then_the_least_alike():
     X = np.array([[0.0], [0.1], [0.2], [5.0], [9.0], [0.3], [7.0]])
     scores = np.array([9.0, 8.0, 7.0, 6.0, 5.0, 4.0, -1.0])
     is_open = np.array([True, True, False, True, True, True, True])
-    rows, n_suspicious = rows_to_check(X, scores, is_open, n=4, informative_share=0.5)
+    rows, n_suspicious = chosen_rows(X.__getitem__, scores, is_open, n=4, informative_share=0.5)
     assert n_suspicious == 2 and rows.tolist() == [0, 1, 4, 3]  # 5 is near 0 and 1; of 3 and 6, 3 is first
-    assert rows_to_check(X, scores, is_open, n=4, informative_share=0)[0].tolist() == [0, 1, 3, 4]
-    assert sorted(rows_to_check(X, scores, is_open, n=99)[0]) == [0, 1, 3, 4, 5, 6]
+    assert chosen_rows(X.__getitem__, scores, is_open, 4, 0)[0].tolist() == [0, 1, 3, 4]
+    assert sorted(chosen_rows(X.__getitem__, scores, is_open, 99, 0.25)[0]) == [0, 1, 3, 4, 5, 6]
 
 
 def test_rows_far_down_the_list_are_not_proposed_for_being_different():
     scores = np.arange(1_000.0)[::-1]
-    X = scores[:, np.newaxis].copy()
-    rows, _ = rows_to_check(X, scores, np.ones(1_000, bool), n=4)
+    rows, _ = chosen_rows(scores[:, np.newaxis].__getitem__, scores, np.ones(1_000, bool), 4, 0.25)
     assert rows.tolist() == [0, 1, 2, 39]
 
 
@@ -110,7 +100,7 @@ def test_equal_rows_are_proposed_once_each():
 # ---------------------------------------------------------------------------- the loop
 
 
-def test_three_rounds_without_copying_a_label(few_labels, capsys):
+def test_three_rounds_without_copying_a_label(few_labels, capsys, run):
     """Frauds are found, no row is proposed twice, and known normals come back as such."""
     truth, seen, checked = few_labels, [], ""
     for number in range(3):
@@ -129,14 +119,14 @@ def test_three_rounds_without_copying_a_label(few_labels, capsys):
     assert counts in capsys.readouterr().out
 
 
-def test_next_without_a_model_proposes_what_it_proposes_with_one(few_labels):
+def test_next_without_a_model_proposes_what_it_proposes_with_one(few_labels, run):
     assert run(FIT) == 0 and run(f"{NEXT} --output with.csv") == 0
-    assert run("next events.csv --label fraud --method logistic --n 8 --output without.csv") == 0
+    assert run("next events.csv --label fraud --method logistic-converged --n 8 --output without.csv") == 0
     assert Path("with.csv").read_bytes() == Path("without.csv").read_bytes()
 
 
-def test_cells_are_those_of_the_table_dropped_columns_too(few_labels):
-    assert run("next events.csv --label fraud --method logistic --drop age --n 3 --output new.csv") == 0
+def test_cells_are_those_of_the_table_dropped_columns_too(few_labels, run):
+    assert run("next events.csv --label fraud --method logistic-converged --drop age --n 3 --output new.csv") == 0
     rows = pd.read_csv("new.csv", dtype=str, keep_default_na=False).set_index("row")
     table = pd.read_csv("events.csv", dtype=str, keep_default_na=False)
     for row in rows.index:
@@ -144,7 +134,7 @@ def test_cells_are_those_of_the_table_dropped_columns_too(few_labels):
 
 
 @pytest.mark.parametrize("answer, mark", [("TRUE", "."), ("yes", ",")])
-def test_a_file_that_a_spreadsheet_wrote_anew_is_taken(few_labels, answer, mark, capsys):
+def test_a_file_that_a_spreadsheet_wrote_anew_is_taken(few_labels, answer, mark, capsys, run):
     assert run(FIT) == 0 and run(f"{NEXT} --output new.csv") == 0
     rows = filled_in("new.csv", lambda row: answer)
     rows["time"] = pd.to_datetime(rows["time"]).dt.strftime("%d/%m/%Y %H:%M")
@@ -156,7 +146,7 @@ def test_a_file_that_a_spreadsheet_wrote_anew_is_taken(few_labels, answer, mark,
     assert "13 labelled anomalies, 0 known normal, 587 unlabelled." in capsys.readouterr().out
 
 
-def test_a_table_with_columns_named_as_ours(few_labels):
+def test_a_table_with_columns_named_as_ours(few_labels, run):
     table = pd.read_csv("events.csv", dtype=str, keep_default_na=False)
     table.assign(row="x", score=table["age"]).to_csv("events.csv", index=False)
     assert run(FIT) == 0 and run(f"{NEXT} --output new.csv") == 0
@@ -176,7 +166,7 @@ def test_a_table_with_columns_named_as_ours(few_labels):
         ("--anomaly-value 2", "1", "5 labelled anomalies, 8 known normal"),  # 1 is the table's other label
     ],
 )
-def test_checked_files_may_use_the_labels_of_the_table(few_labels, options, answer, counts, capsys):
+def test_checked_files_may_use_the_labels_of_the_table(few_labels, options, answer, counts, capsys, run):
     table, names = pd.read_csv("events.csv", dtype=str, keep_default_na=False), ["DoS", "ok"]
     if "2" in options:
         names = ["2", "1"]
@@ -243,7 +233,7 @@ def no_row_numbers(rows):
         (no_row_numbers, "lacks the column row of a file that `next` wrote"),
     ],
 )
-def test_a_checked_file_that_does_not_belong_is_refused(few_labels, change, message, capsys):
+def test_a_checked_file_that_does_not_belong_is_refused(few_labels, change, message, capsys, run):
     assert run(FIT) == 0 and run(f"{NEXT} --output new.csv") == 0
     rows = filled_in("new.csv", lambda row: "1")
     change(rows)
@@ -256,14 +246,14 @@ def test_a_checked_file_that_does_not_belong_is_refused(few_labels, change, mess
     assert Path("fraud.model").read_bytes() == before
 
 
-def test_a_missing_checked_file_is_refused(few_labels, capsys):
+def test_a_missing_checked_file_is_refused(few_labels, capsys, run):
     assert run(f"{FIT} --checked nothing.csv") == 2
     error = capsys.readouterr().err
     assert "nothing.csv" in error and error.count("\n") == 1
 
 
 @pytest.mark.parametrize("command", [f"{NEXT} --output new.csv", f"{FIT} --model new.csv --checked new.csv"])
-def test_labels_that_a_person_filled_in_are_never_written_over(few_labels, command, capsys):
+def test_labels_that_a_person_filled_in_are_never_written_over(few_labels, command, capsys, run):
     assert run(FIT) == 0 and run(f"{NEXT} --output new.csv") == 0
     filled_in("new.csv", lambda row: "1")
     before = Path("new.csv").read_bytes()
@@ -271,8 +261,8 @@ def test_labels_that_a_person_filled_in_are_never_written_over(few_labels, comma
     assert Path("new.csv").read_bytes() == before
 
 
-def test_a_table_with_all_labels_has_nothing_to_check(folder, capsys):
+def test_a_table_with_all_labels_has_nothing_to_check(folder, capsys, run):
     table = events()
     table.assign(fraud=np.where(table["fraud"] == "1", "1", "0")).to_csv("events.csv", index=False)
-    assert run("next events.csv --label fraud --normal-value 0 --method logistic") == 2
+    assert run("next events.csv --label fraud --normal-value 0 --method logistic-converged") == 2
     assert "none left to check" in capsys.readouterr().err

@@ -104,15 +104,25 @@ def proposals(model, raw, labels, args):
     typed = typed_columns(raw, model.columns, model.missing)
     scores = model.scored(typed)
     scaled = new_pipeline("prenet", model.columns, len(typed), 0)[0].fit(typed)  # whatever the model's is
-    candidates = np.flatnonzero(labels.unlabeled)
-    ranked = candidates[np.argsort(-scores[candidates], kind="stable")]
-    n_suspicious = min(len(ranked), args.n - round(args.n * args.informative))
-    chosen, pool = ranked[:n_suspicious], ranked[n_suspicious : POOL * args.n]
-    compared = np.concatenate([np.flatnonzero(~labels.unlabeled)[-MOST_COMPARED:], chosen])
-    if len(pool) and n_suspicious < args.n:
-        rows, others = (scaled.transform(typed.iloc[places]) for places in (pool, compared))
-        chosen = np.concatenate([chosen, pool[least_alike(rows, others, args.n - n_suspicious)]])
+    features_of = lambda places: scaled.transform(typed.iloc[places])  # noqa: E731
+    chosen, n_suspicious = chosen_rows(features_of, scores, labels.unlabeled, args.n, args.informative)
     return table_to_fill(model, raw.iloc[chosen], typed.iloc[chosen], scores[chosen], args.label), n_suspicious
+
+
+def chosen_rows(features_of, scores, is_open, n, informative_share):
+    """Positions of up to n rows to check, and how many of them are the most suspicious.
+
+    is_open (n_rows,): which rows nobody has checked; features_of(positions): their features (m, D).
+    """
+    candidates = np.flatnonzero(is_open)
+    ranked = candidates[np.argsort(-scores[candidates], kind="stable")]
+    n_suspicious = min(len(ranked), n - round(n * informative_share))
+    chosen, pool = ranked[:n_suspicious], ranked[n_suspicious : POOL * n]
+    if not len(pool) or n_suspicious == n:
+        return chosen, n_suspicious
+    compared = np.concatenate([np.flatnonzero(~is_open)[-MOST_COMPARED:], chosen])
+    unlike = least_alike(features_of(pool), features_of(compared), n - n_suspicious)
+    return np.concatenate([chosen, pool[unlike]]), n_suspicious
 
 
 def table_to_fill(model, raw, typed, scores, label):
