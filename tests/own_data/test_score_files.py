@@ -1,16 +1,15 @@
 """Scores as CSV, JSON lines and Parquet: the same rows in each, packed or not, a chunk at a time."""
 
 import gzip
-import importlib.util
 import json
+import sys
 from pathlib import Path
 
 import pandas as pd
 import pytest
 from pandas.testing import assert_frame_equal
 
-import detect
-from weakly.own_data import scoring, user_tables
+from weakly.own_data import tables
 
 OPTIONS = {
     "kept": ("--keep", "country,id", "--contamination", "0.05", "--explain"),
@@ -18,12 +17,10 @@ OPTIONS = {
 }
 
 
-def score(model_path, *options):
-    """The exit code of `detect.py score events.csv`."""
-    try:
-        return detect.main(["score", "events.csv", "--model", str(model_path), *options])
-    except SystemExit as stop:
-        return stop.code
+@pytest.fixture
+def score(run):
+    """A function that gives the exit code of `detect.py score events.csv`."""
+    return lambda model_path, *options: run(["score", "events.csv", "--model", model_path, *options])
 
 
 def read_back(path):
@@ -40,11 +37,8 @@ def read_back(path):
 
 @pytest.mark.parametrize("options", OPTIONS.values(), ids=OPTIONS)
 @pytest.mark.parametrize("name", ["s.csv.gz", "s.jsonl", "s.parquet"])
-def test_every_format_has_the_same_scores(folder, model_path, monkeypatch, name, options):
-    if name.endswith("parquet"):
-        pytest.importorskip("pyarrow")
-    for module in (scoring, user_tables):
-        monkeypatch.setattr(module, "ROWS_AT_ONCE", 250)  # three chunks
+def test_every_format_has_the_same_scores(folder, model_path, monkeypatch, name, options, score):
+    monkeypatch.setattr(tables, "ROWS_AT_ONCE", 250)  # three chunks
     assert score(model_path, "--output", "plain.csv", *options) == 0
     assert score(model_path, "--output", name, *options) == 0
     plain = read_back("plain.csv")
@@ -52,21 +46,21 @@ def test_every_format_has_the_same_scores(folder, model_path, monkeypatch, name,
     assert_frame_equal(read_back(name), plain, check_exact=True)
 
 
-def test_json_lines_on_standard_output(folder, model_path, capfd):
+def test_json_lines_on_standard_output(folder, model_path, capfd, score):
     assert score(model_path, "--output", "-", "--format", "jsonl", "--top", "3") == 0
     shown = capfd.readouterr()
     rows = [json.loads(line) for line in shown.out.splitlines()]
     assert [list(row) for row in rows] == [["row", "score"]] * 3 and "Scored 600 rows" in shown.err
 
 
-def test_packed_scores_have_the_same_bytes_each_time(folder, model_path):
+def test_packed_scores_have_the_same_bytes_each_time(folder, model_path, score):
     for name in ("a.csv.gz", "b.csv.gz"):
         assert score(model_path, "--output", name) == 0
     assert Path("a.csv.gz").read_bytes() == Path("b.csv.gz").read_bytes()
 
 
-@pytest.mark.skipif(importlib.util.find_spec("pyarrow") is not None, reason="pyarrow is installed")
-def test_parquet_without_pyarrow_is_refused_before_anything_is_read(folder, capsys):
+def test_parquet_without_pyarrow_is_refused_before_anything_is_read(folder, score, monkeypatch, capsys):
+    monkeypatch.setitem(sys.modules, "pyarrow", None)
     Path("s.parquet").write_text("what was there")
     assert score("no such model", "--output", "s.parquet") == 2
     error = capsys.readouterr().err
@@ -74,7 +68,12 @@ def test_parquet_without_pyarrow_is_refused_before_anything_is_read(folder, caps
     assert Path("s.parquet").read_text() == "what was there"
 
 
-def test_a_bad_row_leaves_the_file_as_it_was(folder, model_path, capsys):
+def test_no_folder_is_made_for_the_output(folder, score, capsys):
+    assert score("no such model", "--output", "new/s.csv") == 2
+    assert "the folder new does not exist" in capsys.readouterr().err and not Path("new").exists()
+
+
+def test_a_bad_row_leaves_the_file_as_it_was(folder, model_path, capsys, score):
     Path("s.jsonl.gz").write_text("what was there")
     with open("events.csv", "a") as file:
         file.write("1,2\n")

@@ -8,13 +8,12 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from event_tables import KINDS, events
+from event_tables import events, model_of_events, typed_events
 from toys import not_compiled
 
 from weakly.methods import METHODS, make_detector
-from weakly.own_data import event_model
-from weakly.own_data.event_model import SAVED_METHODS, EventModel
-from weakly.own_data.saved_models import load_model, save_model
+from weakly.own_data import models
+from weakly.own_data.models import SAVED_METHODS, load_model, save_model
 from weakly.running.processes import ONE_THREAD
 from weakly.training import keras_detector
 
@@ -23,16 +22,16 @@ LITTLE_TRAINING = {"epochs": 1, "batches_per_epoch": 1, "batch_size": 8, "pretra
 
 SCRIPT = """
 import json, sys, numpy as np
-from event_tables import events
-from weakly.own_data.saved_models import load_model
-modules, texts = {}, events()
+from event_tables import events, typed_events
+from weakly.own_data.models import load_model
+modules, table = {}, typed_events(events())
 for path in sys.argv[1:]:
     model = load_model(path)
-    X, scores = model.score(texts)
-    model.explain(X[:3])
+    scores = model.scored(table)
+    model.reasons(table[:3])
     np.save(path + ".npy", scores)
     heavy = ("tensorflow", "keras", "matplotlib", "xgboost", "catboost")
-    modules[model.method] = [name for name in heavy if name in sys.modules]
+    modules[model.about["method"]] = [name for name in heavy if name in sys.modules]
 print(json.dumps(modules))
 """
 
@@ -47,18 +46,18 @@ def little_trained(method, **settings):
 @pytest.fixture(scope="module")
 def saved(tmp_path_factory):
     """Models of all methods, saved with the usual settings, and their scores: in memory, in a new process."""
-    folder, table = tmp_path_factory.mktemp("models"), events()
-    y, in_memory = (table["fraud"] == "1").astype(int), {}
+    folder, table, in_memory = tmp_path_factory.mktemp("models"), typed_events(events()), {}
     with pytest.MonkeyPatch.context() as patch, not_compiled():
-        patch.setattr(event_model, "make_detector", little_trained)
+        patch.setattr(models, "make_detector", little_trained)
         patch.setattr("xgbod.FOREST_TREES", (2, 3))
         for method in SAVED_METHODS:
-            model = EventModel.fit(method, table[list(KINDS)], KINDS, y)
+            model = model_of_events(method)
             usual = {name: getattr(make_detector(method), name, None) for name in LITTLE_TRAINING}
-            own = model.detector.get_params()
-            model.detector.set_params(**{name: value for name, value in usual.items() if name in own})
+            detector = model.pipeline[-1]
+            own = detector.get_params()
+            detector.set_params(**{name: value for name, value in usual.items() if name in own})
             save_model(folder / method, model)
-            in_memory[method] = model.score(table)[1]
+            in_memory[method] = model.scored(table)
     keras_detector._compiled_trainer.cache_clear()  # nothing of this for the tests of other files
     trees_last = sorted(SAVED_METHODS, key=lambda method: METHODS[method].is_tree)
     paths = [str(folder / method) for method in trees_last]
@@ -82,5 +81,6 @@ def test_a_saved_model_scores_without_tensorflow_and_to_the_last_bit(saved, meth
 def test_a_loaded_network_can_still_be_had_as_a_keras_model(saved):
     folder, _, _ = saved
     model = load_model(folder / "devnet")
-    X, scores = model.score(events())
-    np.testing.assert_allclose(model.detector.model_(X).numpy(), scores, atol=1e-5)
+    table = typed_events(events())
+    X = model.pipeline[:-1].transform(table)
+    np.testing.assert_allclose(model.pipeline[-1].model_(X).numpy(), model.scored(table), atol=1e-5)
