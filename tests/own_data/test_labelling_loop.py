@@ -7,8 +7,7 @@ import pandas as pd
 import pytest
 from event_tables import events
 
-from weakly.errors import DataError
-from weakly.own_data.labels import for_spreadsheet, from_spreadsheet, known_labels
+from weakly.own_data.labels import known_labels
 from weakly.own_data.next_command import chosen_rows, least_alike
 
 FIT = "fit events.csv --label fraud --method logistic-converged --model fraud.model --top 1"
@@ -126,7 +125,10 @@ def test_next_without_a_model_proposes_what_it_proposes_with_one(few_labels, run
 
 
 def test_cells_are_those_of_the_table_dropped_columns_too(few_labels, run):
-    assert run("next events.csv --label fraud --method logistic-converged --drop age --n 3 --output new.csv") == 0
+    assert (
+        run("next events.csv --label fraud --method logistic-converged --drop age --n 3 --output new.csv")
+        == 0
+    )
     rows = pd.read_csv("new.csv", dtype=str, keep_default_na=False).set_index("row")
     table = pd.read_csv("events.csv", dtype=str, keep_default_na=False)
     for row in rows.index:

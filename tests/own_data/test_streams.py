@@ -13,7 +13,6 @@ import pandas as pd
 import pytest
 from archives import zip_bytes
 from event_tables import events
-
 from weakly.own_data.models import load_model
 
 ROOT = Path(__file__).resolve().parent.parent.parent
@@ -78,11 +77,28 @@ def test_parquet_from_a_pipe_is_read_too(folder, model_path, expected, pipe, run
 
 def test_fit_and_evaluate_read_pipes(folder, model_path, pipe, capsys, run):
     table = pipe(CSV)
-    assert run(["fit", table, "--label", "fraud", "--method", "logistic-converged", "--model", "piped.model"]) == 0
+    assert (
+        run(["fit", table, "--label", "fraud", "--method", "logistic-converged", "--model", "piped.model"])
+        == 0
+    )
     assert f"600 rows of {table}: 30 labelled anomalies" in capsys.readouterr().out
     assert load_model("piped.model").columns == load_model(model_path).columns
     known = CSV.replace(b",\n", b",0\n")
-    assert run(["evaluate", pipe(known), "--label", "fraud", "--method", "logistic-converged", "--n-labeled", "9"]) == 0
+    assert (
+        run(
+            [
+                "evaluate",
+                pipe(known),
+                "--label",
+                "fraud",
+                "--method",
+                "logistic-converged",
+                "--n-labeled",
+                "9",
+            ]
+        )
+        == 0
+    )
     assert Path("curves.png").read_bytes().startswith(b"\x89PNG")
 
 

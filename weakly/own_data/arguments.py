@@ -42,8 +42,16 @@ def add_table_arguments(command):
     )
     add("table", help="CSV or JSON lines (plain, gzipped or zipped) or Parquet file; - is standard input")
     add("--header", action=argparse.BooleanOptionalAction, help=header)
-    add("--decimal", choices=(".", ","), metavar="MARK", default="", help="decimal mark (default: recognised)")
-    add("--thousands", choices=(",", ".", " ", "'"), metavar="MARK", default="", help="mark between thousands (default: recognised)")
+    add(
+        "--decimal", choices=(".", ","), metavar="MARK", default="", help="decimal mark (default: recognised)"
+    )
+    add(
+        "--thousands",
+        choices=(",", ".", " ", "'"),
+        metavar="MARK",
+        default="",
+        help="mark between thousands (default: recognised)",
+    )
     missing = "texts that mean a missing cell, besides the usual ones such as NA, -, ? and unknown"
     add("--missing", type=comma_list, default=[], metavar="A,B", help=missing)
     encoding = "encoding of a text file (default: %(default)s)"

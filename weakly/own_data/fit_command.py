@@ -40,9 +40,7 @@ def add_arguments(command):
     add_label_arguments(command, required=False)
     add_checked_argument(command)
     add_fit_arguments(command)
-    command.add_argument(
-        "--model", required=True, metavar="FILE", help="file to write; - is standard output"
-    )
+    command.add_argument("--model", required=True, metavar="FILE", help="file to write; - is standard output")
     add_top_argument(command, 10, "number of suspicious rows to show (default: %(default)s)")
     command.set_defaults(target="model")
 

@@ -106,7 +106,9 @@ def proposals(model, raw, labels, args):
     scaled = new_pipeline("prenet", model.columns, len(typed), 0)[0].fit(typed)  # whatever the model's is
     features_of = lambda places: scaled.transform(typed.iloc[places])  # noqa: E731
     chosen, n_suspicious = chosen_rows(features_of, scores, labels.unlabeled, args.n, args.informative)
-    return table_to_fill(model, raw.iloc[chosen], typed.iloc[chosen], scores[chosen], args.label), n_suspicious
+    return table_to_fill(
+        model, raw.iloc[chosen], typed.iloc[chosen], scores[chosen], args.label
+    ), n_suspicious
 
 
 def chosen_rows(features_of, scores, is_open, n, informative_share):
