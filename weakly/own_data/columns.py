@@ -1,0 +1,385 @@
+"""What the columns of a user's table are, and their cells as numbers, truth values, categories and dates.
+
+    columns = choose_columns(raw, path, notation)    # raw: a DataFrame of Table.read
+    table = typed_columns(raw, columns)              # float64, object or datetime64; NaN or NaT: missing
+
+`columns` is {name: {"kind": "number" | "truth" | "category" | "date", ...}} of plain values. A number has its
+`decimal` and `thousands` mark and, if its cells have one, the `affix`: %, a currency or a unit. A date has
+its `format`. A raw column is float64, datetime64 or has texts, in which a missing cell is NaN.
+"""
+
+import re
+
+import numpy as np
+import pandas as pd
+
+from weakly.errors import DataError, printable
+
+MISSING = frozenset(
+    """na n/a #n/a n.a. <na> nan null (null) #null! none nil nat unknown missing (missing) #div/0! #num!
+    #value! #ref! #name? inf +inf -inf infinity +infinity -infinity ? - -- --- .""".split()
+) | {"", "#n/a n/a"}
+TRUTH = {"true": 1.0, "false": 0.0, "1": 1.0, "0": 0.0}
+DATE = (
+    r"\d{1,4}([-/.])\d{1,2}\1\d{1,4}([ T].*)?"
+    r"|\d{1,2}[ -][A-Z][a-z]{2,8}[ -]\d{2,4}([ T].*)?"
+)
+CLOCK_TIME = r"\d{1,2}:\d{2}(:\d{2}(\.\d+)?)?( ?[AaPp][Mm])?"
+CLOCKS = ("", " %H:%M", " %H:%M:%S", " %H:%M:%S.%f", " %I:%M %p", " %I:%M:%S %p")
+DAY_FIRST = ("%d.%m.%Y", "%d/%m/%Y", "%d-%m-%Y", "%d %b %Y", "%d-%b-%Y", "%d %B %Y")
+MONTH_FIRST = ("%m/%d/%Y", "%m-%d-%Y")
+WITH_CENTURY = [date + clock for date in DAY_FIRST + MONTH_FIRST for clock in CLOCKS]
+DATE_FORMATS = ("ISO8601", *WITH_CENTURY, *(date.replace("%Y", "%y") for date in WITH_CENTURY))
+
+NOTATIONS = [(".", ""), (",", ""), (".", ","), (",", "."), (".", " "), (",", " "), (".", "'"), (",", "'")]
+ODD_CHARACTERS = {0x2212: "-", 0x2019: "'", **dict.fromkeys((0xA0, 0x2007, 0x2009, 0x202F), " ")}
+COMMAS_TO_POINTS = str.maketrans(",.", ".,")
+CURRENCY = (
+    r"(?:US|CA|AU|R)?[$€£¥₹₽₩₺₫₦₱฿¢]|USD|EUR|GBP|CHF|JPY|CNY|INR|CAD|AUD|SEK|NOK|DKK|PLN|Fr\.|Rs\.?|kr\.?"
+)
+WITH_AFFIX = re.compile(
+    rf"([+-]?) ?({CURRENCY})? ?([+-]?) ?([0-9][0-9.,' ]*?|[.,][0-9]+) ?({CURRENCY}|[%‰]|[^\W\d_°µ][^\W_]*[.]?"
+    r"|[°µ][^\W\d_]+|[^\W\d_]+/[^\W\d_]+)?"
+)
+SAMPLE = 1_000  # cells that a notation is tried on before all are
+MOST_UNITS = 3  # of a column of numbers: with more it is something else, such as postal codes
+MANY_LEVELS = 20  # a column with fewer different texts is always a category
+ID_NAME = r"(^|[\W_])(id|ID|Id|uuid|UUID)$|[a-z]I[dD]$"
+PLURALS = {"number": "numbers", "truth": "truth values", "category": "categories", "date": "dates"}
+
+
+def is_missing(texts, missing=()):
+    """Whether each text of a column stands for no value; missing: spellings beside the usual ones."""
+    further = {str(one).strip().casefold() for one in missing}
+    return texts.isna() | texts.str.strip().str.casefold().isin(MISSING | further)
+
+
+def rare_below(n_rows):
+    """How many training rows must have a level, or a missing cell, for it to get a feature of its own."""
+    return min(10, max(2, n_rows // 100))
+
+
+# ---------------------------------------------------------------------------- numbers
+
+
+def to_numbers(texts, decimal=".", thousands=""):
+    """Texts as float64, NaN where a text is no number in this notation: 1.5 is none with a decimal comma."""
+    if thousands:
+        group, mark = re.escape(thousands), re.escape(decimal)
+        grouped = texts.str.fullmatch(
+            rf"[+-]?([1-9][0-9]{{0,2}}({group}[0-9]{{3}})+|[0-9]+)({mark}[0-9]*)?", na=False
+        )
+        texts = texts.where(grouped).str.replace(thousands, "", regex=False)
+    if decimal == ",":
+        texts = texts.str.translate(COMMAS_TO_POINTS)
+    numbers = pd.to_numeric(texts, errors="coerce").astype(np.float64)
+    return numbers.where(np.isfinite(numbers))
+
+
+def numbers_of(texts, column):
+    """The cells of a column of numbers as float64, NaN where a cell is not one, or has another unit."""
+    texts = plain_characters(texts)
+    if affix := column.get("affix", ""):
+        texts, found = without_affix(texts)
+        texts = texts.where((found == affix) | ((found == "") & (affix != "%")))  # 0.2 may be 20%
+    return to_numbers(texts, column["decimal"], column["thousands"])
+
+
+def plain_characters(texts):
+    """Texts with plain spaces, apostrophes and minus signs."""
+    return texts.str.translate(ODD_CHARACTERS)
+
+
+def without_affix(texts):
+    """The numbers in texts such as "21 %" and "-€5", still as texts, and what stands around them.
+
+    Both are NaN where a text is something else.
+    """
+    found = [WITH_AFFIX.fullmatch(text) if isinstance(text, str) else None for text in texts]
+    parts = [one.groups("") if one else None for one in found]
+    # a sign on one side and a unit on one side
+    parts = [part if part and not (part[0] and part[2] or part[1] and part[4]) else None for part in parts]
+    numbers = [part[0] + part[2] + part[3] if part else np.nan for part in parts]
+    affixes = [part[1] + part[4] if part else np.nan for part in parts]
+    return tuple(pd.Series(cells, texts.index, dtype=object) for cells in (numbers, affixes))
+
+
+def reading_notations(texts, decimal="", thousands=""):
+    """The notations (decimal mark, thousands mark) that read all texts, given what is known of them."""
+    fits = [
+        (point, group)
+        for point, group in NOTATIONS
+        if point == (decimal or point) and point != thousands and group in ("", thousands or group)
+    ]
+    for some in (texts.iloc[:SAMPLE], texts):
+        fits = [notation for notation in fits if to_numbers(some, *notation).notna().all()]
+    return fits
+
+
+def recognised_numbers(name, levels, notation):
+    """The dict of a column whose levels are all numbers, else None; refuses numbers that mean two things."""
+    affix, texts, marks = "", plain_characters(levels), (notation.decimal, notation.thousands)
+    fits = reading_notations(texts, *marks)
+    if not fits:
+        texts, affixes = without_affix(texts)
+        found = set(affixes.dropna())
+        affix = "".join(found)
+        if texts.isna().any() or len(found - {""}) != 1 or {"", "%"} <= found:
+            return None
+        fits = reading_notations(texts, *marks)
+    if not fits:
+        return None
+    (decimal, thousands), *others = fits
+    numbers = to_numbers(texts, decimal, thousands)
+    for other in others if (decimal, thousands) != (".", "") else ():
+        differ = numbers != to_numbers(texts, *other)
+        if differ.any():
+            raise DataError(
+                f"Column {name!r} holds numbers such as {levels[differ].iloc[0][:40]!r}, which may be read in "
+                f"two ways: add {option(decimal, thousands)} or {option(*other)} to choose one, or leave "
+                f"out the column with --drop {name}."
+            )
+    return {
+        "kind": "number",
+        "decimal": decimal,
+        "thousands": thousands,
+        **({"affix": affix} if affix else {}),
+    }
+
+
+def option(decimal, thousands):
+    """The option for a notation."""
+    mark = f"--thousands {thousands}" if thousands else f"--decimal {decimal}"
+    return f'{mark[:-1]}"{mark[-1]}"' if mark[-1] in " '" else mark
+
+
+def advice(texts, column):
+    """The options that read texts as numbers which are none in the column's notation; else empty."""
+    marks = (column["decimal"], column["thousands"])
+    options = [
+        option(*notation) if notation[0] == marks[0] else option(notation[0], "")
+        for notation in reading_notations(plain_characters(texts))
+        if notation != marks
+    ]
+    return " or ".join(dict.fromkeys(options))
+
+
+# ---------------------------------------------------------------------------- dates
+
+
+def as_dates(texts, notation):
+    """Texts as datetime64 in UTC, NaT where a text is not a date in this notation."""
+    dates = pd.to_datetime(texts, format=notation, errors="coerce", utc=True)
+    return dates.dt.tz_localize(None).astype("datetime64[ns]")
+
+
+def dates_of(texts, name):
+    """The format of dates, and the dates (NaT: missing); refuses 3/4/2024, in March or in April."""
+    texts = texts.str.strip().mask(is_missing(texts))
+    levels = texts.dropna().drop_duplicates()
+    formats = [one for one in DATE_FORMATS if as_dates(levels.iloc[:SAMPLE], one).notna().all()]
+    found = {one: dates for one in formats if (dates := as_dates(levels, one)).notna().all()}
+    if not found:
+        refuse_dates(levels, name, formats[:1] or DATE_FORMATS[:1])
+    (notation, first), *others = found.items()
+    if notation != "ISO8601" and any((first != other).any() for _, other in others):
+        raise DataError(
+            f"Column {name!r} holds dates such as {levels.iloc[0][:40]!r}, in which day and month cannot be "
+            f"told apart: write them as 2024-03-31, or leave out the column with --drop {name}."
+        )
+    return notation, as_dates(texts, notation)
+
+
+def refuse_dates(levels, name, formats):
+    """Refuse a column whose cells are not all dates in one notation."""
+    wrong = levels[as_dates(levels, formats[0]).isna()]
+    cell = wrong.iloc[0][:40]
+    raise DataError(
+        f"Row {wrong.index[0] + 1:,}: column {name!r} holds {cell!r}, but all its cells must be dates in one "
+        "notation, such as 2024-03-31 or 2024-03-31 23:59, between 1678 and 2262: "
+        f"{ways_out(name, cell)}."
+    )
+
+
+def ways_out(name, cell):
+    """What can be done about a column with a cell that does not belong there."""
+    return f"correct it, add --missing {cell} if it means nothing, or leave out the column with --drop {name}"
+
+
+# ---------------------------------------------------------------------------- kinds
+
+
+def column_kind(name, cells, notation):
+    """(dict of the column, None), or (None, why it is dropped)."""
+    n_rows, number = len(cells), {"kind": "number", "decimal": notation.decimal or ".", "thousands": ""}
+    if cells.dtype == np.float64:
+        return number_kind(name, cells.dropna(), n_rows, number)
+    filled = cells.dropna()
+    if cells.dtype == object:
+        filled = filled[~is_missing(filled, notation.missing)].str.strip()
+    levels = filled.drop_duplicates()
+    if len(levels) < 2 and (len(levels) == 0 or len(filled) == n_rows):
+        return None, "constant"
+    if cells.dtype != object:
+        return {"kind": "date", "format": "ISO8601"}, None
+    if column := recognised_numbers(name, levels, notation):
+        return number_kind(name, numbers_of(filled, column), n_rows, column)
+    if {*levels.iloc[:SAMPLE].str.casefold()} == {*levels.str.casefold()} == {"true", "false"}:
+        return {"kind": "truth"}, None
+    if levels.str.fullmatch(CLOCK_TIME).all():
+        return None, "a time of day"
+    is_date = levels.str.fullmatch(DATE)
+    if is_date.all():
+        return {"kind": "date", "format": dates_of(filled, name)[0]}, None
+    mostly_different = len(levels) >= MANY_LEVELS and len(levels) > 0.5 * len(filled)
+    refuse_mixtures(name, levels, is_date, notation)
+    if mostly_different and levels.str.count(r"\s+").median() >= 2:
+        raise DataError(
+            f"Column {name!r} is free text, such as {levels.iloc[0][:40]!r}, "
+            f"which cannot be used: leave it out with --drop {name}."
+        )
+    if mostly_different:
+        return None, "an id"
+    if filled.value_counts().iloc[0] < rare_below(n_rows):
+        return None, "without a frequent value"
+    return {"kind": "category"}, None
+
+
+def number_kind(name, numbers, n_rows, column):
+    """The same for a column of numbers, from the numbers in its filled cells."""
+    if len(numbers) == 0:
+        return None, "constant"
+    if numbers.min() == numbers.max():  # but its missing cells may be informative
+        told_by_gaps = min(len(numbers), n_rows - len(numbers)) >= rare_below(n_rows)
+        return (column, None) if told_by_gaps else (None, "constant")
+    if len(numbers) >= MANY_LEVELS and (numbers % 1 == 0).all() and numbers.is_unique:
+        counts = len(numbers) == n_rows and np.ptp(numbers) < 10 * n_rows
+        if counts or re.search(ID_NAME, name):
+            return None, "an id"
+    return column, None
+
+
+def refuse_mixtures(name, levels, is_date, notation):
+    """Refuse a column of texts that are mostly numbers, or mostly dates; or numbers of another notation."""
+    column = {"decimal": notation.decimal, "thousands": notation.thousands}
+    numbers, affixes = without_affix(plain_characters(levels))
+    is_number = numbers.notna() & (affixes.nunique() <= MOST_UNITS)
+    given = notation.decimal or notation.thousands
+    if given and is_number.all() and affixes.nunique() == 1 and (options := advice(numbers, column)):
+        raise DataError(
+            f"Column {name!r} holds numbers like {levels.iloc[0][:40]!r}, which --decimal or --thousands "
+            f"exclude: use {options} instead, or leave out the column with --drop {name}."
+        )
+    if len(levels) < MANY_LEVELS:
+        return
+    for which, what in ((is_number, "numbers"), (is_date, "dates")):
+        if which.mean() > 0.5:
+            others = levels[~which]
+            if others.empty:  # numbers, but not in one notation
+                plain = max(NOTATIONS, key=lambda marks: to_numbers(numbers, *marks).notna().sum())
+                units = affixes != affixes.mode()[0]
+                others = levels[units if units.any() else to_numbers(numbers, *plain).isna()]
+            cell = others.iloc[0][:40]
+            raise DataError(
+                f"Column {name!r} holds {what} such as {levels[which].iloc[0][:40]!r}, but also {cell!r}: "
+                f"{ways_out(name, cell)}."
+            )
+
+
+def choose_columns(raw, path, notation):
+    """The columns to learn from, as typed_columns takes them; prints which ones are dropped, and why."""
+    columns, dropped = {}, {}
+    for name in raw.columns:
+        column, why = column_kind(name, raw[name], notation)
+        if column:
+            columns[name] = column
+        else:
+            dropped.setdefault(why, []).append(name)
+    reasons = "; ".join(f"{', '.join(names)} ({why})" for why, names in dropped.items())
+    if not columns:
+        raise DataError(f"{path} has no column to learn from: {reasons or 'there is only the label'}.")
+    kinds = [column["kind"] for column in columns.values()]
+    counts = [
+        f"{kinds.count(kind)} {kind if kinds.count(kind) == 1 else plural}".replace("truth", "truth value")
+        for kind, plural in PLURALS.items()
+        if kind in kinds
+    ]
+    print(f"Columns: {', '.join(counts)}." + (f" Dropped: {printable(reasons)}." if reasons else ""))
+    return columns
+
+
+# ---------------------------------------------------------------------------- cells
+
+
+def typed_columns(raw, columns, missing=(), unreadable=None):
+    """The columns of a raw DataFrame, converted to their kinds (n, len(columns)).
+
+    A cell that cannot be read raises DataError; with a set `unreadable`, it is missing, and the number of its
+    row, counted from 1, is added to the set.
+    """
+    typed = {}
+    for name, column in columns.items():
+        cells = raw[name]
+        typed[name] = typed_cells(cells, column)
+        wrong = np.flatnonzero(typed[name].isna() & cells.notna())
+        if len(wrong) and cells.dtype == object:
+            wrong = wrong[~is_missing(cells.iloc[wrong], missing).to_numpy()]
+        if len(wrong) and unreadable is None:
+            refuse_cell(name, column, raw.index[wrong[0]] + 1, cells.iloc[wrong[:1]])
+        if len(wrong):
+            unreadable.update((raw.index[wrong] + 1).tolist())
+    return pd.DataFrame(typed, raw.index, copy=False)
+
+
+def typed_cells(cells, column):
+    """The cells of one column in the type of its kind, NaN or NaT where that is not possible."""
+    kind, is_text = column["kind"], cells.dtype == object
+    if kind == "category":
+        texts = cells.str.strip() if is_text else as_texts(cells)
+        return texts.mask(is_missing(texts))
+    if kind == "date":
+        return as_dates(cells.str.strip(), column["format"]) if is_text else all_dates(cells)
+    if not is_text:
+        is_number = cells.dtype == np.float64 and column.get("affix") != "%"
+        if kind == "truth":
+            is_number &= cells.isin([0, 1])
+        return cells.astype(np.float64).where(is_number)
+    if kind == "truth":
+        return cells.str.strip().str.casefold().map(TRUTH).astype(np.float64)
+    return numbers_of(cells.str.strip(), column)
+
+
+def as_texts(cells):
+    """Numbers or dates as texts, whole numbers without a point."""
+    texts = cells.map("{:.15g}".format) if cells.dtype == np.float64 else cells.astype(str)
+    return texts.astype(object).where(cells.notna())
+
+
+def all_dates(cells):
+    return cells if cells.dtype.kind == "M" else pd.Series(pd.NaT, cells.index, dtype="datetime64[ns]")
+
+
+def refuse_cell(name, column, row, cells):
+    """Refuse the first of these cells, with the option that reads it if there is one."""
+    kind = {"truth": "truth value"}.get(column["kind"], column["kind"])
+    hint = ""
+    if kind == "number":
+        affix = column.get("affix")
+        hint = f" in {affix}" if affix else ""
+        if cells.dtype == object and (options := advice(cells, column)):
+            hint += f": add {options} if that is how this table writes numbers"
+    elif kind == "date" and column["format"] != "ISO8601":
+        hint = f" written as {column['format']}"
+    cell = cells.iloc[0] if cells.dtype == object else as_texts(cells).iloc[0]
+    raise DataError(f"Row {row:,}: column {name!r} holds {cell[:80]!r} instead of a {kind}{hint}.")
+
+
+def as_written(columns, notation):
+    """The columns of a model as another table writes them, if its notation names marks."""
+    marks = {
+        key: mark for key, mark in (("decimal", notation.decimal), ("thousands", notation.thousands)) if mark
+    }
+    return {
+        name: {**column, **marks} if column["kind"] == "number" else column
+        for name, column in columns.items()
+    }
