@@ -7,12 +7,14 @@ import numpy as np
 
 from weakly.errors import printable
 from weakly.numbers import NUDGE, count, number
-from weakly.own_data.drift import OTHER_LEVELS
-from weakly.own_data.models import in_words, read_about
+from weakly.own_data.drift import N_BINS, OTHER_LEVELS
+from weakly.own_data.model_files import damage_reported, read_about
+from weakly.own_data.models import in_words
 from weakly.writing import refuse_source, written_whole
 
 NOT_RECORDED = "not recorded"
 SHOWN_LEVELS, SHOWN_LETTERS = 6, 40  # of a category, of a level
+ORIGIN = "labelled_anomalies known_normals label anomaly_values normal_value table date code versions".split()
 
 
 def add_arguments(command):
@@ -26,79 +28,71 @@ def add_arguments(command):
 def run(args):
     about = read_about(args.model)
     refuse_source(args.output, os.stat(args.model))
-    text = json.dumps(described(about), indent=1) if args.json else page_of_text(about)
+    with damage_reported(args.model):  # it may say anything about itself
+        text = json.dumps(described(about), indent=1) if args.json else info(about)
     with written_whole(args.output) as file:
         file.write(f"{text}\n".encode())
 
 
 def described(about):
     """All that a model file says about itself, for JSON; None if it is not recorded."""
-    origin, n_rows, columns = about.get("origin") or {}, about["rows"], {}
-    anomalies, normals = origin.get("labelled_anomalies"), origin.get("known_normals")
-    for name, column in about["columns"].items():
-        columns[name] = column | about["summary"][name]
-        if quantiles := columns[name].pop("quantiles", None):
-            columns[name] |= {"range": [quantiles[0], quantiles[-1]], "median": quantiles[len(quantiles) // 2]}
-    return {
-        **{name: about.get(name) for name in ("method", "settings", "rows")},
-        "labelled_anomalies": anomalies,
-        "known_normals": normals,
-        "unlabelled": None if anomalies is None else n_rows - anomalies - (normals or 0),
-        **{name: origin.get(name) for name in ("label", "anomaly_values", "normal_value")},
-        **{name: (about.get("notation") or {}).get(name) for name in ("header", "decimal", "thousands", "missing")},
-        **{name: origin.get(name) for name in ("table", "date", "code", "versions")},
-        **{name: about.get(name) for name in ("choice", "evaluation")},
-        "columns": columns,
+    known = {
+        name: about.get(name) for name in ("method", "settings", "rows", "features", "choice", "evaluation")
+    }
+    known |= dict.fromkeys(ORIGIN) | about["origin"] | about["notation"] | {"unlabelled": None}
+    if known["labelled_anomalies"] is not None:
+        known["unlabelled"] = known["rows"] - known["labelled_anomalies"] - (known["known_normals"] or 0)
+    return known | {
+        "columns": {name: column | about["summary"][name] for name, column in about["columns"].items()}
     }
 
 
-def page_of_text(about):
+def info(about):
     """The facts about a model, then a line per column."""
-    known = facts(about)
-    width = max(map(len, known))
-    lines = [f"{name:<{width}}  {text}" for name, text in known.items()]
-    columns = described(about)["columns"]
-    names = {name: printable(name)[:SHOWN_LETTERS] for name in columns}
-    width = max(map(len, names.values()))
-    lines += ["", f"Columns ({count(len(columns))}):"]
-    for name, column in columns.items():
-        lines.append(f"  {names[name]:<{width}}  {column['kind']:<8}  {column_in_words(column)}")
-    return "\n".join(lines)
+    columns = described(about)["columns"].items()
+    rows = [(name[:SHOWN_LETTERS], column["kind"], column_in_words(column)) for name, column in columns]
+    lines = [*lined_up(facts(about).items()), "", f"Columns ({count(len(rows))}):"]
+    return "\n".join([*lines, *(f"  {line}" for line in lined_up(rows))])
+
+
+def lined_up(rows):
+    """Rows of texts, printable and in columns."""
+    rows = [[printable(text) for text in row] for row in rows]
+    widths = [max(map(len, column)) for column in zip(*rows)]
+    return ["  ".join(map(str.ljust, row, widths)).rstrip() for row in rows]
 
 
 def facts(about):
     """{name: text} about a model, in the order in which a reader wants them; also for the report."""
     known = described(about)
-    listed = {name: known[name] or {} for name in ("settings", "versions")}
+    table, settings, versions = (known[name] or {} for name in ("table", "settings", "versions"))
     found = {
         "Method": f"{in_words(known['method'])} ({known['method']})",
         "Chosen": choice_in_words(known["choice"]),
-        "Settings": ", ".join(f"{name}={value}" for name, value in listed["settings"].items()),
-        "Fitted on": fitted_on(known),
+        "Settings": ", ".join(f"{name}={value}" for name, value in settings.items()),
+        "Fitted on": rows_in_words(known),
         "Label": label_in_words(known),
-        "Training table": table_in_words(known["table"]),
+        "Training table": "{name}, {bytes:,} bytes, SHA-256 {sha256}".format(**table) if table else "",
         "Table changed": known["date"],
         "Code": known["code"],
-        "Libraries": ", ".join(f"{name} {value}" for name, value in listed["versions"].items()),
+        "Libraries": ", ".join(f"{name} {version}" for name, version in versions.items()),
         "Evaluation": evaluation_in_words(known["evaluation"]),
     }
-    return {name: printable(text or NOT_RECORDED) for name, text in found.items()}
+    return {name: text or NOT_RECORDED for name, text in found.items()}
 
 
 def choice_in_words(choice):
     """Why `fit` took this method, and the figures of those that it compared."""
     if not choice:
-        return "by --method, or by who made the model"
+        return "by a person, not by fit"
     compared = [f"{in_words(row['method'])} {number(row['auc_pr'])}" for row in choice.get("rows", ())]
     return choice["why"] + (f" AUC-PR: {', '.join(compared)}." if compared else "")
 
 
-def counted(n, singular, plural):
-    return f"{count(n)} {singular if n == 1 else plural}"
-
-
-def fitted_on(known):
-    text = f"{counted(known['rows'], 'row', 'rows')}, {counted(len(known['columns']), 'column', 'columns')}"
+def rows_in_words(known):
+    """What a model was fitted on: rows, columns, labels."""
+    sizes = [(known["rows"], "row"), (len(known["columns"]), "column"), (known["features"], "feature")]
+    text = ", ".join(counted(*size) for size in sizes)
     if known["labelled_anomalies"] is None:
         return f"{text}; how many were labelled is {NOT_RECORDED}"
     anomalies = counted(known["labelled_anomalies"], "labelled anomaly", "labelled anomalies")
@@ -115,49 +109,50 @@ def label_in_words(known):
     return f"{known['label']}; {values} marks an anomaly{normal}"
 
 
-def table_in_words(table):
-    if not table:
-        return ""
-    return f"{table.get('name')}, {count(table.get('bytes') or 0)} bytes, SHA-256 {table.get('sha256')}"
-
-
 def evaluation_in_words(found):
     """The metrics that evaluate --record wrote, and what they were measured on."""
     if not found:
         return f"{NOT_RECORDED} (detect.py evaluate --record MODEL adds it)"
-    metrics = ", ".join(f"{name} {number(value, 4)}" for name, value in found.get("metrics", {}).items())
-    runs = "1 run" if found.get("runs") == 1 else f"mean of {found.get('runs')} runs"
-    labelled = counted(found.get("labelled_anomalies") or 0, "labelled anomaly", "labelled anomalies")
-    return f"{metrics} ({runs} on held-out rows of {(found.get('table') or {}).get('name')}, {labelled})"
+    metrics = ", ".join(f"{name} {number(value, 4)}" for name, value in found["metrics"].items())
+    runs = "1 run" if found["runs"] == 1 else f"mean of {found['runs']} runs"
+    labelled = counted(found["labelled_anomalies"], "labelled anomaly", "labelled anomalies")
+    return f"{metrics} ({runs} on held-out rows of {found['table']['name']}, {labelled})"
 
 
 def column_in_words(column):
     """Range and median, or the shares of the levels, of a column of `described`."""
-    kind, missing = column["kind"], column["missing"]
-    if "range" in column:
-        low, median, high = (value_in_words(value, kind) for value in np.insert(column["range"], 1, column["median"]))
-        text = f"{low} to {high}, median {median}"
+    kind, shares = column["kind"], dict(column["shares"])
+    others = shares.pop(OTHER_LEVELS, 0.0)
+    if "quantiles" in column:
+        low, median, high = (
+            value_in_words(column["quantiles"][place], kind) for place in (0, N_BINS // 2, -1)
+        )
+        texts = [f"{low} to {high}", f"median {median}"]
+        texts += [f"in {column['affix']}"] if column.get("affix") else []
     elif kind == "truth":
-        text = f"true {percent(column['shares'].get('1', 0.0))}"
+        texts = [f"true {percent(shares.get('1', 0.0))}"]
     else:
-        shares = {level: share for level, share in column.get("shares", {}).items() if level != OTHER_LEVELS}
-        first = sorted(shares, key=shares.get, reverse=True)[:SHOWN_LEVELS]
-        named = [f"{level[:SHOWN_LETTERS]} {percent(shares[level])}" for level in first]
-        more = [f"{count(len(shares) - len(first))} more"] if len(shares) > len(first) else []
-        others = column.get("shares", {}).get(OTHER_LEVELS)
-        more += [f"rare ones {percent(others)}"] if others else []
-        text = f"{counted(len(shares), 'level', 'levels')}: {', '.join([*named, *more])}"
-    return printable(text) + (f", {percent(missing)} missing" if missing else "")
+        first = list(shares.items())[:SHOWN_LEVELS]
+        texts = [f"{level[:SHOWN_LETTERS]} {percent(share)}" for level, share in first]
+        texts += [f"{count(len(shares) - len(first))} more"] if len(shares) > len(first) else []
+        texts += [f"rare ones {percent(others)}"] if others else []
+    return ", ".join(texts + ([f"{percent(column['missing'])} missing"] if column["missing"] else []))
 
 
-def value_in_words(value, kind):
+def value_in_words(value, kind="number"):
     """A number with six digits, or the date that is so many days after 1970."""
     if kind == "date":
-        return str(np.datetime64(round(value * 86_400), "s")).replace("T", " ").removesuffix(" 00:00:00")
+        return str(np.datetime64(int(value // 1), "D"))
     text = f"{value:,.0f}" if 1e5 <= abs(value) < 1e15 else f"{value:.6g}"
     return text.replace("-", "−")
 
 
+def counted(n, singular, plural=None):
+    return f"{count(n)} {singular if n == 1 else plural or f'{singular}s'}"
+
+
 def percent(share):
-    """A share with three digits, or <0.01%."""
-    return "<0.01%" if 0 < share < 0.0001 else f"{100 * share + NUDGE:.3g}%"
+    """A share with three digits, or <0.01%; a missing one is a dash."""
+    if share != share:
+        return "–"
+    return "<0.01%" if 0 < share < 0.0001 else f"{round(100 * share + NUDGE, 6):.3g}%"

@@ -1,220 +1,277 @@
 """One HTML page about a scored table: scores, highest rows and reasons, columns, drift, with labels quality.
 
-page = report_page(model, overview_of(model, table, top=20), table, contamination=0.01)
+page = report_page(model, overview, table, contamination=0.01)
 
-It looks like the report on the paper and is drawn with the same code (reporting/). Cells and names are not
-trusted: they are shortened, made printable and escaped. The size of the page does not grow with the table.
+report_page.html is its template and holds its words. Cells and names are not trusted: they are shortened,
+made printable and escaped there. The size of the page does not grow with the table.
 """
 
-from html import escape
 from pathlib import Path
+
+import jinja2
+import numpy as np
+from markupsafe import Markup
+from matplotlib.ticker import NullLocator, PercentFormatter
+from sklearn.metrics import average_precision_score, precision_recall_curve, roc_auc_score, roc_curve
 
 from weakly.errors import printable
 from weakly.numbers import count, number
-from weakly.own_data.drift import FEWEST_ROWS
-from weakly.own_data.model_info import model_facts
-from weakly.own_data.overview import KEPT
-from weakly.own_data.report_cells import CELL_LETTERS, cell, numeric, percent, shown
-from weakly.own_data.report_charts import classes_plot, figure, precision_recall_plot, roc_plot, scores_plot
-from weakly.own_data.report_columns import columns_section
-from weakly.reporting.elements import filled_page, page_script, tag
-from weakly.reporting.elements import table as html_table
-from weakly.reporting.svg import grid
+from weakly.own_data.drift import ABOVE, BELOW, FEWEST_ROWS, N_BINS, OTHER_LEVELS
+from weakly.own_data.info_command import column_in_words, counted, described, facts, percent, value_in_words
+from weakly.own_data.report_command import KEPT
+from weakly.reporting.elements import page_script, policy
+from weakly.reporting.pictures import COLOURS, PAGE_STYLE, TEXT, as_svg, figure, variables
 
-SKELETON = Path(__file__).with_name("report_page.html")
+TEMPLATE = Path(__file__).with_name("report_page.html")
 START = "cueScrolling();\nopenTarget();\n"  # runs after the code of all pages
-STYLE = ".long { overflow-wrap: anywhere; } .together { white-space: nowrap; }\n"
+STYLE = f"""
+:root {{ {variables()} }}
+.picture [fill="var(--text)"] {{ fill: var(--text); }}
+.anomalies {{ --c: var(--anomalies); }} .normals {{ --c: var(--normals); }}
+.together {{ white-space: nowrap; }} .bold > * {{ font-weight: 700; }}
+.facts td {{ overflow-wrap: anywhere; }} .columns tbody th {{ white-space: normal; }}
+.columns td:nth-child(4) {{ min-width: 12rem; }} .columns td:nth-child(5) {{ min-width: 8rem; }}
+.wrapped thead th:not([colspan]) span {{ white-space: nowrap; max-width: none; }}
+"""
+NUMBERS = {"count": count, "number": number, "percent": percent}  # formats of a table's columns
 RATES = (0.001, 0.005, 0.01, 0.02, 0.05, 0.1)  # shares of the training rows, one threshold for each
-MOST_TOP, MOST_KEPT, MOST_NAMED = 500, 30, 4
-SAME_ROWS = (
-    "This is the table that the model was fitted on. The model has seen these rows, so scores and quality "
-    "look better here than on new rows."
+MOST_COLUMNS, MOST_CHANGES = 200, 8  # in the table, as pictures
+LETTERS, LONG = 60, 160  # of a cell
+BINS = 60
+LOWEST_SHARE = 1e-5  # at the bottom of the logarithmic axis
+TRIMMED = 0.0005  # share of the rows at either end of the scores that the outermost bins hold
+SHOWN_LEVELS, LEVEL_LETTERS, ROW = 8, 14, 18  # of a category; pixels from one to the next
+NOW, BEFORE, DOT, LINE, CARD = (
+    COLOURS[name].light for name in ("released", "published", "redrawn", "strong-line", "card")
 )
+LEGEND = {"loc": "outside upper left", "ncols": 2}
 
 
-def section(anchor, title, content):
-    return tag("section", tag("h2", escape(title), id=anchor) + content, aria_labelledby=anchor)
+def short(text, letters=LETTERS):
+    """A text from a file, shortened and printable."""
+    text = printable(str(text))
+    return text if len(text) <= letters else f"{text[: letters - 1]}…"
 
 
 def report_page(model, found, table, contamination):
     """The page of an Overview."""
-    threshold = model.threshold(contamination)
-    trained_on = (model.origin or {}).get("table", {}).get("sha256")
-    is_same = trained_on == table.fingerprint()["sha256"]
-    sections = {
-        "scores": ("Scores", scores_section(model, found, threshold, contamination)),
-        "quality": ("Quality of the ranking", quality_section(found, threshold, is_same)),
-        "rows": ("The highest rows", rows_section(found)),
-        "columns": ("Columns", columns_section(model, found)),
-        "model": ("The model", model_section(model)),
+    about, threshold = model.about, model.threshold(contamination)
+    trained_on = (about.get("origin") or {}).get("table") or {}
+    style, script = PAGE_STYLE + STYLE, page_script("", START)
+    names, rows = best(found)
+    content = {
+        "policy": policy(style, script),
+        "style": Markup(style),  # noqa: S704 - our own files
+        "script": Markup(script),  # noqa: S704
+        "table_name": table.path.name,
+        "about": about,
+        "found": found,
+        "contamination": contamination,
+        "threshold": threshold,
+        "n_above": int((found.scores > threshold).sum()),
+        "confusion": None if found.y is None else found.confusion(threshold),
+        "is_same": trained_on.get("sha256") == table.fingerprint()["sha256"],
+        "drift": found.comparison.in_words(),
+        "changed": list(found.comparison.changed().index),
+        "thresholds": list(thresholds(model, found, contamination)),
+        "best_names": names,
+        "best": rows,
+        "columns": list(columns(about, found)),
+        "facts": facts(about),
+        "score_pictures": score_pictures(about, found, threshold),
+        "quality_pictures": [] if found.y is None else quality_pictures(found, threshold),
+        "change_pictures": change_pictures(found),
     }
-    there = {anchor: part for anchor, part in sections.items() if part[1]}
-    links = "".join(
-        tag("li", tag("a", escape(title), href=f"#{anchor}")) for anchor, (title, _) in there.items()
-    )
-    slots = {
-        "title": shown(f"Anomalies in {table.path.name}"),
-        "banner": tag("p", SAME_ROWS, class_="banner") if is_same else "",
-        "lead": lead(model, found, threshold, contamination),
-        "cards": cards(found, threshold, contamination),
-        "links": links,
-        "content": "".join(section(anchor, *part) for anchor, part in there.items()),
-    }
-    return filled_page(SKELETON.read_text("utf-8"), page_script("", START), slots, STYLE)
+    globals_ = {"NUMBERS": NUMBERS, "BINS": BINS, "FEWEST_ROWS": FEWEST_ROWS, "LONG": LONG}
+    environment = jinja2.Environment(autoescape=True, undefined=jinja2.StrictUndefined)
+    environment.filters |= {**NUMBERS, "counted": counted, "short": short}
+    return environment.from_string(TEMPLATE.read_text("utf-8")).render(content, **globals_)
 
 
-# ---------------------------------------------------------------------------- the first screen
+# ---------------------------------------------------------------------------- rows of tables
 
 
-def lead(model, found, threshold, contamination):
-    """The result in a sentence or two."""
-    n_above = found.n_above(threshold)
-    have = "has" if n_above == 1 else "have"
-    text = f"{count(n_above)} of {count(len(found.scores))} rows {have} a score above {number(threshold)}, "
-    text += f"the score that {percent(contamination)} of the {count(model.n_rows)} training rows exceed."
-    if found.comparison and (changed := len(found.comparison.changed())):
-        columns = "1 column has" if changed == 1 else f"{changed} columns have"
-        text += f" {columns} changed much since training, so scores may be less reliable than before."
-    return escape(text)
-
-
-def card(title, large, *lines):
-    content = tag("h2", escape(title)) + tag("b", escape(large), class_="large")
-    return tag("section", content + "".join(tag("p", escape(line)) for line in lines))
-
-
-def cards(found, threshold, contamination):
-    """Flagged rows, the quality if labels are known, and the drift."""
-    n_above, n_rows = found.n_above(threshold), len(found.scores)
-    flagged = f"{count(n_above)} of {count(n_rows)} rows, {percent(n_above / n_rows)}"
-    parts = [
-        card(
-            "Flagged",
-            flagged,
-            f"Expected: {percent(contamination)} if these rows are like the training rows.",
-        )
-    ]
-    if found.y is not None:
-        hits, alarms, missed, _ = found.confusion(threshold)
-        found_of = f"{count(hits)} of {count(hits + missed)} anomalies found"
-        false = f"False alarms: {count(alarms)} of the {count(hits + alarms)} flagged."
-        parts.append(card("Compared with the labels", found_of, false))
-    else:
-        highest = found.best.iloc[0]
-        parts.append(card("Highest score", number(highest["score"]), f"Row {count(highest['row'])}."))
-    return "".join([*parts, drift_card(found)])
-
-
-def drift_card(found):
-    """How many columns changed much since training, and which."""
-    if not found.comparison:
-        return card("Drift", "unknown", "The model has no summary of its training rows.")
-    if len(found.scores) < FEWEST_ROWS:
-        return card("Drift", "too few rows", f"At least {FEWEST_ROWS} are needed.")
-    names = list(found.comparison.changed().index)
-    words = ", ".join(printable(name)[:CELL_LETTERS] for name in names[:MOST_NAMED])
-    words += f" and {len(names) - MOST_NAMED} more" if len(names) > MOST_NAMED else ""
-    columns = "1 column" if len(names) == 1 else f"{len(names)} columns"
-    text = f"{words}: see below." if names else "The rows look like the training rows."
-    return card("Drift", f"{columns} changed much" if names else "no large change", text)
-
-
-# ---------------------------------------------------------------------------- scores and labels
-
-
-def scores_section(model, found, threshold, contamination):
-    """The distribution of the scores, and a table of thresholds."""
-    text = (
-        "A higher score means more anomalous. The filled area shows these rows, the dashed line the training "
-    )
-    text += "rows. The height is the share of rows in each of 60 bins; the outermost bins include scores "
-    text += "farther out. The axis is logarithmic, so that a few rows are visible too."
-    panels = [figure("Scores here and in training", scores_plot(found.scores, model.quantiles, threshold))]
-    if found.y is not None:
-        chips = {kind: tag("i", "", class_=f"chip k-{kind}") for kind in ("anomalies", "normals")}
-        key = "".join(tag("span", f"{chip} {kind}") for kind, chip in chips.items())
-        picture = classes_plot(found.scores, found.y, threshold) + tag("div", key, class_="legend")
-        panels.append(figure("Scores by label", picture))
-    plots = tag("p", escape(text)) + grid(panels, "panels large")
-    return plots + threshold_table(model, found, contamination)
-
-
-def threshold_table(model, found, contamination):
+def thresholds(model, found, contamination):
     """A row per threshold: what is flagged and, if labels are known, how much of it is right."""
-    names = ["Training rows above", "Threshold", "Flagged", "Share"]
-    if found.y is not None:
-        names += ["True positives", "False positives", "False negatives", "True negatives"]
-        names += ["Precision", "Recall"]
-    rows = []
     for rate in sorted({*RATES, contamination}):
         threshold = model.threshold(rate)
-        n_above = found.n_above(threshold)
-        is_chosen = rate == contamination
-        title = tag("b", f"{percent(rate)} (chosen)") if is_chosen else percent(rate)
-        cells = cell(title, sort=rate, name="th", scope="row") + numeric(threshold)
-        cells += numeric(n_above, count(n_above)) + numeric(n_above, percent(n_above / len(found.scores)))
+        n_above = int((found.scores > threshold).sum())
+        row = [rate, threshold, n_above, n_above / len(found.scores)]
         if found.y is not None:
-            confusion = found.confusion(threshold)
-            hits, alarms, missed, _ = confusion
-            cells += "".join(numeric(value, count(value)) for value in confusion)
-            cells += numeric(hits / (hits + alarms) if hits + alarms else float("nan"))
-            cells += numeric(hits / (hits + missed))
-        rows.append(tag("tr", cells))
-    head = [(name, {} if place == 0 else {"class_": "number"}) for place, name in enumerate(names)]
-    caption = "Thresholds by the share of training rows above them"
-    return html_table(caption, head, rows, class_="scroll wrapped")
+            hits, _, missed, _ = confusion = found.confusion(threshold)
+            row += [*confusion, hits / n_above if n_above else np.nan, hits / (hits + missed)]
+        yield row
 
 
-def quality_section(found, threshold, is_same):
-    """Precision, recall and ROC curve; nothing if labels are not known."""
-    if found.y is None:
+def best(found):
+    """The highest rows, with the columns that raised their scores: (name, format) per column, rows."""
+    kept = [name for name in found.best if name.startswith(KEPT)]
+    reasons = [name for name in found.best if name.startswith("why_") and name != "why_rest"]
+    shown = found.best[["row", "score", *kept, *reasons]].astype(object)
+    names = [("Row", "count"), ("Score", "number"), *((name.removeprefix(KEPT), LETTERS) for name in kept)]
+    names += [(f"Reason {place}", LONG) for place in range(1, len(reasons) + 1)]
+    if found.y is not None:
+        shown.insert(2, "label", found.y[found.best.index])
+        names.insert(2, ("Label", "label"))
+    return names, shown.to_numpy().tolist()
+
+
+def columns(about, found):
+    """What the columns hold, in training and now: a row for each."""
+    known, comparison = described(about)["columns"], found.comparison
+    for name, change in ordered(comparison.changes())[:MOST_COLUMNS].iterrows():
+        texts = known[name]["kind"], column_in_words(known[name]), values_now(name, comparison)
+        yield [name, change["distance"], *texts, *change[["beyond", "missing before", "missing"]]]
+
+
+def ordered(changes):
+    return changes.sort_values("distance", ascending=False, kind="stable")
+
+
+def values_now(name, comparison):
+    """What a column holds now: a range, or the most frequent value; nothing if all cells are missing."""
+    if name in comparison.ranges:
+        return " to ".join(value_in_words(value, comparison.kinds[name]) for value in comparison.ranges[name])
+    shares = comparison.shares(name)["now"]
+    if not shares.any():
         return ""
-    confusion = found.confusion(threshold)
-    pr, auc_pr = precision_recall_plot(found.scores, found.y, confusion)
-    roc, auc_roc = roc_plot(found.scores, found.y, confusion)
-    text = f"{count(found.y.sum())} of {count(len(found.y))} rows are anomalies. The dot marks the chosen "
-    text += "threshold. The dashed line is what a random order gives."
-    if not is_same:  # else a banner says so
-        text += " If the model was fitted on some of these rows, new rows will be ranked less well."
-    panels = [
-        figure(f"Precision against recall: AUC-PR {number(auc_pr)}", pr),
-        figure(f"ROC curve: AUC-ROC {number(auc_roc)}", roc),
-    ]
-    return tag("p", escape(text)) + grid(panels, "panels large")
+    return f"mostly {level_name(shares.idxmax(), comparison.kinds[name])}, {percent(shares.max())}"
 
 
-def rows_section(found):
-    """The highest rows, with the columns that raised their scores."""
-    best = found.best
-    kept = [name for name in best if name.startswith(KEPT)]
-    reasons = [name for name in best if name.startswith("why_") and name != "why_rest"]
-    head = [("Row", {}), ("Score", {"class_": "number"})]
-    head += [("Label", {})] if found.y is not None else []
-    head += [(printable(name.removeprefix(KEPT))[:CELL_LETTERS], {}) for name in kept]
-    head += [(f"Reason {place}", {}) for place in range(1, len(reasons) + 1)]
-    rows = []
-    for index, values in zip(best.index, best.to_dict("records")):
-        cells = cell(count(values["row"]), sort=values["row"], name="th", scope="row")
-        cells += numeric(values["score"])
-        if found.y is not None:
-            kind, word = ("anomalies", "anomaly") if found.y[index] == 1 else ("normals", "normal")
-            label = tag("i", "", class_=f"chip k-{kind}") + f" {word}"
-            cells += cell(tag("span", label, class_="together"), sort=word)
-        cells += "".join(
-            cell(shown(values[name]), sort=printable(values[name])[:CELL_LETTERS]) for name in kept
+def level_name(level, kind):
+    """A level as a short text."""
+    if level == OTHER_LEVELS:
+        return "(rare or new)"
+    return {"0": "false", "1": "true"}[level] if kind == "truth" else short(level, LEVEL_LETTERS)
+
+
+# ---------------------------------------------------------------------------- pictures: (title, SVG)
+
+
+def finished(picture, title, label=""):
+    return short(title), Markup(as_svg(picture, printable(label or title)))  # noqa: S704 - as_svg escapes
+
+
+def score_pictures(about, found, threshold):
+    """The distribution of the scores, here and in training, and by label."""
+    samples = {"these rows": found.scores, "training rows": np.asarray(about["quantiles"])}
+    pictures = [distribution("Scores here and in training", samples, threshold, (NOW, BEFORE))]
+    if found.y is not None:
+        samples = {"normals": found.scores[found.y == 0], "anomalies": found.scores[found.y == 1]}
+        colours = [COLOURS[kind].light for kind in samples]
+        pictures.append(distribution("Scores by label", samples, threshold, colours))
+    return pictures
+
+
+def distribution(title, samples, threshold, colours):
+    """The shares of samples of scores in bins, and the threshold; far outliers are in the outermost bins."""
+    ends = [np.quantile(scores, (TRIMMED, 1 - TRIMMED)) for scores in samples.values()]
+    low, high = np.min([*ends, [threshold] * 2]), np.max([*ends, [threshold] * 2])
+    edges = np.linspace(low, high if high > low else low + 1, BINS + 1)
+    counts = [np.histogram(np.clip(scores, edges[0], edges[-1]), edges)[0] for scores in samples.values()]
+    shares = [count / count.sum() for count in counts]
+    lowest = max(10.0 ** np.floor(np.log10(min(share[share > 0].min() for share in shares))), LOWEST_SHARE)
+    picture, axes = figure(330, 220)
+    for name, share, colour in zip(samples, shares, colours):
+        heights = np.maximum(share, lowest)
+        if colour != BEFORE:
+            axes.stairs(heights, edges, baseline=lowest, fill=True, color=colour, alpha=0.18, linewidth=0)
+        line = "--" if colour == BEFORE else "-"
+        axes.stairs(heights, edges, baseline=None, color=colour, linestyle=line, label=name)
+    axes.set_yscale("log")
+    powers = 10.0 ** np.arange(round(np.log10(lowest)), 1)
+    axes.set_yticks(powers, [f"{100 * power:g}%" for power in powers])
+    axes.yaxis.set_minor_locator(NullLocator())
+    axes.set(xlabel="score", ylabel="share of its rows", xlim=(edges[0], edges[-1]), ylim=(lowest, 1))
+    axes.axvline(threshold, color=TEXT, linestyle=":")
+    side, step = ("left", 4) if threshold < edges[BINS // 2] else ("right", -4)
+    place = {"xytext": (step, -4), "textcoords": "offset points", "ha": side, "va": "top"}
+    axes.annotate("threshold", (threshold, 1), weight="bold", **place)
+    picture.legend(**LEGEND)
+    return finished(picture, title, f"{title}: {' and '.join(samples)}, threshold {number(threshold)}")
+
+
+def quality_pictures(found, threshold):
+    """Precision against recall and the ROC curve, with the place of the threshold."""
+    hits, alarms, missed, others = found.confusion(threshold)
+    precision, recall, _ = precision_recall_curve(found.y, found.scores, drop_intermediate=True)
+    false_rate, true_rate, _ = roc_curve(found.y, found.scores)
+    area = number(average_precision_score(found.y, found.scores))
+    share, dot = found.y.mean(), (hits / (hits + missed), hits / (hits + alarms) if hits + alarms else np.nan)
+    # the last point, recall 0 and precision 1, is a convention and belongs to no threshold
+    yield curve(f"Precision against recall: AUC-PR {area}", recall[:-1], precision[:-1], (share, share), dot,
+                xlabel="recall", ylabel="precision")  # fmt: skip
+    area = number(roc_auc_score(found.y, found.scores))
+    dot = alarms / (alarms + others), hits / (hits + missed)
+    yield curve(f"ROC curve: AUC-ROC {area}", false_rate, true_rate, (0, 1), dot,
+                xlabel="false positive rate", ylabel="recall")  # fmt: skip
+
+
+def curve(title, xs, ys, random, dot, **names):
+    """A curve with a dashed line for a random order and a dot."""
+    picture, axes = figure(330, 220)
+    axes.plot((0, 1), random, color=LINE, linestyle="--", linewidth=1)
+    axes.plot(xs, ys, color=NOW, linewidth=2)
+    axes.plot(*dot, "o", color=DOT, clip_on=False)
+    axes.set(xlim=(0, 1), ylim=(0, 1.02), **names)
+    return finished(picture, title)
+
+
+def change_pictures(found):
+    """The columns that changed most, by the shares of their bins or of their levels."""
+    comparison, pictures = found.comparison, []
+    changes = ordered(comparison.changes()["distance"].dropna().to_frame())  # a date has none
+    for name in changes.index[:MOST_CHANGES]:
+        shares, kind = comparison.shares(name), comparison.kinds[name]
+        if kind == "number":
+            picture = number_change(shares, comparison.summary[name].get("quantiles"))
+        else:
+            picture = level_changes(shares, kind)
+        picture.legend(**LEGEND)
+        pictures.append(finished(picture, name, f"{name}: shares of these rows and of the training rows"))
+    return pictures
+
+
+def number_change(shares, quantiles):
+    """The share of rows in each twentieth of the training rows, and beyond their range."""
+    picture, axes = figure(270, 170)
+    edges = np.arange(BELOW, ABOVE + 2)
+    shares = shares.reindex(edges[:-1], fill_value=0.0)
+    axes.stairs(shares["now"], edges, fill=True, color=NOW, alpha=0.18, linewidth=0)
+    axes.stairs(shares["now"], edges, baseline=None, color=NOW, label="these rows")
+    axes.stairs(
+        shares["before"],
+        edges,
+        baseline=None,
+        color=BEFORE,
+        linestyle="--",
+        linewidth=1.3,
+        label="training rows",
+    )
+    if quantiles:
+        places = 0, N_BINS // 2, N_BINS
+        axes.set_xticks(
+            places, [value_in_words(float(f"{quantiles[place]:.4g}"), "number") for place in places]
         )
-        cells += "".join(cell(shown(values[name], 2 * CELL_LETTERS)) for name in reasons)
-        rows.append(tag("tr", cells))
-    text = "Row numbers count from 1, without the header. A reason is a column with its value; the number is "
-    text += "how much it adds to the score, compared with the column's typical value."
-    caption = f"The {len(best)} rows with the highest scores"
-    return tag("p", escape(text)) + html_table(caption, head, rows, class_="scroll wrapped")
+    axes.set(xlim=(BELOW, ABOVE + 1), ylim=(0, 1.05 * max(shares.to_numpy().max(), 0.1)))
+    axes.yaxis.set_major_formatter(PercentFormatter(1, decimals=0))
+    axes.locator_params(axis="y", nbins=4)
+    return picture
 
 
-def model_section(model):
-    """What the model file says about itself."""
-    rows = [
-        tag("tr", cell(escape(name), name="th", scope="row") + cell(escape(text), class_="long"))
-        for name, text in model_facts(model).items()
-    ]
-    return html_table("As detect.py info shows it", [("What", {}), ("Value", {})], rows)
+def level_changes(shares, kind):
+    """A row per level, those that changed most first: a ring for training, a dot for now."""
+    change = (shares["now"] - shares["before"]).abs()
+    shares = shares.loc[change.sort_values(ascending=False, kind="stable").index[:SHOWN_LEVELS]]
+    picture, axes = figure(270, ROW * len(shares) + 60)
+    places = np.arange(len(shares))
+    axes.hlines(places, shares.min(axis=1), shares.max(axis=1), color=LINE)
+    axes.plot(shares["now"], places, "o", color=NOW, label="these rows")
+    axes.plot(shares["before"], places, "o", color=BEFORE, markerfacecolor=CARD, label="training rows")
+    axes.set_yticks(places, [level_name(level, kind) for level in shares.index], color=TEXT)
+    axes.set(ylim=(len(shares) - 0.5, -0.5), xlim=(0, 1.05 * max(shares.to_numpy().max(), 0.01)))
+    axes.grid(visible=True, axis="x")
+    axes.grid(visible=False, axis="y")
+    axes.xaxis.set_major_formatter(PercentFormatter(1, decimals=0))
+    axes.locator_params(axis="x", nbins=4)
+    return picture

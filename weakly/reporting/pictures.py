@@ -6,9 +6,9 @@
     as_png(picture, "labels.png")
     style = f":root {{ {variables()} }}"              # for the page, beside page.css
 
-Draw in the light colours of COLOURS: in the SVG each becomes var(--name), so that the page's theme decides. The
-SVG has no style attributes, which the page's Content-Security-Policy forbids, and no glyphs: its texts have the
-page's font. The same data give the same bytes.
+Draw in the light colours of COLOURS: in the SVG each becomes var(--name), so the page's theme decides. An
+SVG has no style attributes, which the page's Content-Security-Policy forbids, and no glyphs: its texts have
+the page's font. The same data give the same bytes.
 """
 
 import hashlib
@@ -34,13 +34,14 @@ ID = re.compile(r"(^|#)([a-z][0-9a-f]{10})\b")  # that matplotlib refers to
 
 # no mathematics: a $ in a column's name is a $
 matplotlib.rcParams.update({
-    "svg.fonttype": "none", "svg.hashsalt": "pictures", "text.parse_math": False, "font.size": 11,
+    **dict.fromkeys(("font.size", "axes.labelsize", "xtick.labelsize", "ytick.labelsize", "legend.fontsize"), 11),
+    **dict.fromkeys(("lines.linewidth", "patch.linewidth"), 1.3),
+    **dict.fromkeys((f"axes.spines.{side}" for side in ("top", "left", "right")), False),
+    **dict.fromkeys((f"figure.constrained_layout.{side}_pad" for side in "hw"), 0.02),
+    "svg.fonttype": "none", "svg.hashsalt": "pictures", "path.simplify_threshold": 0.3, "text.parse_math": False,
     "text.color": TEXT, "axes.labelcolor": TEXT, "xtick.color": MUTED, "ytick.color": MUTED,
-    "axes.edgecolor": LINE, "grid.color": LINE, "axes.grid": True, "axes.grid.axis": "y", "axes.axisbelow": True,
-    "axes.spines.top": False, "axes.spines.left": False, "axes.spines.right": False, "axes.labelsize": 11,
-    "xtick.bottom": False, "ytick.left": False, "xtick.labelsize": 11, "ytick.labelsize": 11,
-    "axes.unicode_minus": True, "legend.frameon": False, "figure.constrained_layout.h_pad": 0.02,
-    "figure.constrained_layout.w_pad": 0.02,
+    "axes.edgecolor": LINE, "grid.color": LINE, "axes.grid": True, "axes.grid.axis": "y",
+    "xtick.bottom": False, "ytick.left": False, "legend.frameon": False,
 })  # fmt: skip
 
 
@@ -85,7 +86,7 @@ def inlined(element, prefix):
 
 
 def attributes_of(element, prefix):
-    """{name: value}, with styles as attributes; an artist's gid such as data-method=prenet becomes one too."""
+    """{name: value}, with styles as attributes; a gid such as data-method=prenet becomes one too."""
     found = {}
     for key, value in element.attrib.items():
         if key == "style":
@@ -96,7 +97,9 @@ def attributes_of(element, prefix):
                 name, value = owned.groups() if owned else (key, ID.sub(rf"\1{prefix}\2", value))
                 found[name.replace(LINK, "href")] = value
         elif not value.startswith("rotate(-0 "):
-            decimals = re.sub(r"-?\d+\.\d+", lambda one: f"{float(one[0]):.2f}".rstrip("0").rstrip("."), value)
+            decimals = re.sub(
+                r"-?\d+\.\d+", lambda one: f"{float(one[0]):.2f}".rstrip("0").rstrip("."), value
+            )
             found[key] = " ".join(decimals.split())
     found.pop("font-family", None)
     return found
