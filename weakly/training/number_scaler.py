@@ -19,8 +19,9 @@ that is constant in the training rows becomes 0 there, and keeps its distance fr
 from typing import Any
 
 import numpy as np
-from sklearn.base import BaseEstimator, TransformerMixin
+from sklearn.base import BaseEstimator, OneToOneFeatureMixin, TransformerMixin
 from sklearn.preprocessing import QuantileTransformer
+from sklearn.utils.validation import validate_data
 
 from weakly.training.detector import apply_in_chunks
 
@@ -28,7 +29,7 @@ SCALINGS = ("min-max", "fences", "cut", "standard", "standard-cut", "ranks")
 LARGEST = np.finfo(np.float32).max
 
 
-class NumberScaler(TransformerMixin, BaseEstimator):
+class NumberScaler(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
     """Scales each column of X (n, D): after fit, zero_ and one_ (D,) are the values that become 0 and 1.
 
     low_ and high_ (D,) are the values at which it is cut off before that, infinite where it is not.
@@ -40,6 +41,7 @@ class NumberScaler(TransformerMixin, BaseEstimator):
     def fit(self, X: np.ndarray, y: Any = None) -> "NumberScaler":
         if self.scaling not in SCALINGS:
             raise ValueError(f"unknown scaling {self.scaling!r}; known: {', '.join(SCALINGS)}")
+        X = np.asarray(validate_data(self, X, skip_check_array=True))  # it keeps number and names of features
         self.ranks_: dict[int, QuantileTransformer] = {}
         of_columns = [self._fit_column(place, X[:, place].astype(np.float64)) for place in range(X.shape[1])]
         self.zero_, self.one_, self.low_, self.high_ = np.array(of_columns).T
@@ -66,7 +68,7 @@ class NumberScaler(TransformerMixin, BaseEstimator):
         return zero, one, low, high
 
     def transform(self, X: np.ndarray) -> np.ndarray:
-        return apply_in_chunks(self._scaled, X)
+        return apply_in_chunks(self._scaled, np.asarray(X))
 
     def _scaled(self, rows):
         rows = rows.astype(np.float64)

@@ -1,0 +1,74 @@
+"""From the typed columns of a table to the features of a detector, by scikit-learn's parts.
+
+    X = new_encoder(columns, len(table), is_tree=False).fit_transform(table)     # float32, (n, features)
+
+Networks and linear models get numbers between 0 and 1, cut off at the fences for far outliers, so that one
+absurd cell does not squeeze all others together. Trees get them as they are, in units of their range (float32
+could not tell large numbers apart otherwise): cutting off takes signal from them. So does XGBOD: its trees see
+all values, and its one-class SVMs standardise them by themselves.
+"""
+
+import numpy as np
+import pandas as pd
+from sklearn.base import BaseEstimator, TransformerMixin
+from sklearn.compose import ColumnTransformer
+from sklearn.impute import SimpleImputer
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import OneHotEncoder
+from sklearn.utils.validation import check_is_fitted, validate_data
+
+from weakly.own_data.columns import rare_below
+from weakly.training.number_scaler import NumberScaler
+
+MOST_LEVELS = 50  # of a category with a feature of their own; the others share one
+PARTS = ("year", "month", "dayofweek", "hour")
+
+
+class DateParts(TransformerMixin, BaseEstimator):
+    """Year, month, weekday and hour of each column of dates; those that never change are left out."""
+
+    def fit(self, dates, y=None):
+        validate_data(self, dates, skip_check_array=True)  # keeps the names
+        numbers = self._parts(dates, [(name, part) for name in dates for part in PARTS])
+        varies = [len(np.unique(column[~np.isnan(column)])) > 1 for column in numbers.T]
+        kept = np.flatnonzero(varies) if any(varies) else [0]  # a feature at least
+        self.parts_ = [(list(dates)[place // len(PARTS)], PARTS[place % len(PARTS)]) for place in kept]
+        return self
+
+    def transform(self, dates):
+        check_is_fitted(self)
+        return self._parts(dates, self.parts_)
+
+    @staticmethod
+    def _parts(dates, parts):
+        return np.column_stack([getattr(pd.to_datetime(dates[name]).dt, part) for name, part in parts]) + 0.0
+
+    def get_feature_names_out(self, input_features=None):
+        return np.array([f"{name}_{part}" for name, part in self.parts_], object)
+
+
+def new_encoder(columns, n_rows, is_tree):
+    """A ColumnTransformer of typed columns {name: {"kind": ...}}, for a table of n_rows to fit it on."""
+    scaling = "min-max" if is_tree else "fences"
+    levels = OneHotEncoder(
+        handle_unknown="infrequent_if_exist",  # a missing cell is a level too
+        min_frequency=rare_below(n_rows),
+        max_categories=MOST_LEVELS,
+        sparse_output=False,
+        dtype=np.float32,
+    )
+    steps = {
+        "number": make_pipeline(NumberScaler(scaling), filled("median")),
+        "truth": make_pipeline(NumberScaler("min-max"), filled("most_frequent")),
+        "category": levels,
+        "date": make_pipeline(DateParts(), NumberScaler(scaling), filled("median")),
+    }
+    members = {kind: [name for name in columns if columns[name]["kind"] == kind] for kind in steps}
+    return ColumnTransformer(
+        [(kind, steps[kind], names) for kind, names in members.items() if names], sparse_threshold=0
+    )
+
+
+def filled(strategy):
+    """Fills missing cells; another feature marks them."""
+    return SimpleImputer(strategy=strategy, add_indicator=True, keep_empty_features=True, copy=False)
