@@ -45,7 +45,12 @@ SAMPLE = 1_000  # cells that a notation is tried on before all are
 MOST_UNITS = 3  # of a column of numbers: with more it is something else, such as postal codes
 MANY_LEVELS = 20  # a column with fewer different texts is always a category
 ID_NAME = r"(^|[\W_])(id|ID|Id|uuid|UUID)$|[a-z]I[dD]$"
-PLURALS = {"number": "numbers", "truth": "truth values", "category": "categories", "date": "dates"}
+WORDS = {
+    "number": ("number", "numbers"),
+    "truth": ("truth value", "truth values"),
+    "category": ("category", "categories"),
+    "date": ("date", "dates"),
+}
 
 
 def is_missing(texts, missing=()):
@@ -135,8 +140,8 @@ def recognised_numbers(name, levels, notation):
         differ = numbers != to_numbers(texts, *other)
         if differ.any():
             raise DataError(
-                f"Column {name!r} holds numbers such as {levels[differ].iloc[0][:40]!r}, which may be read in "
-                f"two ways: add {option(decimal, thousands)} or {option(*other)} to choose one, or leave "
+                f"Column {name!r} holds numbers such as {levels[differ].iloc[0][:40]!r}, which may mean two "
+                f"things: add {option(decimal, thousands)} or {option(*other)} to choose one, or leave "
                 f"out the column with --drop {name}."
             )
     return {
@@ -260,28 +265,23 @@ def number_kind(name, numbers, n_rows, column):
 
 
 def refuse_mixtures(name, levels, is_date, notation):
-    """Refuse a column of texts that are mostly numbers, or mostly dates; or numbers of another notation."""
-    column = {"decimal": notation.decimal, "thousands": notation.thousands}
+    """Refuse texts most of which are numbers, or dates; and numbers that the given notation excludes."""
     numbers, affixes = without_affix(plain_characters(levels))
-    is_number = numbers.notna() & (affixes.nunique() <= MOST_UNITS)
-    given = notation.decimal or notation.thousands
-    if given and is_number.all() and affixes.nunique() == 1 and (options := advice(numbers, column)):
+    reads = [to_numbers(numbers, *marks).notna() for marks in NOTATIONS]
+    is_number = np.any(reads, axis=0) & (affixes.nunique() <= MOST_UNITS)
+    column = {"decimal": notation.decimal, "thousands": notation.thousands}
+    if any(column.values()) and is_number.all() and (options := advice(numbers, column)):
         raise DataError(
             f"Column {name!r} holds numbers like {levels.iloc[0][:40]!r}, which --decimal or --thousands "
             f"exclude: use {options} instead, or leave out the column with --drop {name}."
         )
-    if len(levels) < MANY_LEVELS:
-        return
-    for which, what in ((is_number, "numbers"), (is_date, "dates")):
-        if which.mean() > 0.5:
-            others = levels[~which]
-            if others.empty:  # numbers, but not in one notation
-                plain = max(NOTATIONS, key=lambda marks: to_numbers(numbers, *marks).notna().sum())
-                units = affixes != affixes.mode()[0]
-                others = levels[units if units.any() else to_numbers(numbers, *plain).isna()]
-            cell = others.iloc[0][:40]
+    # numbers in the most frequent notation and unit
+    usual = max(reads, key=sum) & (affixes == affixes.mode().get(0, ""))
+    for which, right, what in ((is_number, usual, "numbers"), (is_date, is_date, "dates")):
+        if len(levels) >= MANY_LEVELS and which.mean() > 0.5 and right.any():
+            cell = levels[~right].iloc[0][:40]
             raise DataError(
-                f"Column {name!r} holds {what} such as {levels[which].iloc[0][:40]!r}, but also {cell!r}: "
+                f"Column {name!r} holds {what} such as {levels[right].iloc[0][:40]!r}, but also {cell!r}: "
                 f"{ways_out(name, cell)}."
             )
 
@@ -300,8 +300,8 @@ def choose_columns(raw, path, notation):
         raise DataError(f"{path} has no column to learn from: {reasons or 'there is only the label'}.")
     kinds = [column["kind"] for column in columns.values()]
     counts = [
-        f"{kinds.count(kind)} {kind if kinds.count(kind) == 1 else plural}".replace("truth", "truth value")
-        for kind, plural in PLURALS.items()
+        f"{kinds.count(kind)} {words[kinds.count(kind) > 1]}"
+        for kind, words in WORDS.items()
         if kind in kinds
     ]
     print(f"Columns: {', '.join(counts)}." + (f" Dropped: {printable(reasons)}." if reasons else ""))
@@ -319,67 +319,53 @@ def typed_columns(raw, columns, missing=(), unreadable=None):
     """
     typed = {}
     for name, column in columns.items():
-        cells = raw[name]
-        typed[name] = typed_cells(cells, column)
-        wrong = np.flatnonzero(typed[name].isna() & cells.notna())
-        if len(wrong) and cells.dtype == object:
-            wrong = wrong[~is_missing(cells.iloc[wrong], missing).to_numpy()]
-        if len(wrong) and unreadable is None:
-            refuse_cell(name, column, raw.index[wrong[0]] + 1, cells.iloc[wrong[:1]])
+        cells, typed[name] = raw[name], typed_cells(raw[name], column)
+        wrong = cells[typed[name].isna() & cells.notna()]
         if len(wrong):
-            unreadable.update((raw.index[wrong] + 1).tolist())
+            texts = wrong if wrong.dtype == object else as_texts(wrong)
+            texts = texts[~is_missing(texts, missing)]
+            if len(texts) and unreadable is None:
+                refuse_cell(name, column, texts.index[0] + 1, texts.iloc[0])
+            if len(texts):
+                unreadable.update((texts.index + 1).tolist())
     return pd.DataFrame(typed, raw.index, copy=False)
 
 
 def typed_cells(cells, column):
     """The cells of one column in the type of its kind, NaN or NaT where that is not possible."""
-    kind, is_text = column["kind"], cells.dtype == object
-    if kind == "category":
-        texts = cells.str.strip() if is_text else as_texts(cells)
-        return texts.mask(is_missing(texts))
+    kind = column["kind"]
+    if (kind, cells.dtype.kind) in (("number", "f"), ("date", "M")) and column.get("affix") != "%":
+        return cells
+    texts = (cells if cells.dtype == object else as_texts(cells)).str.strip()
+    if kind == "number":
+        return numbers_of(texts, column)
     if kind == "date":
-        return as_dates(cells.str.strip(), column["format"]) if is_text else all_dates(cells)
-    if not is_text:
-        is_number = cells.dtype == np.float64 and column.get("affix") != "%"
-        if kind == "truth":
-            is_number &= cells.isin([0, 1])
-        return cells.astype(np.float64).where(is_number)
+        return as_dates(texts, column["format"])
     if kind == "truth":
-        return cells.str.strip().str.casefold().map(TRUTH).astype(np.float64)
-    return numbers_of(cells.str.strip(), column)
+        return texts.str.casefold().map(TRUTH).astype(np.float64)
+    return texts.mask(is_missing(texts))
 
 
 def as_texts(cells):
-    """Numbers or dates as texts, whole numbers without a point."""
-    texts = cells.map("{:.15g}".format) if cells.dtype == np.float64 else cells.astype(str)
+    """Numbers, truth values or dates as texts, whole numbers without a point."""
+    texts = cells.map("{:.15g}".format) if cells.dtype.kind == "f" else cells.astype(str)
     return texts.astype(object).where(cells.notna())
 
 
-def all_dates(cells):
-    return cells if cells.dtype.kind == "M" else pd.Series(pd.NaT, cells.index, dtype="datetime64[ns]")
-
-
-def refuse_cell(name, column, row, cells):
-    """Refuse the first of these cells, with the option that reads it if there is one."""
-    kind = {"truth": "truth value"}.get(column["kind"], column["kind"])
-    hint = ""
-    if kind == "number":
-        affix = column.get("affix")
-        hint = f" in {affix}" if affix else ""
-        if cells.dtype == object and (options := advice(cells, column)):
-            hint += f": add {options} if that is how this table writes numbers"
+def refuse_cell(name, column, row, cell):
+    """Refuse a cell, with the option that reads it if there is one."""
+    kind, affix = WORDS[column["kind"]][0], column.get("affix")
+    hint = f" in {affix}" if affix else ""
+    if kind == "number" and (options := advice(pd.Series([cell], dtype=object), column)):
+        hint += f": add {options} if that is how this table writes numbers"
     elif kind == "date" and column["format"] != "ISO8601":
         hint = f" written as {column['format']}"
-    cell = cells.iloc[0] if cells.dtype == object else as_texts(cells).iloc[0]
     raise DataError(f"Row {row:,}: column {name!r} holds {cell[:80]!r} instead of a {kind}{hint}.")
 
 
 def as_written(columns, notation):
     """The columns of a model as another table writes them, if its notation names marks."""
-    marks = {
-        key: mark for key, mark in (("decimal", notation.decimal), ("thousands", notation.thousands)) if mark
-    }
+    marks = {mark: getattr(notation, mark) for mark in ("decimal", "thousands") if getattr(notation, mark)}
     return {
-        name: {**column, **marks} if column["kind"] == "number" else column
-        for name, column in columns.items()
+        name: column | marks if column["kind"] == "number" else column for name, column in columns.items()
     }
