@@ -1,34 +1,42 @@
-"""detect.py evaluate: measure how well methods work on a table whose labels are all known."""
+"""detect.py evaluate: measure how well methods work on a labelled table."""
+
+import textwrap
 
 import numpy as np
 import pandas as pd
 
 from weakly.command_line import parse_names, positive, rate
 from weakly.errors import DataError, printable
-from weakly.methods import METHODS
 from weakly.own_data.arguments import (
-    add_calibrate_argument,
+    add_checked_argument,
     add_label_arguments,
-    add_method_argument,
     add_seed_argument,
     add_table_arguments,
+    notation_of,
 )
-from weakly.own_data.calibration import brier_score
-from weakly.own_data.choosing import advice, summary_lines
-from weakly.own_data.curves import draw_curves
-from weakly.own_data.evaluation import hidden_label_runs, quality_of_guessing, ranking_quality
-from weakly.own_data.event_model import SAVED_METHODS
-from weakly.own_data.labelled_tables import columns_to_use, labeled_numbers
-from weakly.own_data.model_info import check_recordable, record_evaluation
-from weakly.own_data.time_order import latest_rows, times_of
-from weakly.writing import name_of
+from weakly.own_data.choosing import CANDIDATES, print_line, say, short
+from weakly.own_data.columns import dates_of, to_numbers
+from weakly.own_data.evaluation import (
+    draw_curves,
+    hidden_label_runs,
+    interval,
+    latest_rows,
+    quality_of_guessing,
+    ranking_quality,
+)
+from weakly.own_data.labelled_tables import columns_to_use, labelled_rows
+from weakly.own_data.leakage import suspicious_columns, warnings_about_rows
+from weakly.own_data.models import SAVED_METHODS, in_words, read_about, rewrite_about
+from weakly.own_data.tables import Table
+from weakly.writing import name_of, refuse_source, statuses_of
 
-# a detector without labels shows what the labels are worth
-METHODS_TO_COMPARE = [*SAVED_METHODS, *(name for name in METHODS if not METHODS[name].uses_labels)]
+METRIC = "AUC-PR"
+FEWEST = 5  # anomalies, and other rows
 DESCRIPTION = (
     "Holds out 20% of the rows, hides the labels of all but --n-labeled training anomalies, fits, and scores "
-    "the held-out rows. Anomalies with hidden labels stay among the unlabelled rows, but make up no larger "
-    "share there than in the test rows. The paper's experiments use --hidden-share 0.02."
+    "the held-out rows. Rows without a label count as normal. Anomalies with hidden labels stay among the "
+    "unlabelled rows, but make up no larger share there than in the test rows. The paper's experiments use "
+    f"--hidden-share 0.02. Methods: {', '.join(SAVED_METHODS)}."
 )
 
 
@@ -36,15 +44,13 @@ def add_arguments(command):
     command.description = DESCRIPTION
     add_table_arguments(command)
     add_label_arguments(command)
-    one_or_more = command.add_mutually_exclusive_group()
-    add_method_argument(one_or_more, METHODS_TO_COMPARE)
-    methods = "compare several methods on the same splits, and say which one to take"
-    one_or_more.add_argument(
-        "--methods",
-        type=lambda text: parse_names(text, METHODS_TO_COMPARE, "method"),
-        metavar="A,B",
-        help=methods,
-    )
+    add_checked_argument(command)
+    one_or_more, add = command.add_mutually_exclusive_group(), command.add_argument
+    one = f"a method to measure (default: those that fit chooses from, {', '.join(CANDIDATES)})"
+    several = "compare these methods on the same splits, and say which one to take"
+    one_or_more.add_argument("--method", choices=SAVED_METHODS, metavar="NAME", help=one)
+    names = {"type": lambda text: parse_names(text, SAVED_METHODS, "method"), "metavar": "A,B"}
+    one_or_more.add_argument("--methods", **names, help=several)
     add_seed_argument(command)
     labeled = "training anomalies that stay labelled (default: %(default)s)"
     runs = "number of runs, with seeds counting up from --seed (default: %(default)s)"
@@ -53,146 +59,184 @@ def add_arguments(command):
         "test rows. The column is then not a feature, because new rows lie beyond its range"
     )
     hidden = "share of hidden anomalies in the unlabelled rows (default: that in the test rows)"
-    command.add_argument("--n-labeled", type=positive, default=60, help=labeled)
-    command.add_argument("--runs", type=positive, default=1, help=runs)
-    command.add_argument("--time", metavar="COLUMN", help=when)
-    command.add_argument("--hidden-share", type=rate, metavar="RATE", help=hidden)
-    add_calibrate_argument(command, "also test calibrated probabilities; takes about five times as long")
+    add("--n-labeled", type=positive, default=60, metavar="N", help=labeled)
+    add("--runs", type=positive, default=1, metavar="N", help=runs)
+    add("--time", metavar="COLUMN", help=when)
+    add("--hidden-share", type=rate, metavar="RATE", help=hidden)
     curves = "PNG file of the curves; - is standard output (default: %(default)s)"
-    command.add_argument("--output", default="curves.png", help=curves)
-    record = "model file to record the metrics in, for info and report"
-    command.add_argument("--record", metavar="MODEL", help=record)
+    add("--output", default="curves.png", metavar="FILE", help=curves)
+    add("--record", metavar="MODEL", help="model file to record the figures in, for info and report")
     command.set_defaults(target="output")
 
 
 def run(args):
-    methods = args.methods or [args.method]
-    recorded = check_recordable(args.record, methods) if args.record else None
-    args.drop = [name for name in args.drop if name != args.time]  # it is read anyway, but is not a feature
-    table, texts, y = labeled_numbers(args, args.output)
-    n_anomalies = y.sum()
-    if min(n_anomalies, len(y) - n_anomalies) < 5:
+    recorded = read_about(args.record)["method"] if args.record else None
+    methods = args.methods or [args.method or recorded] if args.method or recorded else list(CANDIDATES)
+    methods = args.methods or methods
+    if recorded and recorded not in methods:
         raise DataError(
-            f"{table.path} has {n_anomalies:,} anomalies and {len(y) - n_anomalies:,} other rows: "
-            "to hold out 20%, evaluate needs at least 5 of each."
+            f"{args.record} is a model of {recorded}, so an evaluation of {', '.join(methods)} cannot be "
+            f"recorded in it: add --method {recorded}."
         )
-    print(f"{len(y):,} rows of {table.path}: {n_anomalies:,} anomalies.")
-    texts, y, is_test = split_by_time(args, table, texts, y) if args.time else (texts, y, None)
-    kinds, columns = columns_to_use(table, texts, y)
-    del texts  # as large as all else together
-    seeds = range(args.seed, args.seed + args.runs)
-    report = Report(methods, y)
+    table = Table(args.table, notation_of(args))
+    refuse_source(args.output, table.status, *statuses_of(args.checked))
+    raw, y, is_test = labelled_and_split(args, table)
+    columns, typed = columns_to_use(table, raw)
+    del raw  # as large as all else together
+    for warning in (*suspicious_columns(typed, columns, y), *warnings_about_rows(typed, y)):
+        say(warning)
+    report = Report(y)
     settings = {"n_labeled": args.n_labeled, "hidden_share": args.hidden_share, "is_test": is_test}
-    settings |= {"calibrate": args.calibrate, "tell": report.tell_split}
-    for one in hidden_label_runs(columns, y, kinds, methods, seeds, **settings):
+    seeds = range(args.seed, args.seed + args.runs)
+    for one in hidden_label_runs(typed, columns, y, methods, seeds, **settings, tell=report.tell_split):
         report.add(one)
     # a split by time has the same test rows in all runs, so the runs say nothing about other rows
     report.tell_summary(overlap=0.25 if is_test is None else 0.0)
     if args.time and args.runs > 1:
-        print("All runs have the same test rows, so the intervals say nothing about other rows.")
-    for name in methods:
-        if not METHODS[name].uses_labels:
-            print(f"{name} uses no labels: it is here for comparison, and fit does not offer it.")
+        say("All runs have the same test rows, so the intervals say nothing about other rows.")
     draw_curves(report.runs, args.output)
     print(f"Wrote {name_of(args.output)}.")
     if recorded:
-        record_evaluation(args.record, table, args, report.means_of(recorded))
+        metrics = report.means().loc[recorded].drop("seconds").to_dict()
+        found = {"table": {"name": table.path.name, **table.fingerprint()}, "metrics": metrics}
+        found |= {"labelled_anomalies": args.n_labeled, "runs": args.runs, "seed": args.seed}
+        rewrite_about(args.record, read_about(args.record) | {"evaluation": found})
         print(f"Recorded in {args.record}.")
 
 
-def split_by_time(args, table, texts, y):
+def labelled_and_split(args, table):
+    """The raw rows without their label, y (n,), and whether each is a test row, or None; prints them."""
+    if args.time:
+        if args.time == args.label:
+            raise DataError("--time and --label name the same column.")
+        table.must_have([args.time], "of --time")
+        args.drop = [name for name in args.drop if name != args.time]  # it is read, but is not a feature
+    raw, labels = labelled_rows(args, table)
+    y, n_unlabeled = labels.y, int(labels.unlabeled.sum())
+    if min(y.sum(), (y == 0).sum()) < FEWEST:
+        raise DataError(
+            f"{table.path} has {counted(y.sum())} and {(y == 0).sum():,} other rows: "
+            f"to hold out 20%, evaluate needs at least {FEWEST} of each."
+        )
+    print(f"{len(y):,} rows of {table.path}: {counted(y.sum())}.")
+    if n_unlabeled:
+        say(
+            f"The {n_unlabeled:,} rows that are not labelled count as normal. If anomalies hide among them, "
+            "all AUC-PR and precisions below are too low; which method is best changes little."
+        )
+    return split_by_time(args, table, raw, y) if args.time else (raw, y, None)
+
+
+def counted(n_anomalies):
+    return "1 anomaly" if n_anomalies == 1 else f"{n_anomalies:,} anomalies"
+
+
+def split_by_time(args, table, raw, y):
     """The rows that have a time, their labels, and whether each is a test row; prints what was done."""
-    if args.time == args.label:
-        raise DataError("--time and --label name the same column.")
-    table.must_have([args.time], "of --time")
-    name = printable(args.time)
-    cells = texts.pop(args.time)
-    times = times_of(cells, args.time, table.decimal)
+    name, cells = printable(args.time), raw.pop(args.time)
+    times = times_of(cells, args.time, table.notation)
     known = ~np.isnan(times)
     if not known.all():
         print(f"Left out: {(~known).sum():,} rows without a time in column {name!r}.")
-        texts, y, times, cells = texts[known], y[known], times[known], cells[known]
+        raw, y, times, cells = raw[known], y[known], times[known], cells[known]
     is_test = latest_rows(times, args.time)
-    first = printable(cells.iloc[np.where(is_test, times, np.inf).argmin()].strip()[:40])
-    print(
+    first = printable(str(cells.iloc[np.where(is_test, times, np.inf).argmin()])[:40])
+    say(
         f"Split by time: the test rows are the {is_test.mean():.1%} with {name} from {first} on. "
         f"{name} is not a feature."
     )
-    return texts, y, is_test
+    return raw, y, is_test
+
+
+def times_of(cells, name, notation):
+    """The raw cells (n,) of a column of numbers, or of dates in one notation, as numbers; NaN: missing."""
+    if cells.isna().all():
+        raise DataError(f"Column {name!r} of --time is empty.")
+    if cells.dtype == object:
+        numbers = to_numbers(cells, notation.decimal or ".", notation.thousands)
+        is_number = numbers[cells.notna()].notna().all()
+        cells = numbers if is_number else dates_of(cells, name)[1]
+    if cells.dtype != np.float64:
+        cells = cells.astype("int64").where(cells.notna())
+    return cells.to_numpy(np.float64)
 
 
 class Report:
     """What evaluate prints: a line for each run as it ends, then a summary."""
 
-    def __init__(self, methods, y):
+    def __init__(self, y):
         self._y, self.runs, self._quality, self._guessing = y, [], [], {}
-        self._width = max(map(len, (*methods, "guessing")))
 
     def tell_split(self, unlabeled, anomalies, test, n_left_out):
         """The numbers of rows, the heading of the table, and what guessing would give."""
         y = self._y
-        left_out = (
-            f"Left out: the other {n_left_out:,} anomalies."
-            if n_left_out
-            else "All training anomalies are used."
-        )
-        print(
-            f"Held out: {len(test):,} rows, {y[test].sum():,} of them anomalies "
-            f"(base rate {y[test].mean():.4f}). "
-            f"For training: {len(anomalies):,} labelled anomalies,\n"
-            f"{len(unlabeled):,} unlabelled rows, "
-            f"{y[unlabeled].sum():,} of them anomalies with hidden labels. {left_out}"
+        left_out = f" Left out: the other {counted(n_left_out)}." if n_left_out else ""
+        say(
+            f"Held out: {len(test):,} rows, {y[test].sum():,} of them anomalies (base rate "
+            f"{y[test].mean():.4f}). For training: {len(anomalies):,} labelled anomalies and "
+            f"{len(unlabeled):,} unlabelled rows, {y[unlabeled].sum():,} of them anomalies with hidden "
+            f"labels.{left_out} Top N: precision among the N highest scores."
         )
         self._guessing = quality_of_guessing(y[test])
-        print(f"{'method':{self._width}}  seed  " + "  ".join(self._guessing))
-        self._print_line("guessing", "", self._guessing)
+        print_line("  ".join((*map(head, self._guessing), "seconds", "seed  ")), "method")
+        self._print_row(self._guessing, "", "", "guessing")
 
-    def _print_line(self, method, seed, values):
-        cells = "  ".join(f"{values[name]:{len(name)}.4f}" for name in self._guessing)
-        print(f"{method:{self._width}}  {seed:>4}  {cells}", flush=True)
+    def _print_row(self, values, seconds, seed, words):
+        cells = [f"{values[name]:{len(head(name))}.4f}" for name in self._guessing]
+        print_line("  ".join((*cells, f"{seconds:>7}", f"{seed:>4}  ")), words)
 
     def add(self, one):
         quality = ranking_quality(one.y, one.scores)
         self.runs.append(one)
-        self._quality.append({"method": one.method, "seed": one.seed, **quality})
-        self._print_line(one.method, one.seed, quality)
+        self._quality.append({"method": one.method, "seed": one.seed, "seconds": one.seconds, **quality})
+        self._print_row(quality, f"{one.seconds:.1f}", one.seed, in_words(one.method))
 
-    def means_of(self, method):
-        """{measure: mean over the runs} of one method."""
-        quality = pd.DataFrame(self._quality)
-        return quality[quality["method"] == method].drop(columns=["method", "seed"]).mean()
+    def means(self):
+        """The mean of each figure over the runs, a row per method."""
+        return pd.DataFrame(self._quality).groupby("method", sort=False).mean().drop(columns="seed")
 
     def tell_summary(self, overlap):
-        """Means with intervals, the effect of calibration, and which method to take."""
+        """Means with intervals, and which method to take."""
         quality = pd.DataFrame(self._quality)
-        if quality["seed"].nunique() > 1:
-            print("", *summary_lines(quality, self._guessing, overlap), sep="\n")
-        if self.runs[0].calibration:
-            self._tell_calibration()
-        print(*advice(quality, overlap), sep="\n")
+        n_runs = quality["seed"].nunique()
+        if n_runs > 1:
+            print(f"\nMean over {n_runs} runs, ± half the width of its 95% interval:")
+            print_line("  ".join((f"{METRIC:14}", f"{'AUC-ROC':14}", "seconds  ")), "method")
+            for method, runs in quality.groupby("method", sort=False):
+                means = [interval(runs[name], overlap) for name in (METRIC, "AUC-ROC")]
+                cells = [f"{mean:.4f} ±{high - mean:.4f}" for mean, _, high in means]
+                print_line("  ".join((*cells, f"{runs['seconds'].mean():7.1f}  ")), in_words(method))
+        for sentence in advice(quality, overlap):
+            say(sentence)
 
-    def _tell_calibration(self):
-        """Brier scores before and after, and what the automatic threshold flags: means over the runs."""
-        rows = []
-        for one in self.runs:
-            flagged = one.scores > one.calibration.threshold
-            rows.append({
-                "method": one.method,
-                "scaled": brier_score(one.y, one.scaled),
-                "calibrated": brier_score(one.y, one.calibration.probabilities_of(one.scores)),
-                "base rate": brier_score(one.y, np.full(len(one.y), one.y.mean())),
-                "flagged": flagged.mean(),
-                "precision": one.y[flagged].mean() if flagged.any() else 0.0,
-                "recall": flagged[one.y == 1].mean(),
-            })  # fmt: skip
-        means = pd.DataFrame(rows).groupby("method", sort=False).mean()
-        print(
-            "\nBrier score, lower is better: of the scores scaled to 0-1, of calibrated scores, and of the "
-            "base rate for every row.\n"
-            "Then the share of test rows that --contamination auto flags, its precision and its recall."
-        )
-        print(means.rename_axis(None).to_string(float_format="%.4f"))
-        print(
-            "Calibration counts unlabelled rows as normal: if anomalies hide among them, "
-            "probabilities are too low."
-        )
+
+def head(name):
+    """The heading of a column: AUC-PR, or `top 10` for the precision at 10."""
+    return name.replace("precision at", "top").rjust(6)
+
+
+def advice(quality, overlap):
+    """Which method to take by AUC-PR, and how certain that is, as sentences; quality: a row per run."""
+    scores = quality.pivot(index="seed", columns="method", values=METRIC)
+    n_runs, means = len(scores), scores.mean().sort_values(ascending=False, kind="stable")
+    best, *others = means.index
+    taken = f"{short(best)} (--method {best})"
+    if n_runs == 1:
+        first = f"Highest {METRIC} in this run: {taken}. " if others else ""
+        apart = "methods apart" if others else "how much the result varies"
+        return [f"{first}One run cannot tell {apart}: repeat it with --runs 10."]
+    if not others:
+        return []
+    behind, level = [], []
+    for other in others:
+        mean, low, high = interval(scores[best] - scores[other], overlap, len(others))
+        text = f"{short(other)} by {mean:.3f} [{low:.3f}, {high:.3f}]"
+        (behind if low > 0 else level).append(text)
+    if not level:
+        return [f"Take {taken}: its {METRIC} is clearly the highest over {n_runs} runs, above {', '.join(behind)}."]
+    more = "" if n_runs >= 10 else " More --runs narrow the intervals."
+    clear = f" Clearly behind: {', '.join(behind)}." if behind else ""
+    return [
+        f"No clear winner: {taken} has the highest mean {METRIC} over {n_runs} runs, but is above "
+        f"{', '.join(level)}, intervals that include 0.{clear} A simpler or faster one may do as well.{more}"
+    ]

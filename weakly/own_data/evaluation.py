@@ -1,31 +1,78 @@
-"""Test detectors on a table whose labels are all known, with most labels hidden from the detectors.
+"""Measure methods on rows that they have not seen, with most labels hidden from them.
 
-    for one in hidden_label_runs(table, y, kinds, ["prenet", "xgboost"], range(10), n_labeled=60):
+    for one in hidden_label_runs(table, columns, y, ["prenet", "catboost"], range(10), n_labeled=60):
         print(one.method, one.seed, ranking_quality(one.y, one.scores))
 
-All methods of one seed have the same split, so their results can be compared pair by pair.
+All methods of one seed have the same split, so their results can be compared pair by pair: the effect of an
+easy or hard split cancels. But runs share most of their rows. The usual t interval ignores that and is too
+narrow. With the correction of Nadeau and Bengio (2003), the variance of a mean over n runs is
+s^2 (1/n + test rows / training rows).
 """
 
-from typing import Any, NamedTuple
+import time
+from typing import NamedTuple
 
 import numpy as np
-from sklearn.metrics import average_precision_score, roc_auc_score
+from sklearn.metrics import average_precision_score, precision_recall_curve, roc_auc_score, roc_curve
 
 from weakly.errors import DataError
-from weakly.loading.splits import Split, contamination_count, split_independent
-from weakly.own_data.calibration import scaled_scores
-from weakly.own_data.held_out import cross_fitted_calibration, encoded_split, held_out_scores
+from weakly.loading.files import bounded_memory
+from weakly.loading.splits import TEST_SHARE, Split, contamination_count, split_independent
+from weakly.methods import METHODS
+from weakly.own_data.models import in_words, new_pipeline, unfit_reported
+from weakly.writing import written_whole
+
+CONFIDENCE = 0.95
 
 
 class Run(NamedTuple):
-    """Labels and scores of the test rows for one method and seed and, if requested, their calibration."""
+    """Labels and scores of the test rows for one method and seed, and how long fitting and scoring took."""
 
     method: str
     seed: int
     y: np.ndarray
     scores: np.ndarray
-    calibration: Any = None
-    scaled: np.ndarray | None = None  # scores between 0 and 1 without calibration
+    seconds: float
+
+
+def hidden_label_runs(table, columns, y, methods, seeds, *, n_labeled, hidden_share=None, is_test=None,
+                      tell=lambda *split: None):  # fmt: skip
+    """Fit and score every method on the split of every seed, and yield each Run as it ends.
+
+    table is typed; tell is called with the result of hide_labels for the first seed.
+    """
+    for seed in seeds:
+        unlabeled, anomalies, test, n_left_out = hide_labels(y, n_labeled, seed, hidden_share, is_test)
+        if seed == seeds[0]:
+            tell(unlabeled, anomalies, test, n_left_out)
+        train = np.concatenate([unlabeled, anomalies])
+        labels = np.repeat([0, 1], [len(unlabeled), len(anomalies)])
+        for method, scores, seconds in held_out_scores(methods, table, columns, labels, train, test, seed):
+            yield Run(method, seed, y[test], scores, seconds)
+
+
+def held_out_scores(methods, table, columns, labels, train, test, seed):
+    """Yield each method, its scores of the rows `test` and its seconds; labels (n,) are those of `train`.
+
+    train and test are positions of rows. Methods of the same kind share their encoding.
+    """
+    encoded = {}
+    for method in methods:
+        encoder, detector = new_pipeline(method, columns, len(train), seed).named_steps.values()
+        kind = METHODS[method].is_tree
+        if kind not in encoded:
+            with bounded_memory("Encoding the table"), np.errstate(over="ignore", invalid="ignore"):
+                X = encoder.fit_transform(table.iloc[train][list(columns)])
+                encoded[kind] = X, encoder.transform(table.iloc[test][list(columns)])
+        X, X_test = encoded[kind]
+        start = time.perf_counter()
+        with unfit_reported(method):
+            detector.fit_rows(X, np.flatnonzero(labels == 0), np.flatnonzero(labels == 1))
+            scores = detector.decision_function(X_test)
+        yield method, scores, time.perf_counter() - start
+
+
+# ---------------------------------------------------------------------------- splits
 
 
 def hide_labels(y, n_labeled, seed, hidden_share=None, is_test=None):
@@ -63,33 +110,26 @@ def labels_hidden(y, is_test, n_labeled, seed):
     return Split(np.flatnonzero((y == 0) & ~is_test), anomalies[:n_labeled], np.flatnonzero(is_test))
 
 
-def hidden_label_runs(table, y, kinds, methods, seeds, *, n_labeled, hidden_share=None, is_test=None,
-                      calibrate=None, tell=lambda *split: None):  # fmt: skip
-    """Fit and score every method on the split of every seed, and yield each Run as it ends.
+def latest_rows(times, name):
+    """Whether each row is among the latest 20%, as nearly as possible: rows with the same time stay together.
 
-    table has typed columns; tell is called with the result of hide_labels for the first seed.
+    Of all cuts between different times, the one nearest to 20% is taken.
     """
-    for seed in seeds:
-        unlabeled, anomalies, test, n_left_out = hide_labels(y, n_labeled, seed, hidden_share, is_test)
-        if seed == seeds[0]:
-            tell(unlabeled, anomalies, test, n_left_out)
-        train = np.concatenate([unlabeled, anomalies])
-        labels = np.repeat([0, 1], [len(unlabeled), len(anomalies)])
-        X, X_test = encoded_split(table, kinds, train, test)
-        for method in methods:
-            scores = held_out_scores(method, X, labels, X_test, seed)
-            one = Run(method, seed, y[test], scores)
-            if calibrate:
-                rows = table.iloc[train]
-                calibration, fitted = cross_fitted_calibration(calibrate, method, rows, kinds, labels, seed)
-                one = one._replace(calibration=calibration, scaled=scaled_scores(scores, fitted))
-            yield one
+    ranked = np.sort(times)
+    cuts = np.flatnonzero(np.diff(ranked) > 0) + 1  # how many rows come before each cut
+    if len(cuts) == 0:
+        raise DataError(f"Column {name!r} of --time has the same time in all rows, so it cannot split them.")
+    cut = cuts[np.abs(cuts - (1 - TEST_SHARE) * len(ranked)).argmin()]
+    return times >= ranked[cut]
+
+
+# ---------------------------------------------------------------------------- figures
 
 
 def ranking_quality(y, scores):
-    """AUC-ROC, AUC-PR and the precision among the highest scores."""
+    """AUC-PR, AUC-ROC and the precision among the highest scores."""
     ranked = y[np.argsort(-scores, kind="stable")]
-    areas = {"AUC-ROC": roc_auc_score(y, scores), "AUC-PR": average_precision_score(y, scores)}
+    areas = {"AUC-PR": average_precision_score(y, scores), "AUC-ROC": roc_auc_score(y, scores)}
     counts = sorted({k for k in (10, 50, 100, int(ranked.sum())) if k <= len(ranked)})
     return areas | {f"precision at {k}": ranked[:k].mean() for k in counts}
 
@@ -98,3 +138,44 @@ def quality_of_guessing(y):
     """The same for random scores, on average: the base rate, except for AUC-ROC, which is 0.5."""
     names = ranking_quality(y, np.zeros(len(y)))
     return {name: 0.5 if name == "AUC-ROC" else float(y.mean()) for name in names}
+
+
+def interval(values, overlap=0.0, n_intervals=1):
+    """(mean, low, high) of values from at least two runs; overlap: test rows / training rows.
+
+    The coverage is 95%, that of several intervals jointly (Bonferroni).
+    """
+    from scipy.stats import t
+
+    values = np.asarray(values, float)
+    n_runs = len(values)
+    quantile = t.ppf(1 - (1 - CONFIDENCE) / (2 * n_intervals), n_runs - 1)
+    half = quantile * values.std(ddof=1) * np.sqrt(1 / n_runs + overlap)
+    return values.mean(), values.mean() - half, values.mean() + half
+
+
+def draw_curves(runs, path):
+    """ROC and precision-recall curves as PNG: a colour for each method, a line for each run."""
+    from matplotlib.figure import Figure  # here, because fit starts faster without it
+
+    figure = Figure(figsize=(9, 4), layout="constrained")
+    roc, pr = figure.subplots(1, 2)
+    for place, method in enumerate(dict.fromkeys(one.method for one in runs)):
+        of_method = [one for one in runs if one.method == method]
+        alpha = max(0.25, 0.9 / len(of_method) ** 0.5)
+        style = {"color": f"C{place % 10}", "alpha": alpha, "linewidth": 1}
+        for one in of_method:
+            roc.plot(*roc_curve(one.y, one.scores)[:2], **style)
+            precision, recall, _ = precision_recall_curve(one.y, one.scores)
+            pr.plot(recall, precision, drawstyle="steps-post", **style)
+        mean = np.mean([average_precision_score(one.y, one.scores) for one in of_method])
+        label = f"{in_words(method).partition(' (')[0]} (AUC-PR {mean:.3f})"
+        roc.plot([], [], color=style["color"], label=label)
+    base_rate = np.mean([one.y.mean() for one in runs])
+    roc.plot([0, 1], [0, 1], "0.4", linestyle=":", label=f"guessing (AUC-PR {base_rate:.3g}: base rate)")
+    pr.axhline(base_rate, color="0.4", linestyle=":")
+    roc.set(xlabel="false positive rate", ylabel="true positive rate", title="ROC")
+    pr.set(xlabel="recall", ylabel="precision", title="precision and recall", ylim=(0, 1.02))
+    roc.legend(loc="lower right", fontsize="small")  # where no curve of a useful method goes
+    with written_whole(path) as file:
+        figure.savefig(file, format="png", dpi=120, metadata={"Software": None})
