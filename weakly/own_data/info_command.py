@@ -84,7 +84,7 @@ def facts(about):
 def choice_in_words(choice):
     """Why `fit` took this method, and the figures of those that it compared."""
     if not choice:
-        return "by a person, not by fit"
+        return "by its user, not by fit"
     compared = [f"{in_words(row['method'])} {number(row['auc_pr'])}" for row in choice.get("rows", ())]
     return choice["why"] + (f" AUC-PR: {', '.join(compared)}." if compared else "")
 
@@ -152,7 +152,9 @@ def counted(n, singular, plural=None):
 
 
 def percent(share):
-    """A share with three digits, or <0.01%; a missing one is a dash."""
+    """A share with three digits, or <0.01% or >99.9%; a missing one is a dash."""
     if share != share:
         return "–"
-    return "<0.01%" if 0 < share < 0.0001 else f"{round(100 * share + NUDGE, 6):.3g}%"
+    if 0 < share < 0.0001 or 0.9995 <= share < 1:
+        return "<0.01%" if share < 0.5 else ">99.9%"
+    return f"{round(100 * share + NUDGE, 6):.3g}%"

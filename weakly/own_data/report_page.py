@@ -11,7 +11,7 @@ from pathlib import Path
 import jinja2
 import numpy as np
 from markupsafe import Markup
-from matplotlib.ticker import NullLocator, PercentFormatter
+from matplotlib.ticker import MaxNLocator, NullLocator, PercentFormatter
 from sklearn.metrics import average_precision_score, precision_recall_curve, roc_auc_score, roc_curve
 
 from weakly.errors import printable
@@ -41,9 +41,9 @@ BINS = 60
 LOWEST_SHARE = 1e-5  # at the bottom of the logarithmic axis
 TRIMMED = 0.0005  # share of the rows at either end of the scores that the outermost bins hold
 SHOWN_LEVELS, LEVEL_LETTERS, ROW = 8, 14, 18  # of a category; pixels from one to the next
-NOW, BEFORE, DOT, LINE, CARD = (
-    COLOURS[name].light for name in ("released", "published", "redrawn", "strong-line", "card")
-)
+LIGHT = {name: look.light for name, look in COLOURS.items()}
+NOW, BEFORE, DOT, LINE, CARD = map(LIGHT.get, ("released", "published", "redrawn", "strong-line", "card"))
+LOOKS = {"these rows": NOW, "training rows": BEFORE, **LIGHT}
 LEGEND = {"loc": "outside upper left", "ncols": 2}
 
 
@@ -55,37 +55,38 @@ def short(text, letters=LETTERS):
 
 def report_page(model, found, table, contamination):
     """The page of an Overview."""
-    about, threshold = model.about, model.threshold(contamination)
-    trained_on = (about.get("origin") or {}).get("table") or {}
+    about, comparison, threshold = model.about, found.comparison, model.threshold(contamination)
+    trained_on = about["origin"].get("table") or {}
     style, script = PAGE_STYLE + STYLE, page_script("", START)
-    names, rows = best(found)
+    has_labels = found.y is not None
+    head, rows = best(found)
     content = {
         "policy": policy(style, script),
         "style": Markup(style),  # noqa: S704 - our own files
         "script": Markup(script),  # noqa: S704
-        "table_name": table.path.name,
         "about": about,
         "found": found,
         "contamination": contamination,
         "threshold": threshold,
+        "table_name": table.path.name,
         "n_above": int((found.scores > threshold).sum()),
-        "confusion": None if found.y is None else found.confusion(threshold),
+        "confusion": found.confusion(threshold) if has_labels else None,
         "is_same": trained_on.get("sha256") == table.fingerprint()["sha256"],
-        "drift": found.comparison.in_words(),
-        "changed": list(found.comparison.changed().index),
+        "drift": comparison.in_words(),
+        "changed": list(comparison.changed().index),
         "thresholds": list(thresholds(model, found, contamination)),
-        "best_names": names,
+        "best_head": head,
         "best": rows,
-        "columns": list(columns(about, found)),
+        "columns": list(columns(about, comparison)),
         "facts": facts(about),
         "score_pictures": score_pictures(about, found, threshold),
-        "quality_pictures": [] if found.y is None else quality_pictures(found, threshold),
-        "change_pictures": change_pictures(found),
+        "quality_pictures": quality_pictures(found, threshold) if has_labels else (),
+        "change_pictures": list(change_pictures(comparison)),
     }
-    globals_ = {"NUMBERS": NUMBERS, "BINS": BINS, "FEWEST_ROWS": FEWEST_ROWS, "LONG": LONG}
     environment = jinja2.Environment(autoescape=True, undefined=jinja2.StrictUndefined)
     environment.filters |= {**NUMBERS, "counted": counted, "short": short}
-    return environment.from_string(TEMPLATE.read_text("utf-8")).render(content, **globals_)
+    environment.globals |= {"NUMBERS": NUMBERS, "BINS": BINS, "FEWEST_ROWS": FEWEST_ROWS, "LONG": LONG}
+    return environment.from_string(TEMPLATE.read_text("utf-8")).render(content)
 
 
 # ---------------------------------------------------------------------------- rows of tables
@@ -116,9 +117,9 @@ def best(found):
     return names, shown.to_numpy().tolist()
 
 
-def columns(about, found):
+def columns(about, comparison):
     """What the columns hold, in training and now: a row for each."""
-    known, comparison = described(about)["columns"], found.comparison
+    known = described(about)["columns"]
     for name, change in ordered(comparison.changes())[:MOST_COLUMNS].iterrows():
         texts = known[name]["kind"], column_in_words(known[name]), values_now(name, comparison)
         yield [name, change["distance"], *texts, *change[["beyond", "missing before", "missing"]]]
@@ -155,40 +156,50 @@ def finished(picture, title, label=""):
 def score_pictures(about, found, threshold):
     """The distribution of the scores, here and in training, and by label."""
     samples = {"these rows": found.scores, "training rows": np.asarray(about["quantiles"])}
-    pictures = [distribution("Scores here and in training", samples, threshold, (NOW, BEFORE))]
+    yield distribution("Scores here and in training", samples, threshold)
     if found.y is not None:
         samples = {"normals": found.scores[found.y == 0], "anomalies": found.scores[found.y == 1]}
-        colours = [COLOURS[kind].light for kind in samples]
-        pictures.append(distribution("Scores by label", samples, threshold, colours))
-    return pictures
+        yield distribution("Scores by label", samples, threshold)
 
 
-def distribution(title, samples, threshold, colours):
+def distribution(title, samples, threshold):
     """The shares of samples of scores in bins, and the threshold; far outliers are in the outermost bins."""
-    ends = [np.quantile(scores, (TRIMMED, 1 - TRIMMED)) for scores in samples.values()]
-    low, high = np.min([*ends, [threshold] * 2]), np.max([*ends, [threshold] * 2])
+    ends = [
+        threshold,
+        *(np.quantile(scores, end) for scores in samples.values() for end in (TRIMMED, 1 - TRIMMED)),
+    ]
+    low, high = min(ends), max(ends)
     edges = np.linspace(low, high if high > low else low + 1, BINS + 1)
-    counts = [np.histogram(np.clip(scores, edges[0], edges[-1]), edges)[0] for scores in samples.values()]
-    shares = [count / count.sum() for count in counts]
-    lowest = max(10.0 ** np.floor(np.log10(min(share[share > 0].min() for share in shares))), LOWEST_SHARE)
+    shares = {
+        name: np.histogram(np.clip(scores, low, edges[-1]), edges)[0] / len(scores)
+        for name, scores in samples.items()
+    }
+    rarest = min(heights[heights > 0].min() for heights in shares.values())
+    lowest = max(10.0 ** np.floor(np.log10(rarest)), LOWEST_SHARE)
     picture, axes = figure(330, 220)
-    for name, share, colour in zip(samples, shares, colours):
-        heights = np.maximum(share, lowest)
-        if colour != BEFORE:
-            axes.stairs(heights, edges, baseline=lowest, fill=True, color=colour, alpha=0.18, linewidth=0)
-        line = "--" if colour == BEFORE else "-"
-        axes.stairs(heights, edges, baseline=None, color=colour, linestyle=line, label=name)
+    draw_steps(axes, edges, shares, lowest)
     axes.set_yscale("log")
     powers = 10.0 ** np.arange(round(np.log10(lowest)), 1)
     axes.set_yticks(powers, [f"{100 * power:g}%" for power in powers])
     axes.yaxis.set_minor_locator(NullLocator())
-    axes.set(xlabel="score", ylabel="share of its rows", xlim=(edges[0], edges[-1]), ylim=(lowest, 1))
+    axes.xaxis.set_major_locator(MaxNLocator(5))
+    axes.set(xlabel="score", ylabel="share of its rows", xlim=(low, edges[-1]), ylim=(lowest, 1))
     axes.axvline(threshold, color=TEXT, linestyle=":")
     side, step = ("left", 4) if threshold < edges[BINS // 2] else ("right", -4)
     place = {"xytext": (step, -4), "textcoords": "offset points", "ha": side, "va": "top"}
     axes.annotate("threshold", (threshold, 1), weight="bold", **place)
     picture.legend(**LEGEND)
     return finished(picture, title, f"{title}: {' and '.join(samples)}, threshold {number(threshold)}")
+
+
+def draw_steps(axes, edges, shares, lowest=0.0):
+    """{name: heights of bins} as filled steps; training rows are a dashed line."""
+    for name, heights in shares.items():
+        heights, colour = np.maximum(heights, lowest), LOOKS[name]
+        if name != "training rows":
+            axes.stairs(heights, edges, baseline=lowest, fill=True, color=colour, alpha=0.18, linewidth=0)
+        line = "--" if name == "training rows" else "-"
+        axes.stairs(heights, edges, baseline=None, color=colour, linestyle=line, label=name)
 
 
 def quality_pictures(found, threshold):
@@ -217,10 +228,9 @@ def curve(title, xs, ys, random, dot, **names):
     return finished(picture, title)
 
 
-def change_pictures(found):
+def change_pictures(comparison):
     """The columns that changed most, by the shares of their bins or of their levels."""
-    comparison, pictures = found.comparison, []
-    changes = ordered(comparison.changes()["distance"].dropna().to_frame())  # a date has none
+    changes = ordered(comparison.changes()).dropna()  # a date has no distance
     for name in changes.index[:MOST_CHANGES]:
         shares, kind = comparison.shares(name), comparison.kinds[name]
         if kind == "number":
@@ -228,8 +238,7 @@ def change_pictures(found):
         else:
             picture = level_changes(shares, kind)
         picture.legend(**LEGEND)
-        pictures.append(finished(picture, name, f"{name}: shares of these rows and of the training rows"))
-    return pictures
+        yield finished(picture, name, f"{name}: shares of these rows and of the training rows")
 
 
 def number_change(shares, quantiles):
@@ -237,25 +246,12 @@ def number_change(shares, quantiles):
     picture, axes = figure(270, 170)
     edges = np.arange(BELOW, ABOVE + 2)
     shares = shares.reindex(edges[:-1], fill_value=0.0)
-    axes.stairs(shares["now"], edges, fill=True, color=NOW, alpha=0.18, linewidth=0)
-    axes.stairs(shares["now"], edges, baseline=None, color=NOW, label="these rows")
-    axes.stairs(
-        shares["before"],
-        edges,
-        baseline=None,
-        color=BEFORE,
-        linestyle="--",
-        linewidth=1.3,
-        label="training rows",
-    )
+    draw_steps(axes, edges, {"these rows": shares["now"], "training rows": shares["before"]})
     if quantiles:
         places = 0, N_BINS // 2, N_BINS
-        axes.set_xticks(
-            places, [value_in_words(float(f"{quantiles[place]:.4g}"), "number") for place in places]
-        )
+        axes.set_xticks(places, [value_in_words(float(f"{quantiles[place]:.4g}")) for place in places])
     axes.set(xlim=(BELOW, ABOVE + 1), ylim=(0, 1.05 * max(shares.to_numpy().max(), 0.1)))
-    axes.yaxis.set_major_formatter(PercentFormatter(1, decimals=0))
-    axes.locator_params(axis="y", nbins=4)
+    in_percent(axes.yaxis)
     return picture
 
 
@@ -272,6 +268,10 @@ def level_changes(shares, kind):
     axes.set(ylim=(len(shares) - 0.5, -0.5), xlim=(0, 1.05 * max(shares.to_numpy().max(), 0.01)))
     axes.grid(visible=True, axis="x")
     axes.grid(visible=False, axis="y")
-    axes.xaxis.set_major_formatter(PercentFormatter(1, decimals=0))
-    axes.locator_params(axis="x", nbins=4)
+    in_percent(axes.xaxis)
     return picture
+
+
+def in_percent(axis):
+    axis.set_major_locator(MaxNLocator(4))
+    axis.set_major_formatter(PercentFormatter(1, decimals=0))

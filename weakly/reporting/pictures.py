@@ -34,14 +34,16 @@ ID = re.compile(r"(^|#)([a-z][0-9a-f]{10})\b")  # that matplotlib refers to
 
 # no mathematics: a $ in a column's name is a $
 matplotlib.rcParams.update({
-    **dict.fromkeys(("font.size", "axes.labelsize", "xtick.labelsize", "ytick.labelsize", "legend.fontsize"), 11),
+    **dict.fromkeys(("font.size", "axes.labelsize", "legend.fontsize"), 11),
+    **dict.fromkeys(("xtick.labelsize", "ytick.labelsize"), 11),
     **dict.fromkeys(("lines.linewidth", "patch.linewidth"), 1.3),
     **dict.fromkeys((f"axes.spines.{side}" for side in ("top", "left", "right")), False),
     **dict.fromkeys((f"figure.constrained_layout.{side}_pad" for side in "hw"), 0.02),
-    "svg.fonttype": "none", "svg.hashsalt": "pictures", "path.simplify_threshold": 0.3, "text.parse_math": False,
-    "text.color": TEXT, "axes.labelcolor": TEXT, "xtick.color": MUTED, "ytick.color": MUTED,
-    "axes.edgecolor": LINE, "grid.color": LINE, "axes.grid": True, "axes.grid.axis": "y",
-    "xtick.bottom": False, "ytick.left": False, "legend.frameon": False,
+    "svg.fonttype": "none", "svg.hashsalt": "pictures", "path.simplify_threshold": 0.3,
+    "text.parse_math": False, "text.color": TEXT, "axes.labelcolor": TEXT, "axes.edgecolor": LINE,
+    "xtick.color": MUTED, "ytick.color": MUTED, "xtick.bottom": False, "ytick.left": False,
+    "axes.grid": True, "axes.grid.axis": "y", "axes.axisbelow": True, "grid.color": LINE,
+    "legend.frameon": False,
 })  # fmt: skip
 
 
