@@ -59,6 +59,15 @@ def is_missing(texts, missing=()):
     return texts.isna() | texts.str.strip().str.casefold().isin(MISSING | further)
 
 
+def tidy(texts, missing=()):
+    """Texts without spaces around them, true and false in lower case, and NaN for the missing ones."""
+    codes, levels = pd.factorize(texts)
+    levels = pd.Series(levels, dtype=object).astype(str).str.strip()
+    lower = levels.str.lower()  # pandas reads TRUE as true
+    levels = levels.mask(lower.isin(TRUTH), lower).mask(is_missing(levels, missing))
+    return pd.Series(np.array([*levels, np.nan], dtype=object)[codes], texts.index)
+
+
 def rare_below(n_rows):
     """How many training rows must have a level, or a missing cell, for it to get a feature of its own."""
     return min(10, max(2, n_rows // 100))
@@ -160,11 +169,9 @@ def option(decimal, thousands):
 
 def advice(texts, column):
     """The options that read texts as numbers which are none in the column's notation; else empty."""
-    marks = (column["decimal"], column["thousands"])
+    fits, marks = reading_notations(plain_characters(texts)), (column["decimal"], column["thousands"])
     options = [
-        option(*notation) if notation[0] == marks[0] else option(notation[0], "")
-        for notation in reading_notations(plain_characters(texts))
-        if notation != marks
+        option(point, group if point == marks[0] else "") for point, group in fits if marks not in fits
     ]
     return " or ".join(dict.fromkeys(options))
 
@@ -180,7 +187,7 @@ def as_dates(texts, notation):
 
 def dates_of(texts, name):
     """The format of dates, and the dates (NaT: missing); refuses 3/4/2024, in March or in April."""
-    texts = texts.str.strip().mask(is_missing(texts))
+    texts = tidy(texts)
     levels = texts.dropna().drop_duplicates()
     formats = [one for one in DATE_FORMATS if as_dates(levels.iloc[:SAMPLE], one).notna().all()]
     found = {one: dates for one in formats if (dates := as_dates(levels, one)).notna().all()}
@@ -216,12 +223,10 @@ def ways_out(name, cell):
 
 def column_kind(name, cells, notation):
     """(dict of the column, None), or (None, why it is dropped)."""
-    n_rows, number = len(cells), {"kind": "number", "decimal": notation.decimal or ".", "thousands": ""}
+    n_rows, number = len(cells), {"kind": "number", "decimal": notation.point, "thousands": ""}
     if cells.dtype == np.float64:
         return number_kind(name, cells.dropna(), n_rows, number)
-    filled = cells.dropna()
-    if cells.dtype == object:
-        filled = filled[~is_missing(filled, notation.missing)].str.strip()
+    filled = (tidy(cells, notation.missing) if cells.dtype == object else cells).dropna()
     levels = filled.drop_duplicates()
     if len(levels) < 2 and (len(levels) == 0 or len(filled) == n_rows):
         return None, "constant"
@@ -229,7 +234,7 @@ def column_kind(name, cells, notation):
         return {"kind": "date", "format": "ISO8601"}, None
     if column := recognised_numbers(name, levels, notation):
         return number_kind(name, numbers_of(filled, column), n_rows, column)
-    if {*levels.iloc[:SAMPLE].str.casefold()} == {*levels.str.casefold()} == {"true", "false"}:
+    if {*levels} == {"true", "false"}:
         return {"kind": "truth"}, None
     if levels.str.fullmatch(CLOCK_TIME).all():
         return None, "a time of day"
@@ -319,15 +324,13 @@ def typed_columns(raw, columns, missing=(), unreadable=None):
     """
     typed = {}
     for name, column in columns.items():
-        cells, typed[name] = raw[name], typed_cells(raw[name], column)
+        cells = tidy(raw[name], missing) if raw[name].dtype == object else raw[name]
+        typed[name] = typed_cells(cells, column)
         wrong = cells[typed[name].isna() & cells.notna()]
+        if len(wrong) and unreadable is None:
+            refuse_cell(name, column, wrong.index[0] + 1, str(wrong.iloc[0]))
         if len(wrong):
-            texts = wrong if wrong.dtype == object else as_texts(wrong)
-            texts = texts[~is_missing(texts, missing)]
-            if len(texts) and unreadable is None:
-                refuse_cell(name, column, texts.index[0] + 1, texts.iloc[0])
-            if len(texts):
-                unreadable.update((texts.index + 1).tolist())
+            unreadable.update((wrong.index + 1).tolist())
     return pd.DataFrame(typed, raw.index, copy=False)
 
 
@@ -336,14 +339,12 @@ def typed_cells(cells, column):
     kind = column["kind"]
     if (kind, cells.dtype.kind) in (("number", "f"), ("date", "M")) and column.get("affix") != "%":
         return cells
-    texts = (cells if cells.dtype == object else as_texts(cells)).str.strip()
+    texts = cells if cells.dtype == object else as_texts(cells)
     if kind == "number":
         return numbers_of(texts, column)
     if kind == "date":
         return as_dates(texts, column["format"])
-    if kind == "truth":
-        return texts.str.casefold().map(TRUTH).astype(np.float64)
-    return texts.mask(is_missing(texts))
+    return texts.map(TRUTH).astype(np.float64) if kind == "truth" else texts
 
 
 def as_texts(cells):

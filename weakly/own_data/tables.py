@@ -33,7 +33,7 @@ import pandas as pd
 from weakly.errors import DataError
 from weakly.loading import files
 from weakly.loading.files import LINE_LIMIT, SEPARATORS, NotText, bounded_memory, guarded, open_zip
-from weakly.own_data.columns import DATE, MISSING, TRUTH, as_texts, is_missing, to_numbers
+from weakly.own_data.columns import DATE, MISSING, as_texts, is_missing, tidy, to_numbers
 
 ROWS_AT_ONCE, CELLS_AT_ONCE = 65_536, 2**21
 MOST_COLUMNS = 10_000
@@ -67,6 +67,11 @@ class Notation(NamedTuple):
     thousands: str = ""
     missing: tuple = ()  # spellings of a missing cell beside the usual ones
 
+    @property
+    def point(self):
+        """The decimal mark that pandas takes; other columns stay texts."""
+        return self.decimal or ("," if self.thousands == "." else ".")
+
 
 class Table:
     """A table in a file; "-" is standard input.
@@ -79,10 +84,9 @@ class Table:
     def __init__(self, path, notation=Notation(), kinds=None):  # noqa: B008 - it cannot be changed
         self.path = Path("standard input" if path == "-" else path)
         self.notation, self.position, self.header = notation, 0, notation.header is not False
-        self.decimal = notation.decimal or ("," if notation.thousands == "." else ".")
-        if self.decimal == notation.thousands:
+        if notation.point == notation.thousands:
             raise DataError("The marks of --decimal and --thousands must differ.")
-        as_pandas = {"kind": "number", "decimal": self.decimal}.items()
+        as_pandas = {"kind": "number", "decimal": notation.point}.items()
         self._texts = [name for name, column in (kinds or {}).items() if not as_pandas <= column.items()]
         self._doubt, self._is_json, self._parquet = "", False, None
         self._open(path)
@@ -275,7 +279,7 @@ class Table:
             "index_col": False,
             "sep": self._separator,
             "skipinitialspace": True,
-            "decimal": self.decimal,
+            "decimal": self.notation.point,
             "float_precision": "high",  # as to_numbers reads
             "dtype": dict.fromkeys([*verbatim, *texts, EXTRA, BEYOND], str),
             "na_values": {name: missing for name in columns if name not in verbatim},
@@ -300,12 +304,7 @@ class Table:
                 texts = column if column.dtype == object else as_texts(column)
                 cells[name] = texts.where(texts.notna(), "")
             elif column.dtype in (bool, object):
-                codes, found = pd.factorize(column)
-                levels = pd.Series(found.tolist(), dtype=object).astype(str).str.strip()
-                lower = levels.str.lower()  # pandas takes true and TRUE for the same
-                levels = levels.mask(lower.isin(TRUTH), lower)
-                levels = levels.mask(is_missing(levels, self.notation.missing))
-                cells[name] = np.array([*levels, np.nan], dtype=object)[codes]
+                cells[name] = tidy(column, self.notation.missing)
             elif column.dtype.kind != "M":
                 numbers = column.to_numpy(np.float64)
                 cells[name] = np.where(np.isfinite(numbers), numbers, np.nan)

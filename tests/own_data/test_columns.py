@@ -1,0 +1,273 @@
+"""What a column is, and its cells as numbers, truth values, categories and dates; what is refused."""
+
+import re
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from weakly.errors import DataError
+from weakly.own_data.columns import (
+    as_written,
+    choose_columns,
+    column_kind,
+    dates_of,
+    is_missing,
+    to_numbers,
+    typed_columns,
+)
+from weakly.own_data.tables import Notation
+
+N = range(60)
+PLAIN = {"kind": "number", "decimal": ".", "thousands": ""}
+
+
+def column(cells):
+    return pd.Series(cells, dtype=object)
+
+
+def number(decimal=".", thousands="", affix=None):
+    found = {"kind": "number", "decimal": decimal, "thousands": thousands}
+    return found | {"affix": affix} if affix else found
+
+
+def typed(cells, kind, missing=(), unreadable=None):
+    return typed_columns(column(cells).to_frame("x"), {"x": kind}, missing, unreadable)["x"]
+
+
+def refused(cells, name="x", **notation):
+    with pytest.raises(DataError) as error:
+        column_kind(name, column(cells), Notation(**notation))
+    return str(error.value)
+
+
+# ---------------------------------------------------------------------------- kinds
+
+
+@pytest.mark.parametrize(
+    "name, cells, kind, why",
+    [
+        ("amount", [f"{i}.5" for i in N], "number", None),
+        ("cents", [str(i * i * 971) for i in N], "number", None),  # no counter, and not named like an id
+        ("customer_id", [str(i * i * 971) for i in N], None, "an id"),
+        ("n", [str(i) for i in N], None, "an id"),
+        ("code", [f"TX-{i}" for i in N], None, "an id"),
+        ("postcode", [f"{1234 + i} {chr(65 + i % 20)}B" for i in N], None, "an id"),
+        ("address", [f"192.168.{i}.1" for i in N], None, "an id"),
+        ("address", [f"10.0.{i % 9}.1" for i in N], "category", None),
+        ("grade", ["1st", "2nd", "3rd"] * 20, "category", None),
+        ("age", ["30", "NA", " 41 ", "-", ""] * 12, "number", None),
+        ("odd", ["\xa05", "inf", "6\xa0", "\u22127"], "number", None),
+        ("five", ["5", "5.0"] * 30, None, "constant"),
+        ("five", ["5", "5.0", ""] * 20, "number", None),  # its gaps have a feature
+        ("five", ["5"] * 999 + [""], None, "constant"),
+        ("new", ["True", "FALSE", ""] * 20, "truth", None),
+        ("mark", ["true", ""] * 30, "category", None),  # a gap says something here
+        ("day", [f"2024-01-{i % 28 + 1:02}" for i in N], "date", None),
+        ("clock", [f"{i % 24}:15" for i in N], None, "a time of day"),
+        ("rare", [f"a{i % 200}" for i in range(1_000)], None, "without a frequent value"),
+        ("nothing", [""] * 60, None, "constant"),
+    ],
+)
+def test_kinds_of_columns(name, cells, kind, why):
+    found, reason = column_kind(name, column(cells), Notation())
+    assert ((found or {}).get("kind"), reason) == (kind, why)
+
+
+@pytest.mark.parametrize(
+    "cells, expected, values",
+    [
+        (["21.15%", "3 %"], number(affix="%"), [21.15, 3]),
+        (["€2115.46", "-€5"], number(affix="€"), [2115.46, -5]),
+        (["US$2,115.50", "US$-7"], number(thousands=",", affix="US$"), [2115.5, -7]),
+        (["2'115.46", "7"], number(thousands="'"), [2115.46, 7]),
+        (["2 115.46", "7"], number(thousands=" "), [2115.46, 7]),
+        (["2\u202f115,46\xa0EUR", "\u22127\xa0EUR"], number(",", " ", "EUR"), [2115.46, -7]),
+        (["2115.5 kg", "7kg", "8"], number(affix="kg"), [2115.5, 7, 8]),
+        (["5 km/h", ".5 km/h"], number(affix="km/h"), [5, 0.5]),
+        (["5,951.00", "909.00"], number(thousands=","), [5951, 909]),
+        (["2.115,46", "7,1"], number(",", "."), [2115.46, 7.1]),
+        (["2,115.46", "7"], number(thousands=","), [2115.46, 7]),
+        (["1.234.567", "7"], number(",", "."), [1234567, 7]),
+        (["0,125", "7,25e3"], number(","), [0.125, 7250]),
+        (["1.5", "1e-3"], number(), [1.5, 0.001]),
+    ],
+)
+def test_numbers_are_recognised_and_read_alike_later(cells, expected, values):
+    cells = [*cells, "", "n/a"]
+    assert column_kind("x", column(cells), Notation()) == (expected, None)
+    np.testing.assert_array_equal(typed(cells, expected), [*values, np.nan, np.nan])
+
+
+def test_numbers_that_may_mean_two_things_are_refused_with_the_options_that_read_them():
+    for cells in (["2,115", "3,500"], ["$2,115", "$3,500"]):
+        assert "add --decimal , or --thousands , to choose one" in refused(cells)
+        for notation, value in (
+            ({"decimal": ","}, 2.115),
+            ({"decimal": "."}, 2115),
+            ({"thousands": ","}, 2115),
+        ):
+            found, _ = column_kind("x", column(cells), Notation(**notation))
+            assert typed(cells, found).iloc[0] == value
+    assert column_kind("x", column(["2 115", "3 500"]), Notation())[0] == number(thousands=" ")
+
+
+@pytest.mark.parametrize(
+    "cells", [["1.5", "2.5"], ["2.115,46", "7,1"], ["2,115.46", "7"], ["1,5", "2"], ["2,115"] * 9]
+)
+def test_advice_does_not_go_in_circles(cells):
+    """Whatever is given, the options that a message names read the column."""
+    for given in ({"decimal": ","}, {"decimal": "."}, {"thousands": ","}, {"thousands": "."}):
+        try:
+            column_kind("x", column([*cells, "0"]), Notation(**given))
+        except DataError as error:
+            (key, mark), *_ = re.findall(r"--(decimal|thousands) (\S)", str(error).partition("use")[2])
+            assert column_kind("x", column([*cells, "0"]), Notation(**{key: mark}))[0]["kind"] == "number"
+
+
+def test_mixtures_free_text_and_unclear_dates_are_refused():
+    numbers, days = [f"{i}.5" for i in N], [f"2024-01-{i % 28 + 1:02} {i // 28}:00" for i in N]
+    assert "holds numbers such as '0.5', but also 'abc': correct it, add --missing abc" in refused(
+        [*numbers, "abc"]
+    )
+    assert column_kind("x", column([*numbers, "abc"]), Notation(missing=("ABC",)))[0] == PLAIN
+    assert "'1.234,5'" in refused([*numbers, "1.234,5"])
+    assert "holds numbers such as '0 g', but also '1 kg'" in refused([f"{i} {'k' * (i % 2)}g" for i in N])
+    assert "holds dates such as '2024-01-01 0:00', but also 'soon'" in refused([*days, "soon"])
+    assert "'x' is free text" in refused([f"please call number {i} back" for i in N])
+    assert "day and month cannot be told apart" in refused(["3/4/2024", "5/4/2024"])
+    assert "'9999-12-31', but all its cells must be dates" in refused(["9999-12-31", "2024-01-01"])
+    assert "--drop x" in refused(["5/31/2024", "31.5.2024"])
+
+
+def test_chosen_columns_and_why_others_are_dropped(capsys):
+    raw = pd.DataFrame(
+        {"n": N, "a": np.arange(60) / 7, "b": np.nan, "when": pd.Timestamp("2024-01-01"), "c\n": 1.0}
+    )
+    raw = raw.astype({"n": float}).assign(
+        t=["true", "false"] * 30, at=pd.date_range("2024-01-01", periods=60)
+    )
+    raw = raw.astype({"t": object})
+    expected = {"a": PLAIN, "t": {"kind": "truth"}, "at": {"kind": "date", "format": "ISO8601"}}
+    assert choose_columns(raw, "t.csv", Notation()) == expected
+    told = "Columns: 1 number, 1 truth value, 1 date. Dropped: n (an id); b, when, c\\n (constant).\n"
+    assert capsys.readouterr().out == told
+    with pytest.raises(DataError, match="t.csv has no column to learn from: n .an id."):
+        choose_columns(raw[["n"]], "t.csv", Notation())
+
+
+# ---------------------------------------------------------------------------- cells
+
+
+def test_typed_columns():
+    raw = pd.DataFrame({
+        "number": ["1.5", "NA", "-"], "plain": [1.0, np.nan, 2.5], "truth": ["TRUE", "0", " "],
+        "category": [" a ", "True", "unknown"], "code": [7.0, np.nan, 1.5],
+        "date": ["5.3.2024", "", "6.3.2024"],
+    })  # fmt: skip
+    kinds = {
+        "number": PLAIN, "plain": PLAIN, "truth": {"kind": "truth"}, "category": {"kind": "category"},
+        "code": {"kind": "category"}, "date": {"kind": "date", "format": "%d.%m.%Y"},
+    }  # fmt: skip
+    table = typed_columns(raw, kinds)
+    assert [*table] == [*kinds] and table.dtypes.map(str).tolist() == ["float64"] * 3 + ["object"] * 2 + [
+        "datetime64[ns]"
+    ]
+    np.testing.assert_array_equal(table["number"], [1.5, np.nan, np.nan])
+    np.testing.assert_array_equal(table["truth"], [1, 0, np.nan])
+    assert table["category"].fillna("?").tolist() == ["a", "true", "?"]
+    assert table["code"].fillna("?").tolist() == ["7", "?", "1.5"]
+    assert table["date"].tolist() == [pd.Timestamp("2024-03-05"), pd.NaT, pd.Timestamp("2024-03-06")]
+
+
+@pytest.mark.parametrize(
+    "cell, kind, message",
+    [
+        ("abc", PLAIN, "holds 'abc' instead of a number."),
+        ("80,5", PLAIN, "'80,5' instead of a number: add --decimal , if that is how"),
+        ("5,951.00", PLAIN, "number: add --thousands , if"),
+        ("5,951", PLAIN, "number: add --decimal , or --thousands , if"),
+        ("1.5", number(","), "number: add --decimal . if"),
+        ("5 kg", PLAIN, "holds '5 kg' instead of a number."),
+        ("5 lb", number(affix="kg"), "holds '5 lb' instead of a number in kg."),
+        ("0.2", number(affix="%"), "holds '0.2' instead of a number in %."),
+        ("1e400", PLAIN, "holds '1e400' instead of a number."),
+        ("maybe", {"kind": "truth"}, "holds 'maybe' instead of a truth value."),
+        ("3/31/2024", {"kind": "date", "format": "%d/%m/%Y"}, "instead of a date written as %d/%m/%Y."),
+    ],
+)
+def test_a_cell_that_cannot_be_read_is_refused_or_counted(cell, kind, message):
+    with pytest.raises(DataError, match=r"^Row 2: column 'x' holds ") as error:
+        typed(["", cell], kind)
+    assert message in str(error.value)
+    found = set()
+    assert typed(["", cell], kind, unreadable=found).isna().all() and found == {2}
+    assert typed(["", cell], kind, missing=(cell.upper(),)).isna().all()
+
+
+def test_numbers_where_a_model_expects_something_else():
+    raw, found = pd.DataFrame({"x": [0.2, np.nan, 1.0]}), set()
+    for kind in (number(affix="%"), {"kind": "date", "format": "ISO8601"}, {"kind": "truth"}):
+        with pytest.raises(DataError, match="Row 1: column 'x' holds '0.2' instead of a"):
+            typed_columns(raw, {"x": kind})
+        typed_columns(raw, {"x": kind}, (), found)
+    assert found == {1, 3}
+    assert as_written({"x": PLAIN, "c": {"kind": "category"}}, Notation(decimal=",")) == {
+        "x": number(","),
+        "c": {"kind": "category"},
+    }
+
+
+def test_to_numbers_and_what_is_missing():
+    texts = [
+        "1",
+        "1.5",
+        "-1e3",
+        ".5",
+        "1,5",
+        "1_0",
+        "٣",
+        "0x1",
+        "1e400",
+        "9" * 400,
+        "+-5",
+        "inf",
+        "nan",
+        "True",
+        "",
+    ]
+    np.testing.assert_array_equal(
+        to_numbers(column(texts)), [1, 1.5, -1000, 0.5, *[np.nan] * (len(texts) - 4)]
+    )
+    for text, value in (
+        ("1,234.5", 1234.5),
+        ("12,34", np.nan),
+        ("0,123", np.nan),
+        ("1234.5", 1234.5),
+        ("1,2345", np.nan),
+    ):
+        np.testing.assert_array_equal(to_numbers(column([text]), ".", ","), [value])
+    assert is_missing(column(["nA", " - ", "x", np.nan, "Y"]), ("y",)).tolist() == [
+        True,
+        True,
+        False,
+        True,
+        True,
+    ]
+
+
+@pytest.mark.parametrize(
+    "cells, notation, first",
+    [
+        (["2024-01-05", "2024-01-05T10:00:00+02:00"], "ISO8601", "2024-01-05"),
+        (["5.3.2024", "31.3.2024"], "%d.%m.%Y", "2024-03-05"),
+        (["05/03/24", "31/03/24"], "%d/%m/%y", "2024-03-05"),
+        (["3/5/2024 9:00 PM", "3/31/2024 9:15 AM"], "%m/%d/%Y %I:%M %p", "2024-03-05 21:00"),
+        (["05 Mar 2024", ""], "%d %b %Y", "2024-03-05"),
+        (["3/3/2024", "4/4/2024"], "%d/%m/%Y", "2024-03-03"),  # day and month are the same
+    ],
+)
+def test_dates(cells, notation, first):
+    found, dates = dates_of(column(cells), "x")
+    assert found == notation and dates[0] == pd.Timestamp(first) and str(dates.dtype) == "datetime64[ns]"
+    assert dates.isna().tolist() == [cell == "" for cell in cells]
