@@ -10,23 +10,31 @@ from event_tables import events
 import detect
 from weakly.own_data.drift import Comparison, summarised
 
-KINDS = {"amount": "number", "flag": "boolean", "country": "category"}
-LEVELS = {"country": ["AT", "DE"]}
+COLUMNS = {
+    "amount": {"kind": "number"},
+    "flag": {"kind": "truth"},
+    "country": {"kind": "category"},
+    "when": {"kind": "date"},
+}
 
 
 def rows(n=2000, seed=0, shift=0.0, unknown=0.0, missing=0.0):
     rng = np.random.default_rng(seed)
     amount = rng.normal(shift, 1, n)
     amount[rng.random(n) < missing] = np.nan
-    country = rng.choice(["AT", "DE", "CH"], n, p=[0.6, 0.38, 0.02]).astype(object)
+    country = rng.choice(["AT", "DE", "CH"], n, p=[0.6, 0.399, 0.001]).astype(object)
     country[rng.random(n) < unknown] = "ZZ"
-    return pd.DataFrame({"amount": amount, "flag": (rng.random(n) < 0.3).astype(float), "country": country})
+    flag, when = (
+        (rng.random(n) < 0.3).astype(float),
+        pd.Timestamp("2024-01-01") + pd.to_timedelta(np.arange(n), "h"),
+    )
+    return pd.DataFrame({"amount": amount, "flag": flag, "country": country, "when": when})
 
 
 def compared(table, chunks=1, training=None):
     training = rows() if training is None else training
-    summary = json.loads(json.dumps(summarised(training, KINDS, LEVELS)))
-    comparison = Comparison(summary, KINDS)
+    summary = json.loads(json.dumps(summarised(training, COLUMNS)))
+    comparison = Comparison(summary, COLUMNS)
     for part in np.array_split(np.arange(len(table)), chunks):
         comparison.add(table.iloc[part])
     return comparison
@@ -72,10 +80,38 @@ def test_few_rows_say_nothing():
     assert compared(rows(49, shift=9.0)).in_words() == ""
 
 
+def test_shares_that_are_counted_by_hand():
+    columns = {"x": {"kind": "number"}, "c": {"kind": "category"}}
+    training = pd.DataFrame({"x": np.arange(21.0), "c": ["a"] * 12 + ["b"] * 8 + ["once"]})
+    summary = summarised(training, columns)
+    assert summary["x"]["quantiles"] == pytest.approx(np.arange(21)) and summary["c"]["missing"] == 0
+    assert summary["c"]["shares"] == {"a": 12 / 21, "b": 8 / 21, "": 1 / 21}
+    comparison = Comparison(summary, columns)
+    comparison.add(pd.DataFrame({"x": [-1.0, 0.5, 30.0, np.nan], "c": ["a", "new", "once", np.nan]}))
+    assert comparison.ranges["x"] == (-1.0, 30.0)
+    shares = comparison.shares("x")["now"]
+    assert shares[[-1, 0, 20]].tolist() == [1 / 3] * 3 and shares.sum() == pytest.approx(1)
+    assert comparison.shares("c")["now"].to_dict() == {"": 2 / 3, "a": 1 / 3, "b": 0.0}
+    changes = comparison.changes()
+    assert changes["beyond"].tolist() == pytest.approx([2 / 3, 2 / 3 - 1 / 21])
+    assert changes["missing"].tolist() == [0.25, 0.25]
+
+
+def test_newer_dates_are_no_drift_but_missing_ones_are():
+    later = rows(seed=1).assign(when=lambda table: table["when"] + pd.Timedelta(days=900))
+    assert compared(later).in_words() == ""
+    later.loc[:999, "when"] = pd.NaT
+    assert "when (50% missing, 0% before)" in compared(later).in_words()
+
+
 def test_a_column_of_one_value_and_one_without_values():
-    kinds, table = {"x": "number", "y": "number"}, pd.DataFrame({"x": [2.0] * 60, "y": [np.nan] * 60})
-    comparison = Comparison(summarised(table, kinds, {}), kinds)
+    columns, table = (
+        dict.fromkeys("xy", {"kind": "number"}),
+        pd.DataFrame({"x": [2.0] * 60, "y": [np.nan] * 60}),
+    )
+    comparison = Comparison(summarised(table, columns), columns)
     comparison.add(table)
+    comparison.add(table.assign(y=1.0))
     assert comparison.changes()[["distance", "beyond"]].max(axis=None) == 0
 
 
@@ -83,7 +119,7 @@ def test_score_tells_drift_and_counts_flags_over_all_rows(tmp_path, monkeypatch,
     monkeypatch.chdir(tmp_path)
     table = events()
     table.to_csv("events.csv", index=False)
-    assert detect.main("fit events.csv --label fraud --model m --method logistic".split()) == 0
+    assert detect.main("fit events.csv --label fraud --model m --method logistic-converged".split()) == 0
     capsys.readouterr()
     command = "score {} --model m --output scores.csv --top 3 --contamination 0.05"
     assert detect.main(command.format("events.csv").split()) == 0

@@ -1,37 +1,38 @@
 """The page on one's own data: right numbers, everything escaped, bounded, and quiet in a browser."""
 
 import os
-import shlex
 import shutil
 from pathlib import Path
 
 import numpy as np
 import pandas as pd
 import pytest
-from event_tables import KINDS, events
+from event_tables import COLUMNS, events
 from report_pages import Elements
 from sklearn.metrics import average_precision_score
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import MinMaxScaler
 
-import detect
-from weakly.own_data import report_columns, report_page
-from weakly.own_data.event_model import EventModel
-from weakly.own_data.saved_models import load_model, save_model
+import weakly
+from iforest_baseline import IForest
+from weakly.own_data import report_page
+from weakly.own_data.columns import typed_columns
+from weakly.own_data.models import fit_model, load_model, save_model
+from weakly.own_data.report_command import MOST_TOP
 
 EVIL = "<script>alert('x')</script>"
 
 
-def run(command):
-    """The exit code of `python detect.py command`."""
-    try:
-        return detect.main(shlex.split(command))
-    except SystemExit as stop:
-        return stop.code
+@pytest.fixture
+def page_of(run):
+    """A function that gives the page of a report, as text and as Elements."""
 
+    def page(command):
+        assert run(f"report {command}") == 0
+        text = Path("report.html").read_text(encoding="utf-8")
+        return text, Elements(text)
 
-def page_of(command):
-    assert run(f"report {command}") == 0
-    text = Path("report.html").read_text(encoding="utf-8")
-    return text, Elements(text)
+    return page
 
 
 def known_labels():
@@ -50,7 +51,7 @@ def rows_of(page, caption):
     ]
 
 
-def test_the_page_has_the_numbers_of_score_and_of_the_labels(folder, model_path):
+def test_the_page_has_the_numbers_of_score_and_of_the_labels(folder, model_path, run, page_of):
     known_labels().to_csv("known.csv", index=False)
     labels = "--label fraud --anomaly-value yes"
     text, page = page_of(f"known.csv --model {model_path} {labels} --contamination 0.05 --top 7 --keep id")
@@ -64,39 +65,44 @@ def test_the_page_has_the_numbers_of_score_and_of_the_labels(folder, model_path)
     assert f"AUC-PR {average_precision_score(y, scores['score']):.3f}" in text
     threshold = load_model(model_path).threshold(0.05)
     flagged = scores["score"] > threshold
-    chosen = next(row for row in rows_of(page, "Thresholds") if "chosen" in row[0])
+    (bold,) = [row for row in page.find("tr", class_="bold") if "%" in row["text"]]
+    chosen = [cell["text"] for cell in page.all if cell["tag"] in ("th", "td") and bold in cell["within"]]
+    assert chosen[0] == "5%"
     expected = [flagged & y, flagged & ~y, ~flagged & y, ~flagged & ~y]
     assert chosen[4:8] == [f"{n.sum():,}" for n in expected]
     assert chosen[9] == f"{(flagged & y).sum() / y.sum():.3f}"
     assert "the model was fitted on. It has seen" not in text
 
 
-def test_drift_is_shown_and_new_ranges_too(folder, model_path):
+def test_drift_is_shown_and_new_ranges_too(folder, model_path, page_of):
     changed = events().assign(amount=lambda table: table["amount"].astype(float) + 500)
     changed.to_csv("changed.csv", index=False)
     _, page = page_of(f"changed.csv --model {model_path}")
-    first, second, *_ = rows_of(page, "Columns")
-    assert first[0] == "amount" and first[1] == "changed 1.00" and first[5] == "100%"
+    first, *others = rows_of(page, "Columns")
+    assert first[:2] == ["amount", "1.000"] and first[5] == "100%"
     assert first[4] == f"{changed['amount'].min():.6g} to {changed['amount'].max():.6g}"
-    assert "changed" not in second[1]
+    assert [row["text"].startswith("amount") for row in page.find("tr", class_="bold")] == [False, True]
+    assert any("DRIFT: " in one["text"] for one in page.find("p", class_="banner"))
     assert not [one for one in page.find("h2") if one["text"] == "Quality of the ranking"]
+    assert len(page.find("svg", role="img")) == 1 + len(COLUMNS)
 
 
-def test_the_training_table_is_recognised(folder):
-    assert run("fit events.csv --label fraud --method logistic --model own.model") == 0
-    text, _ = page_of("events.csv --model own.model")
+def test_the_training_table_is_recognised(folder, run, page_of):
+    assert run("fit events.csv --label fraud --method logistic-converged --model own.model") == 0
+    text, page = page_of("events.csv --model own.model")
     assert "This is the table that the model was fitted on." in text
+    assert ["time", "–", "date"] in [row[:3] for row in rows_of(page, "Columns")]
 
 
-def test_a_model_without_a_summary_and_a_single_row_are_reported(folder, model_path):
-    model = load_model(model_path)
-    model.summary = None
-    save_model("old.model", model)
+def test_a_single_row_and_a_model_made_in_python_are_reported(folder, model_path, page_of):
     events(1).to_csv("one.csv", index=False)
-    text, page = page_of("one.csv --model old.model")
-    assert "unknown" in text and len(rows_of(page, "Columns")) == len(KINDS)
     text, _ = page_of(f"one.csv --model {model_path}")
-    assert "too few rows" in text
+    assert "too few rows" in text and "of 1 row has a score" in text
+    X = pd.DataFrame({"a": np.arange(100.0), "b": np.arange(100.0) % 7})
+    weakly.save_model("python.model", make_pipeline(MinMaxScaler(), IForest()).fit(X), X)
+    X.to_csv("x.csv", index=False)
+    text, page = page_of("x.csv --model python.model")
+    assert ["Label", "not recorded"] in rows_of(page, "As detect.py info")
 
 
 def evil_files():
@@ -105,20 +111,35 @@ def evil_files():
     table[EVIL] = table[EVIL].replace("XX", f"</td>{EVIL}")
     table["id"] = f"{EVIL}\x1b"
     table.to_csv("evil.csv", index=False)
-    kinds = {EVIL if name == "country" else name: kind for name, kind in KINDS.items()}
-    model = EventModel.fit("logistic", table[list(kinds)], kinds, (table["fraud"] == "1").astype(int))
-    model.origin = {"label": EVIL, "code": EVIL, "table": {"name": EVIL}, "versions": {EVIL: EVIL}}
-    save_model("evil.model", model)
+    columns = {EVIL if name == "country" else name: column for name, column in COLUMNS.items()}
+    y = (table["fraud"] == "1").astype(int).to_numpy()
+    origin = {"label": EVIL, "code": EVIL, "versions": {EVIL: EVIL}, "date": EVIL}
+    origin["table"] = {"name": EVIL, "bytes": 1, "sha256": EVIL}
+    typed = typed_columns(table[list(columns)], columns)
+    save_model("evil.model", fit_model("logistic-converged", typed, columns, y, origin=origin))
 
 
-def test_markup_in_names_and_cells_is_escaped(folder):
+def test_markup_in_names_and_cells_is_escaped(folder, page_of):
     evil_files()
     text, page = page_of("evil.csv --model evil.model --keep id")
     assert len(page.find("script")) == 1 and "<script>alert" not in text and "\x1b" not in text
     assert text.count("&lt;script&gt;alert") > 20
 
 
-def test_the_page_does_not_grow_with_the_table(folder, model_path, monkeypatch):
+def test_pictures_have_the_themes_colours_and_ids_of_their_own(folder, model_path, page_of):
+    known_labels().to_csv("known.csv", index=False)
+    text, page = page_of(f"known.csv --model {model_path} --label fraud --anomaly-value yes")
+    pictures = page.find("svg", role="img")
+    assert len(pictures) == 4 + len(COLUMNS) and all(one["aria-label"] for one in pictures)
+    inside = [one for one in page.all if any(svg in one["within"] for svg in pictures)]
+    assert not [one for one in inside if "style" in one or "#" in one.get("fill", "") + one.get("stroke", "")]
+    ids = [one["id"] for one in page.all if "id" in one]
+    assert len(ids) == len(set(ids))
+    again, _ = page_of(f"known.csv --model {model_path} --label fraud --anomaly-value yes")
+    assert again == text
+
+
+def test_the_page_does_not_grow_with_the_table(folder, model_path, page_of, monkeypatch):
     sizes = []
     for n_rows in (3_000, 12_000):
         table = events(n_rows).assign(fraud=lambda table: table["fraud"].replace("", "0"))
@@ -127,8 +148,8 @@ def test_the_page_does_not_grow_with_the_table(folder, model_path, monkeypatch):
         text, _ = page_of(f"large.csv --model {model_path} --label fraud")
         sizes.append(len(text))
     assert sizes[1] < 1.05 * sizes[0] and sizes[1] < 150_000
-    monkeypatch.setattr(report_columns, "MOST_COLUMNS", 2)
-    _, page = page_of(f"events.csv --model {model_path} --top {report_page.MOST_TOP + 50}")
+    monkeypatch.setattr(report_page, "MOST_COLUMNS", 2)
+    _, page = page_of(f"events.csv --model {model_path} --top {MOST_TOP + 50}")
     assert len(rows_of(page, "Columns")) == 2 and len(rows_of(page, "The 500 rows")) == 500
 
 
@@ -140,13 +161,13 @@ def test_the_page_does_not_grow_with_the_table(folder, model_path, monkeypatch):
         ("--output events.csv", "events.csv is an input file"),
     ],
 )
-def test_what_cannot_be_reported_gives_one_sentence(folder, model_path, options, message, capsys):
+def test_what_cannot_be_reported_gives_one_sentence(folder, model_path, run, options, message, capsys):
     assert run(f"report events.csv --model {model_path} {options}") == 2
     error = capsys.readouterr().err
     assert message in error and error.count("\n") == 1 and not Path("report.html").exists()
 
 
-def test_the_page_in_a_browser(folder):
+def test_the_page_in_a_browser(folder, page_of):
     """No complaint and no alert, nothing sticks out, sorting works; narrow and wide, light and dark."""
     webdriver = pytest.importorskip("selenium.webdriver")
     if not (shutil.which("chromium") and shutil.which("chromedriver")):
@@ -173,6 +194,11 @@ def test_the_page_in_a_browser(folder):
             driver.execute_cdp_cmd("Emulation.setEmulatedMedia", {"media": "", "features": scheme})
             driver.get(Path("report.html").resolve().as_uri())
             assert driver.execute_script("return document.documentElement.scrollWidth") <= width
+        axe = pytest.importorskip("axe_core_python")
+        driver.execute_script((Path(axe.__file__).parent / "axe.min.js").read_text(encoding="utf-8"))
+        script = "axe.run().then((found) => arguments[0](found.violations.map((one) => one.id)))"
+        driver.set_script_timeout(120)
+        assert driver.execute_async_script(script) == []
         first = "return document.querySelector('#rows ~ .scroll tbody th').textContent"
         before = driver.execute_script(first)
         driver.execute_script("document.querySelector('#rows ~ .scroll thead button').click()")

@@ -1,0 +1,61 @@
+"""Pictures for pages and for Markdown: themes, ids, sizes, and texts from files."""
+
+import re
+
+import numpy as np
+import pytest
+from report_pages import Elements
+
+from weakly.reporting.pictures import COLOURS, NAMES, as_png, as_svg, figure, variables
+
+
+def drawn(label="a <picture>"):
+    picture, axes = figure(200, 100)
+    axes.plot(
+        [0, 1], [0, 1], "o-", color=COLOURS["prenet"].light, gid="data-method=prenet", label="$a_1$ & <b>"
+    )
+    axes.fill_between([0, 1], [0, 1], color=COLOURS["released"].light, alpha=0.2)
+    picture.legend()
+    return as_svg(picture, label)
+
+
+def test_a_picture_has_variables_instead_of_colours_and_attributes_instead_of_styles():
+    text = drawn()
+    page = Elements(text)
+    (svg,) = page.find("svg", role="img")
+    assert svg["aria-label"] == "a <picture>" and svg["viewbox"] == "0 0 200 100"
+    assert {"var(--prenet)", "var(--text)", "var(--muted)", "var(--released)"} <= set(
+        re.findall(r"var[^\"]+", text)
+    )
+    assert (
+        not re.search(r"style|#[0-9a-f]{6}|font-family", text)
+        and len(page.find("g", data_method="prenet")) == 1
+    )
+    assert "$a_1$ & <b>" in [one["text"] for one in page.find("text")]
+    assert "--prenet: light-dark(#c94f00, #ff8a3d)" in variables()
+
+
+def test_ids_are_the_same_each_time_and_others_in_another_picture():
+    ids = [set(re.findall(r' id="(\w+)"', drawn(label))) for label in ("one", "one", "two")]
+    assert ids[0] and ids[0] == ids[1] and not ids[0] & ids[2]
+    assert set(re.findall(r"#(\w+)", drawn("one"))) == ids[0]
+
+
+def test_a_long_curve_stays_small():
+    picture, axes = figure()
+    axes.plot(np.linspace(0, 1, 200_000), np.random.default_rng(0).random(200_000).cumsum())
+    assert len(as_svg(picture, "long")) < 10_000
+
+
+def test_a_png_has_two_dots_per_pixel_and_the_same_bytes_each_time(tmp_path):
+    image = pytest.importorskip("PIL.Image")
+    for name in ("a.png", "b.png"):
+        as_png(figure(200, 100)[0], tmp_path / name)
+    assert image.open(tmp_path / "a.png").size == (400, 200)
+    assert (tmp_path / "a.png").read_bytes() == (tmp_path / "b.png").read_bytes()
+
+
+def test_equal_colours_are_equal_in_both_themes():
+    looks = {name: (look.light, look.dark) for name, look in COLOURS.items() if name != "focus"}
+    for name, (light, dark) in looks.items():
+        assert looks[NAMES[light][len("var(--") : -1]] == (light, dark), name
