@@ -7,7 +7,7 @@ import pandas as pd
 import pytest
 from event_tables import events
 
-from weakly.own_data.labels import known_labels
+from weakly.own_data.labels import for_spreadsheet, from_spreadsheet, known_labels
 from weakly.own_data.next_command import chosen_rows, least_alike
 
 FIT = "fit events.csv --label fraud --method logistic-converged --model fraud.model --top 1"
@@ -125,14 +125,28 @@ def test_next_without_a_model_proposes_what_it_proposes_with_one(few_labels, run
 
 
 def test_cells_are_those_of_the_table_dropped_columns_too(few_labels, run):
-    assert (
-        run("next events.csv --label fraud --method logistic-converged --drop age --n 3 --output new.csv")
-        == 0
-    )
+    options = "--label fraud --method logistic-converged --drop age --n 3 --output new.csv"
+    assert run(f"next events.csv {options}") == 0
     rows = pd.read_csv("new.csv", dtype=str, keep_default_na=False).set_index("row")
     table = pd.read_csv("events.csv", dtype=str, keep_default_na=False)
     for row in rows.index:
         assert rows.loc[row, list(table)].equals(table.iloc[int(row) - 1].rename(row))
+
+
+def test_formulas_are_harmless_in_a_spreadsheet_and_taken_back(few_labels, run):
+    table = pd.read_csv("events.csv", dtype=str, keep_default_na=False)
+    odd = ["=1+1", "@SUM(A1)", "+x", "-y", "'=z", "-5.2", "+7"]
+    table["country"] = [odd[row % 7] for row in table.index]
+    table.to_csv("events.csv", index=False)
+    assert run(FIT) == 0 and run(f"{NEXT} --output new.csv") == 0
+    rows = filled_in("new.csv", lambda row: "1")
+    assert (
+        not rows["country"].str.fullmatch(r"[=@+-].*[^\d.].*").any() and (rows["country"].str[0] == "'").any()
+    )
+    assert run(f"{FIT} --checked new.csv") == 0
+    for cell in odd:
+        assert from_spreadsheet(for_spreadsheet(cell)) == cell
+    assert for_spreadsheet("-5.2") == "-5.2" and for_spreadsheet("=1+1") == "'=1+1"
 
 
 @pytest.mark.parametrize("answer, mark", [("TRUE", "."), ("yes", ",")])

@@ -82,7 +82,7 @@ def test_fit_and_evaluate_read_pipes(folder, model_path, pipe, capsys, run):
         == 0
     )
     assert f"600 rows of {table}: 30 labelled anomalies" in capsys.readouterr().out
-    assert load_model("piped.model").columns == load_model(model_path).columns
+    assert load_model("piped.model").columns.items() >= load_model(model_path).columns.items()
     known = CSV.replace(b",\n", b",0\n")
     assert (
         run(

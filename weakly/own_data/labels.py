@@ -203,7 +203,8 @@ def are_same(given, expected):
     A spreadsheet writes dates in its own way, so any two dates count as the same.
     """
     texts, right = (
-        pd.Series(cells, dtype=object).fillna("").astype(str).str.strip() for cells in (given, expected)
+        pd.Series(["" if pd.isna(cell) else str(cell) for cell in cells], dtype=object).str.strip()
+        for cells in (given, expected)
     )
     same = (texts.str.casefold() == right.str.casefold()) | (is_missing(texts) & is_missing(right))
     same |= texts.str.fullmatch(DATE) & right.str.fullmatch(DATE)

@@ -86,7 +86,9 @@ def run(args):
     if not labels.unlabeled.any():
         raise DataError(f"All rows of {table.path} are already labelled, so there are none left to check.")
     model = model or fitted_model(args, table, raw, labels)
-    proposed, n_suspicious = proposals(model, raw, labels, args)
+    chosen, n_suspicious, typed, scores = proposals(model, raw, labels, args)
+    texts = texts_of(table, list(raw), chosen)
+    proposed = table_to_fill(model, texts, typed, scores, args.label)
     with written_whole(args.output) as file:
         proposed.to_csv(file, mode="wb", index=False, encoding=args.encoding)
     n_others = len(proposed) - n_suspicious
@@ -100,15 +102,19 @@ def run(args):
 
 
 def proposals(model, raw, labels, args):
-    """The rows to check as a table to fill in, and how many of them have the highest scores."""
+    """The rows to check, how many of them have the highest scores, their typed columns and scores."""
     typed = typed_columns(raw, model.columns, model.missing)
     scores = model.scored(typed)
-    scaled = new_pipeline("prenet", model.columns, len(typed), 0)[0].fit(typed)  # whatever the model's is
-    features_of = lambda places: scaled.transform(typed.iloc[places])  # noqa: E731
+    scaled = new_pipeline("prenet", model.columns, len(typed))[0].fit(typed)  # whatever the model's is
+    features_of = lambda rows: scaled.transform(typed.iloc[rows])  # noqa: E731
     chosen, n_suspicious = chosen_rows(features_of, scores, labels.unlabeled, args.n, args.informative)
-    return table_to_fill(
-        model, raw.iloc[chosen], typed.iloc[chosen], scores[chosen], args.label
-    ), n_suspicious
+    return chosen, n_suspicious, typed.iloc[chosen], scores[chosen]
+
+
+def texts_of(table, columns, chosen):
+    """The chosen rows as they are in the file."""
+    found = [chunk.loc[chunk.index.intersection(chosen)] for chunk in table.chunks(columns, columns)]
+    return pd.concat(found).loc[chosen]
 
 
 def chosen_rows(features_of, scores, is_open, n, informative_share):
