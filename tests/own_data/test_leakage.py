@@ -1,56 +1,83 @@
-"""Columns that give the label away, and ids, are named before a model is trusted."""
+"""Columns that give the label away, ids and equal rows are named before a model is trusted."""
 
 import numpy as np
 import pandas as pd
 import pytest
 from event_tables import events
 
-import detect
-from weakly.own_data.leakage import looks_like_id, single_column_auc, suspicious_columns
+from weakly.own_data.leakage import looks_like_id, mark_of_anomalies, suspicious_columns, warnings_about_rows
+
+N_ROWS = 4_000
 
 
-def leaking():
-    """The table of events with a column that is written when a fraud is known, and one that nearly is."""
-    table = events()
-    is_fraud = table["fraud"] == "1"
-    table["attack_cat"] = np.where(is_fraud, "card stolen", "none")
-    table["refund"] = np.where(is_fraud, "0.5", "0")
-    table["fraud"] = is_fraud.astype(int)
-    return table
+def labelled(n_labelled, n_hidden, seed=0):
+    """y (n,) with labelled anomalies, and whether each row is an anomaly, labelled or not."""
+    rows = np.random.default_rng(seed).permutation(N_ROWS)
+    y, is_anomaly = np.zeros(N_ROWS, int), np.zeros(N_ROWS, bool)
+    y[rows[:n_labelled]], is_anomaly[rows[: n_labelled + n_hidden]] = 1, True
+    return y, is_anomaly
 
 
-def test_copies_of_the_label_are_named_with_an_option_to_copy(tmp_path, monkeypatch, capsys):
-    monkeypatch.chdir(tmp_path)
-    leaking().to_csv("events.csv", index=False)
-    options = "events.csv --label fraud --method logistic"
-    for command in (f"fit {options} --model m", f"evaluate {options} --n-labeled 9"):
-        assert detect.main(command.split()) == 0
-        shown = capsys.readouterr().out
-        for name in ("attack_cat", "refund"):
-            assert f"column '{name}' alone separates the labelled anomalies" in shown
-            assert f"--drop {name}" in shown
-    assert detect.main(f"fit {options} --model m --drop attack_cat,refund".split()) == 0
-    shown = capsys.readouterr().out
-    assert "attack_cat" not in shown and "refund" not in shown
+LEAKS = {  # cells of a column that is filled in once an anomaly is known; rng, is_anomaly (n,)
+    "level": ("category", lambda rng, known: np.where(known, "M3", rng.choice(["M1", "M2"], len(known)))),
+    "levels": ("category", lambda rng, known: np.where(known, rng.choice(["A", "B"], len(known)), "none")),
+    "many levels": ("category", lambda rng, known: np.where(known, rng.integers(40, size=len(known)), -1)),
+    "filled": ("category", lambda rng, known: np.where(known, "card stolen", np.nan)),
+    "truth": ("truth", lambda rng, known: known.astype(float)),
+    "value": ("number", lambda rng, known: np.where(known, 0.5, rng.random(len(known)))),
+    "refund": ("number", lambda rng, known: np.where(known, rng.random(len(known)) + 1, 0.0)),
+    "refund or nothing": ("number", lambda rng, known: np.where(known, rng.random(len(known)), np.nan)),
+    "not closed": ("number", lambda rng, known: np.where(known, np.nan, rng.random(len(known)))),
+}
 
 
-@pytest.mark.parametrize("sign", [1, -1])
-def test_a_number_separates_in_either_direction(sign):
-    cells, y = pd.Series([float(sign * value) for value in range(20)]), np.repeat([0, 1], [15, 5])
-    assert single_column_auc(cells, "number", y) == 1
-    assert single_column_auc(cells, "number", np.tile([0, 1], 10)) == pytest.approx(0.55)
+@pytest.mark.parametrize("name", LEAKS)
+@pytest.mark.parametrize("n_labelled, n_hidden", [(10, 0), (10, 100), (43, 430), (60, 400), (600, 0)])
+def test_a_leak_is_named_however_many_anomalies_have_no_label(name, n_labelled, n_hidden):
+    y, is_anomaly = labelled(n_labelled, n_hidden)
+    kind, cells = LEAKS[name]
+    column = pd.Series(cells(np.random.default_rng(1), is_anomaly))
+    column = column.astype(object if kind == "category" else float).replace("nan", np.nan)
+    wrong = np.flatnonzero(y)[: n_labelled // 30]  # a person makes mistakes
+    column.iloc[wrong] = column[y == 0].iloc[0]
+    (warning,) = suspicious_columns(pd.DataFrame({"m": column}), {"m": {"kind": kind}}, y)
+    assert f"of {n_labelled} labelled anomalies" in warning or f"all {n_labelled} labelled" in warning
+    assert "leave it out with --drop m" in warning
 
 
-def test_missing_cells_separate_too():
-    y = np.repeat([0, 1], [15, 5])
-    assert single_column_auc(pd.Series([*range(15), *[np.nan] * 5]), "number", y) == 1
-    assert single_column_auc(pd.Series([*[np.nan] * 15, 0, 1, 0, 1, 0]), "boolean", y) == 1
+def test_what_marks_the_anomalies_is_said_in_words():
+    y, is_anomaly = labelled(43, 400)
+    level = pd.Series(np.where(is_anomaly, "M3", "M1"), dtype=object)
+    assert mark_of_anomalies(level, "category", y) == (
+        "is M3 in all 43 labelled anomalies and in only 10.1% of the other rows"
+    )
+    dates = pd.Series(pd.to_datetime(np.where(y, "2024-05-01", "2023-01-01")))
+    assert mark_of_anomalies(dates, "date", y) == (
+        "is 2024-05-01 00:00:00 in all 43 labelled anomalies and in no other row"
+    )
 
 
-def test_rare_levels_do_not_separate_by_being_rare():
-    """Every row has a level of its own: that is no knowledge about the label."""
-    cells, y = pd.Series([f"level {number}" for number in range(300)]), np.repeat([0, 1], [290, 10])
-    assert single_column_auc(cells, "category", y) == 0.5
+def test_honest_columns_get_no_word():
+    """A strong number, a flag of a third of the rows, a level of each row, levels that few rows have."""
+    for n_labelled in (5, 10, 43, 60):
+        y, is_anomaly = labelled(n_labelled, 100)
+        rng = np.random.default_rng(2)
+        table = pd.DataFrame({
+            "strong": rng.normal(size=N_ROWS) + 3 * is_anomaly,
+            "flag": ((rng.random(N_ROWS) < 0.3) | is_anomaly).astype(float),
+            "own": [f"level {number}" for number in range(N_ROWS)],
+            "rare": [f"level {number}" for number in rng.integers(400, size=N_ROWS)],
+        })  # fmt: skip
+        kinds = dict(strong="number", flag="truth", own="category", rare="category")
+        assert suspicious_columns(table, {name: {"kind": kind} for name, kind in kinds.items()}, y) == []
+    assert mark_of_anomalies(pd.Series([1.0, 1, 1, 1, 0, 0]), "truth", np.array([1, 1, 1, 1, 0, 0])) is None
+
+
+def test_many_leaks_are_counted():
+    y, is_anomaly = labelled(20, 0)
+    table = pd.DataFrame({f"m{number}": is_anomaly.astype(float) for number in range(30)})
+    *first, last = suspicious_columns(table, dict.fromkeys(table, {"kind": "truth"}), y)
+    assert len(first) == 5 and last == "WARNING: 25 more columns are like these."
 
 
 def test_ids_are_named_and_amounts_are_not():
@@ -58,7 +85,33 @@ def test_ids_are_named_and_amounts_are_not():
     ids = pd.Series(rng.permutation(10**6)[:500]).astype(float)
     assert looks_like_id(ids) and not looks_like_id(pd.Series(rng.integers(100, size=500)).astype(float))
     assert not looks_like_id(pd.Series(rng.random(500)))
-    (warning,) = suspicious_columns(
-        pd.DataFrame({"customer": ids}), {"customer": "number"}, rng.integers(2, size=500)
-    )
+    columns, y = {"customer": {"kind": "number"}}, rng.integers(2, size=500)
+    (warning,) = suspicious_columns(pd.DataFrame({"customer": ids}), columns, y)
     assert "like an id" in warning and "--drop customer" in warning
+
+
+def test_few_labels_few_rows_and_equal_rows_get_a_word():
+    table, y = (
+        pd.DataFrame({"x": [1.0, 2, np.nan, np.nan, 2, 2], "c": list("abccbx")}),
+        np.eye(6, dtype=int)[0],
+    )
+    labels, rows, equal = warnings_about_rows(table, y)
+    assert "only 1 labelled anomaly:" in labels and "rows like it" in labels
+    assert "only 6 rows" in rows and "2 rows (33.3%) equal an earlier one" in equal
+    assert warnings_about_rows(pd.DataFrame({"x": range(200)}), np.arange(200) < 7) == []
+    assert warnings_about_rows(pd.DataFrame({"x": range(200)}), np.zeros(200)) == []
+
+
+def test_fit_and_evaluate_name_leaks_with_an_option_to_copy(folder, run, capsys):
+    table = events()
+    is_fraud = table["fraud"] == "1"
+    table["attack_cat"] = np.where(is_fraud, "card stolen", "none")
+    table.to_csv("events.csv", index=False)
+    options = "events.csv --label fraud --method logistic-converged"
+    for command in (f"fit {options} --model m", f"evaluate {options} --n-labeled 9"):
+        assert run(command) == 0
+        shown = " ".join(capsys.readouterr().out.split())
+        assert "column 'attack_cat' is card stolen in all 30 labelled anomalies and in no other row" in shown
+        assert "leave it out with --drop attack_cat." in shown
+    assert run(f"fit {options} --model m --drop attack_cat") == 0
+    assert "attack_cat" not in capsys.readouterr().out
