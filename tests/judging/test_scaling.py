@@ -12,8 +12,7 @@ from weakly.beyond.scaling import (
     scaling_runs,
     write_scaling,
 )
-from weakly.own_data.features import FENCES
-from weakly.own_data.number_features import NumberFeatures
+from weakly.own_data.encoding import new_encoder
 from weakly.reporting.write_up import REFERENCE
 from weakly.training.number_scaler import NumberScaler
 
@@ -99,8 +98,9 @@ def test_the_default_of_detect_is_the_rules_choice():
     chosen, lost = choice(table)
     assert chosen == "fences" and len(table) == 19 and lost[chosen] < 0.0095
     X = np.random.default_rng(0).lognormal(sigma=2, size=(500, 3))
-    of_detect, of_rule = NumberFeatures(**FENCES).fit_transform(X), NumberScaler(chosen).fit_transform(X)
-    np.testing.assert_allclose(of_detect, of_rule, atol=1e-6)
+    table = pd.DataFrame(X, columns=list("abc"))
+    encoder = new_encoder(dict.fromkeys("abc", {"kind": "number"}), len(X), is_tree=False)
+    np.testing.assert_array_equal(encoder.fit_transform(table), NumberScaler(chosen).fit_transform(X))
 
 
 def test_the_files_are_those_of_the_runs(tmp_path):

@@ -27,7 +27,7 @@ import numpy as np
 import pandas as pd
 import pytest
 from archives import BANK_COLUMNS, npz_bytes, tar_bytes, zip_bytes
-from event_tables import KINDS, events
+from event_tables import events, model_of_events
 
 import data_prep
 import detect
@@ -35,7 +35,7 @@ import xgbod
 from weakly.environment import peak_bytes
 from weakly.loading import files
 from weakly.loading.arrays import load_data
-from weakly.own_data import event_model, saved_models
+from weakly.own_data.models import save_model
 
 ROOT = Path(__file__).resolve().parent.parent.parent
 SECONDS = 30  # for one input, on a machine that is busy with other things
@@ -229,8 +229,8 @@ def models(folder):
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(xgbod, "FOREST_TREES", (5, 10))
         for method in MODELS:
-            model = event_model.EventModel.fit(method, table[list(KINDS)], KINDS, known.astype(int))
-            saved_models.save_model(folder / f"{method}.model", model)
+            model = model_of_events(method, table, known.to_numpy(int))
+            save_model(folder / f"{method}.model", model)
     return {method: (folder / f"{method}.model").read_bytes() for method in MODELS}
 
 
@@ -264,43 +264,6 @@ def test_odd_tables_are_scored_or_refused(folder, models, kind):
     assert output.exists() == (code == 0)
     if code == 0:
         assert np.isfinite(pd.read_csv(output)["score"]).all()
-
-
-def repacked(data, changes):
-    with zipfile.ZipFile(io.BytesIO(data)) as archive:
-        members = {name: archive.read(name) for name in archive.namelist()}
-    return zip_bytes(*(members | changes).items())
-
-
-def score_with(folder, model):
-    """`detect.py score` with this model file, on a table that a good model takes."""
-    (folder / "out").mkdir(exist_ok=True)
-    (folder / "out" / "forged.model").write_bytes(model)
-    (folder / "table.csv").write_bytes(EVENTS)
-    output = folder / "out" / "scores.csv"
-    output.unlink(missing_ok=True)
-    command = (
-        f"score {folder}/table.csv --model {folder}/out/forged.model --output {output} --contamination 0.1"
-    )
-    code = attempt(detect.main, command.split(), folder)
-    assert output.exists() == (code == 0)
-    return code
-
-
-@pytest.mark.parametrize("method", MODELS)
-def test_damaged_and_forged_models(folder, models, method):
-    content = models[method]
-    assert score_with(folder, content) == 0
-    for place in np.linspace(0, len(content) - 1, 6).astype(int):
-        score_with(folder, content[:place] + bytes([content[place] ^ 0xFF]) + content[place + 1 :])
-        assert score_with(folder, content[:place]) == 2
-    with zipfile.ZipFile(io.BytesIO(content)) as archive:
-        arrays = [name for name in archive.namelist() if name.endswith(".npy")]
-    for name in arrays[:2]:
-        for forged in (PICKLED, ARRAYS["huge"], npy(np.full((2, 2), np.nan))):
-            assert score_with(folder, repacked(content, {name: forged})) == 2
-    for text in ("[" * 100_000, "1" * 100_000, "{}", "\xff", '{"format": NaN}'):
-        assert score_with(folder, repacked(content, {"schema.json": text.encode("latin-1")})) == 2
 
 
 # ---------------------------------------------------------------------------- bombs
