@@ -3,7 +3,7 @@
 Liu, Ting and Zhou, "Isolation-Based Anomaly Detection", TKDD 2012; scikit-learn's implementation.
 
     python iforest_baseline.py --datasets thyroid --runs 10     # this detector's column of Table 2
-    IForest(random_state=0).fit(X, y).decision_function(X_new)
+    IForest(random_state=0).fit(X).decision_function(X_new)     # y may be given; its anomalies are left out
 
 Differences from the paper
   1. The forest is fitted only on the unlabelled rows U (the paper does not say). Labelled anomalies are not
@@ -21,6 +21,8 @@ from weakly.training.detector import Detector
 @dataclass(repr=False, eq=False)
 class IForest(Detector):
     """Isolation forest with the recommended 100 trees on 256 rows each (App. B.2.2)."""
+
+    needs_labels = False
 
     n_trees: int = 100
     subsample: int = 256

@@ -11,6 +11,7 @@ import pytest
 from scipy import sparse
 from sklearn.base import clone
 from sklearn.exceptions import NotFittedError
+from sklearn.metrics import average_precision_score
 from sklearn.model_selection import StratifiedKFold, cross_val_score
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import MinMaxScaler
@@ -40,8 +41,9 @@ EACH = pytest.mark.parametrize("name", DETECTORS, scope="module")
 # test below that guards what the check is about.
 EXCEPTIONS = {
     "check_outliers_train": "fits without y, and expects predict to give 1 for normal rows and -1 for "
-    "outliers: here it needs labelled anomalies, a higher score is more anomalous, predict gives 0 and 1, "
-    "as in PyOD (test_predict_*)",
+    "outliers: here it needs labelled anomalies, except for IForest, a higher score is more anomalous, and "
+    "predict gives 0 and 1, as in PyOD (test_predict_*, test_without_y)",
+    "check_outliers_fit_predict": "as check_outliers_train (test_fit_predict_and_score)",
     "check_estimators_dtypes": "has labels 1 and 2, which are refused (test_types_of_rows_and_labels)",
     "check_classifier_data_not_an_array": "has labels 1 and 2, as check_estimators_dtypes",
     "check_fit2d_1feature": "has labels 1 and 2, which are refused (test_one_feature_is_enough)",
@@ -118,12 +120,66 @@ def test_scores_depend_on_the_row_alone(name):
         [0, np.nan],
         pd.array([1, pd.NA], "Int64"),
         [[0, 1], [1, 0]],
-        None,
     ],
 )
 def test_other_labels_are_refused(labels):
     with pytest.raises(ValueError, match="1 .labelled anomaly. and 0 .unlabelled|1d array"):
         IForest().fit(np.zeros((2, 3)), labels)
+
+
+@EACH
+def test_without_y(name):
+    X, truth, known = two_clusters()
+    if name == "iforest":
+        wanted = IForest(n_trees=10).fit(X, np.zeros(len(X))).decision_function(X)
+        np.testing.assert_array_equal(IForest(n_trees=10).fit(X).decision_function(X), wanted)
+        return
+    for fit in (
+        lambda detector: detector.fit(X),
+        lambda detector: make_pipeline(MinMaxScaler(), detector).fit(X),
+    ):
+        with pytest.raises(
+            ValueError, match="requires y to be passed.*learns from labelled anomalies .1. and"
+        ):
+            fit(small_detector(name))
+
+
+def test_fit_predict_and_score():
+    X, truth, known = two_clusters()
+    detector = IForest(n_trees=20)
+    np.testing.assert_array_equal(
+        detector.fit_predict(X, known), IForest(n_trees=20).fit(X, known).predict(X)
+    )
+    others = X[:, 0] > 0.4
+    assert detector.score(X, others) == average_precision_score(others, detector.decision_function(X)) < 1
+    assert detector.score(X, others, 1 + others) > detector.score(X, others)
+    by_default, named = (
+        cross_val_score(detector, X, truth, cv=StratifiedKFold(2), scoring=scoring)
+        for scoring in (None, "average_precision")
+    )
+    np.testing.assert_array_equal(by_default, named)
+
+
+def test_weights_of_rows_are_refused():
+    X, _, known = two_clusters()
+    with pytest.raises(TypeError, match="unexpected keyword argument 'sample_weight'"):
+        IForest().fit(X, known, sample_weight=known + 1.0)
+
+
+@pytest.mark.parametrize(
+    "name, settings, message",
+    [
+        ("prenet", {"margin": "x"}, "margin must be a number, not 'x'"),
+        ("prenet", {"epochs": 2.5}, "epochs must be a whole number, not 2.5"),
+        ("prenet", {"hidden_units": (20, "x")}, "hidden_units must be a whole number, not "),
+        ("iforest", {"n_trees": None}, "n_trees must be a whole number, not None"),
+        ("iforest", {"contamination": "auto"}, "contamination must be a share between 0 and 1, not 'auto'"),
+    ],
+)
+def test_parameters_of_other_types_are_refused(name, settings, message):
+    X, _, known = two_clusters()
+    with pytest.raises(ValueError, match=message):
+        make_detector(name, **settings).fit(X, known)
 
 
 # ---------------------------------------------------------------------------- predict

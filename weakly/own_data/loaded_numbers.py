@@ -2,8 +2,8 @@
 
 check_numbers(pipeline)     # ValueError unless its trees and encoders stay within their features
 
-XGBoost and CatBoost parse their own bytes while they are loaded, of which only the size is bounded. What they
-have made of them is checked here.
+A booster of XGBoost is checked before XGBoost reads it. CatBoost checks its own bytes while it reads them; what
+it has made of them is checked here.
 """
 
 import json
@@ -14,6 +14,17 @@ import numpy as np
 
 LEAF = -1  # instead of a child
 MOST_FEATURES = 1_000_000
+OBJECTIVES = ("binary:logistic", "reg:squarederror")  # of XGBoost
+NODE_LISTS = (
+    "base_weights",
+    "default_left",
+    "loss_changes",
+    "parents",
+    "split_conditions",
+    "split_type",
+    "sum_hessian",
+)
+CATEGORY_LISTS = ("categories", "categories_nodes", "categories_segments", "categories_sizes")
 
 
 def require(truth, what):
@@ -30,7 +41,6 @@ def check_numbers(pipeline):
         "OneHotEncoder": check_encoder,
         "RandomForestClassifier": check_forest,
         "IsolationForest": check_forest,
-        "Booster": check_booster,
         "CatBoostClassifier": check_catboost,
     }
     for part in parts_of(pipeline):
@@ -92,25 +102,65 @@ def check_ways(left, right, feature, n_features):
     require(len(left) and (is_leaf | known).all(), "a tree with children or features that do not exist")
 
 
-def check_booster(booster, n_features):
-    """The same for XGBoost; XGBOD's trees have more features than its rows, and XGBoost compares the numbers."""
-    learner = json.loads(bytes(booster.save_raw("json")))["learner"]
-    model = learner["gradient_booster"]["model"]
-    n_groups = max(1, int(learner["learner_model_param"]["num_target"]))
-    require(learner["gradient_booster"]["name"] == "gbtree", "another kind of booster")
-    require(set(model["tree_info"]) <= set(range(n_groups)) and n_groups <= 100, "a booster with odd groups")
-    bounds = model["iteration_indptr"]
-    require(
-        bounds == sorted(bounds) and bounds[0] == 0 and bounds[-1] == len(model["trees"]), "odd iterations"
+def booster_as_text(handle):
+    """The JSON of a pickled booster of XGBoost, because the bytes of a pickle can crash its reader."""
+    import xgboost
+
+    booster = xgboost.Booster()
+    booster.__setstate__({"handle": bytearray(handle)})
+    return bytes(booster.save_raw("json"))
+
+
+def booster_from_text(text):
+    """The inverse of booster_as_text; a ValueError if a number cannot be."""
+    import xgboost
+
+    contents = json.loads(text)
+    learner = contents["learner"]
+    model, settings = learner["gradient_booster"]["model"], learner["learner_model_param"]
+    n_features, n_groups, n_trees = (
+        int(settings["num_feature"]),
+        int(settings["num_target"]),
+        len(model["trees"]),
     )
+    require(0 < n_features <= MOST_FEATURES and 0 < n_groups <= 100 and n_trees, "a booster of another size")
+    require(learner["gradient_booster"].keys() == {"model", "name"}, "another kind of booster")
+    require(learner["objective"]["name"] in OBJECTIVES, "a booster with another objective")
+    require(
+        settings["num_class"] == "0" and np.isfinite(json.loads(settings["base_score"])).all(), "odd settings"
+    )
+    require(
+        model["gbtree_model_param"]["num_trees"] == str(n_trees) == str(len(model["tree_info"])),
+        "other trees",
+    )
+    require(all(type(group) is int and 0 <= group < n_groups for group in model["tree_info"]), "odd groups")
+    bounds = model["iteration_indptr"]
+    require(bounds == sorted(bounds) and bounds[0] == 0 and bounds[-1] == n_trees, "odd iterations")
     for tree in model["trees"]:
-        left, right = np.array(tree["left_children"]), np.array(tree["right_children"])
-        check_ways(left, right, tree["split_indices"], booster.num_features())
-        # XGBoost goes to the node after the left child
+        left, right = (whole_numbers(tree[name]) for name in ("left_children", "right_children"))
+        check_ways(left, right, whole_numbers(tree["split_indices"]), n_features)
         require(
-            ((left == LEAF) | (right == left + 1)).all() and not any(tree["split_type"]),
-            "a tree of another kind",
+            ((left == LEAF) | (right == left + 1)).all(), "another order of nodes"
+        )  # XGBoost relies on it
+        require(tree["tree_param"]["num_nodes"] == str(len(left)), "a tree with another number of nodes")
+        require(
+            np.isfinite(tree["split_conditions"]).all() and not any(tree["split_type"]),
+            "a tree with odd values",
         )
+        for name in NODE_LISTS:
+            require(
+                len(tree[name]) == len(left) and np.array(tree[name]).dtype.kind in "if",
+                f"a tree with odd {name}",
+            )
+        require(not any(tree[name] for name in CATEGORY_LISTS), "a tree with categories")
+    booster = xgboost.Booster({"nthread": 1})
+    booster.load_model(bytearray(text))
+    return bytes(booster.__getstate__()["handle"])
+
+
+def whole_numbers(values):
+    require(all(type(value) is int for value in values), "a tree with odd nodes")
+    return np.array(values)
 
 
 def check_catboost(model, n_features):

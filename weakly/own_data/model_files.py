@@ -34,6 +34,7 @@ MEMORY = 2**31  # bytes more than the process has, to load a model
 ABOUT, SCHEMA = "about.json", "schema.json"
 
 DETECTORS = {f"{method.module}.{method.class_name}" for method in METHODS.values()}
+BOOSTER = "xgboost.core.Booster"
 PLAIN = {f"builtins.{name}" for name in ("str", "int", "float", "bool")}
 NUMBERS = {f"numpy.{name}" for name in ("float64", "float32", "int64", "int32", "bool", "bool_")}
 SKLEARN = {
@@ -71,7 +72,7 @@ TRUSTED = {
     "JsonNode": {"builtins.str"},
     "ListNode": {"builtins.list"},
     "NdArrayNode": {"numpy.ndarray", *NUMBERS},
-    "ObjectNode": SKLEARN | OURS | {"catboost.core.CatBoostClassifier", "xgboost.core.Booster"},
+    "ObjectNode": SKLEARN | OURS | {"catboost.core.CatBoostClassifier", BOOSTER},
     "SliceNode": {"builtins.slice"},
     "TupleNode": {"builtins.tuple"},
     "TreeNode": {"sklearn.tree._tree.Tree"},
@@ -160,13 +161,18 @@ class ModelFile:
         skops takes a part of which it has seen the __id__ from its memory, instead of from the file, so that
         small files could stand for endless models. So these are left out.
         """
+        from weakly.own_data.loaded_numbers import booster_from_text
+
         schema = self._parsed(SCHEMA)
         if type(schema.get("protocol")) is not int or schema["protocol"] < 2:
             raise ValueError("it was written by an older skops")  # whose loaders check less
         others = {name: self.archive.read(name) for name in self.sizes if name not in (ABOUT, SCHEMA)}
         shapes = {name: checked_shape(data) for name, data in others.items() if name.endswith(".npy")}
-        if sum(self.sizes[name] for name in named_members(schema, shapes)) > MODEL_SIZE_LIMIT:
+        named = list(named_members(schema, shapes))
+        if sum(self.sizes[name] for _, name in named) > MODEL_SIZE_LIMIT:
             raise ValueError("it uses its members again and again")
+        for name in {name for loader, name in named if loader == "BytearrayNode"}:
+            others[name] = booster_from_text(others[name])
         buffer = io.BytesIO()
         with zipfile.ZipFile(buffer, "w") as archive:
             for name, data in ((SCHEMA, json.dumps(schema)), *others.items()):
@@ -186,7 +192,7 @@ def bounded_bytes(path):
 
 
 def named_members(schema, shapes):
-    """The members that a schema names, as often as it does; refuses what no model has."""
+    """Yield (loader, member) as often as a schema names a member; refuses what no model has."""
     waiting, count = [(schema, 0)], 0
     while waiting:
         part, depth = waiting.pop()
@@ -198,14 +204,14 @@ def named_members(schema, shapes):
             if "__loader__" in part:
                 check_part(part, shapes)
                 if isinstance(part.get("file"), str):
-                    yield part["file"]
+                    yield part["__loader__"], part["file"]
             waiting += ((inner, depth + 1) for inner in part.values())
         elif isinstance(part, list):
             waiting += ((inner, depth + 1) for inner in part)
 
 
 def check_part(part, shapes):
-    """Refuse a type that no model has, and a tree for several outputs, whose constructor trusts their number."""
+    """Refuse a type that no model has, and trees and boosters whose constructors would trust odd values."""
     name = f"{part['__module__']}.{part['__class__']}"
     if name not in TRUSTED.get(part["__loader__"], ()):
         raise ValueError(f"it holds {part['__loader__']} {name}, which no model has")
@@ -213,6 +219,8 @@ def check_part(part, shapes):
         _, n_classes, n_outputs = part["__reduce__"]["args"]["content"]
         if n_outputs["content"] != "1" or shapes[n_classes["file"]] != (1,):
             raise ValueError("it has a tree with several outputs")
+    if name == BOOSTER and part["content"]["content"]["handle"]["__loader__"] != "BytearrayNode":
+        raise ValueError("it has an odd booster")
 
 
 def checked_shape(data):

@@ -239,8 +239,14 @@ def save_model(path, model):
     """Write a model as one file, which appears only when complete."""
     import skops.io
 
+    from weakly.own_data.loaded_numbers import booster_as_text
+
     with zipfile.ZipFile(io.BytesIO(skops.io.dumps(model.pipeline))) as archive:
         members = [(name, archive.read(name)) for name in archive.namelist()]
+    members = [
+        (name, booster_as_text(data) if name.endswith(".bin") and data.startswith(b"{") else data)
+        for name, data in members
+    ]
     about = json.loads(json.dumps(model.about, default=lambda value: value.item()))
     if sum(len(data) for _, data in members) > MODEL_SIZE_LIMIT:  # load_model would refuse it
         raise DataError(

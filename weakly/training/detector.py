@@ -30,10 +30,17 @@ from numpy.typing import ArrayLike
 from scipy import sparse
 from sklearn.base import BaseEstimator
 from sklearn.exceptions import NotFittedError
+from sklearn.metrics import average_precision_score
 from sklearn.utils import ClassifierTags
 from sklearn.utils.validation import check_is_fitted
 
-from weakly.training.input_checks import check_contamination, checked_labels, checked_rows, warn_if_unscaled
+from weakly.training.input_checks import (
+    check_contamination,
+    checked_labels,
+    checked_rows,
+    require_numbers,
+    warn_if_unscaled,
+)
 
 # How much is scored at a time: this limits memory, and intermediate results stay in the cache.
 CHUNK_ROWS, CHUNK_BYTES = 2_048, 2**26
@@ -61,13 +68,22 @@ class Detector(BaseEstimator):
     takes_sparse = True  # whether a CSR matrix is accepted
     slow_on_sparse = False  # whether that takes minutes, so that it runs on such data only on request
     needs_scaling = False  # whether features far from 0-1 harm what it learns
+    needs_labels = True  # whether it learns from labelled anomalies
 
-    def fit(self: SomeDetector, X: Rows, y: ArrayLike) -> SomeDetector:
-        """Learn from X (n, D) and y (n,): 1 or True for a labelled anomaly, 0 or False for unlabelled."""
+    def fit(self: SomeDetector, X: Rows, y: ArrayLike | None = None) -> SomeDetector:
+        """Learn from X (n, D) and y (n,): 1 or True for a labelled anomaly, 0 or False for unlabelled.
+
+        y may be left out only if the detector does not need labels.
+        """
         self._is_fitted = False  # until the end: a fit that fails leaves no fitted detector
         check_contamination(self.contamination)
+        if y is None and self.needs_labels:
+            raise ValueError(
+                f"{type(self).__name__} requires y to be passed, but the target y is None: it learns from "
+                "labelled anomalies (1) and unlabelled rows (0)"
+            )
         X = checked_rows(self, X, reset=True, ensure_min_samples=2)
-        y = checked_labels(y, X)
+        y = np.zeros(X.shape[0]) if y is None else checked_labels(y, X)
         if self.needs_scaling:
             warn_if_unscaled(X, type(self).__name__)
         self.fit_rows(X, np.flatnonzero(y == 0), np.flatnonzero(y == 1))
@@ -91,7 +107,8 @@ class Detector(BaseEstimator):
 
         Sets no offset_.
         """
-        if len(unlabeled) == 0 or len(anomalies) == 0:
+        require_numbers(self)
+        if len(unlabeled) == 0 or (self.needs_labels and len(anomalies) == 0):
             raise ValueError(
                 f"{type(self).__name__} needs unlabelled rows and labelled anomalies, "
                 f"got {len(unlabeled)} and {len(anomalies)}"
@@ -133,6 +150,17 @@ class Detector(BaseEstimator):
         if not hasattr(self, "offset_"):
             raise NotFittedError("fit_rows chooses no offset_: call set_offset before predict")
         return (scores > self.offset_).astype(int)
+
+    def fit_predict(self, X: Rows, y: ArrayLike | None = None) -> np.ndarray:
+        """Fit, and what predict says about the same rows, (n,), which are not scored again."""
+        return self.fit(X, y).labels_
+
+    def score(self, X: Rows, y: ArrayLike, sample_weight: ArrayLike | None = None) -> float:
+        """The average precision (AUC-PR) of the scores of X; y (n,): 1 for an anomaly, 0 for other rows.
+
+        So cross_val_score and searches of scikit-learn take this unless they are told otherwise.
+        """
+        return average_precision_score(y, self.decision_function(X), sample_weight=sample_weight)
 
     @property
     def classes_(self) -> np.ndarray:
@@ -216,7 +244,7 @@ class Detector(BaseEstimator):
         tags = super().__sklearn_tags__()
         # so that scorers such as "average_precision" use its decision_function
         tags.estimator_type = "outlier_detector"
-        tags.target_tags.required = True
+        tags.target_tags.required = self.needs_labels
         # it is not a classifier, but this says that y has only two values
         tags.classifier_tags = ClassifierTags(multi_class=False)
         tags.input_tags.sparse = self.takes_sparse

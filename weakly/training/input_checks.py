@@ -1,5 +1,7 @@
 """The checks of what a user gives to a detector: rows, labels, parameters, and features far from 0-1."""
 
+import dataclasses
+import numbers
 import warnings
 from typing import Any
 
@@ -48,6 +50,17 @@ def checked_labels(y: Any, X: Any) -> np.ndarray:
     return y
 
 
+def require_numbers(detector: Any) -> None:
+    """ValueError unless parameters whose defaults are numbers are numbers, or tuples of numbers."""
+    for field in dataclasses.fields(detector):
+        kind = {int: numbers.Integral, float: numbers.Real}.get(type(field.default))
+        value = getattr(detector, field.name)
+        given = value if isinstance(value, tuple | list) else [value]
+        if kind and field.name != "random_state" and not all(isinstance(one, kind) for one in given):
+            whole = "whole " if kind is numbers.Integral else ""
+            raise ValueError(f"{field.name} must be a {whole}number, not {value!r}")
+
+
 def require_at_least(detector: Any, **lowest: float) -> None:
     """ValueError unless these parameters are numbers from these on."""
     for name, least in lowest.items():
@@ -72,8 +85,8 @@ def require_same_shape(**tensors: Any) -> None:
 
 def check_contamination(share: float) -> None:
     """ValueError unless this can be a share of anomalies."""
-    if not 0 < share < 1:
-        raise ValueError(f"contamination must be a share between 0 and 1, not {share}")
+    if not (isinstance(share, numbers.Real) and 0 < share < 1):
+        raise ValueError(f"contamination must be a share between 0 and 1, not {share!r}")
 
 
 class UnscaledFeaturesWarning(UserWarning):
