@@ -52,6 +52,7 @@ def refused(cells, name="x", **notation):
         ("customer_id", [str(i * i * 971) for i in N], None, "an id"),
         ("n", [str(i) for i in N], None, "an id"),
         ("code", [f"TX-{i}" for i in N], None, "an id"),
+        ("apart", [f"- {i}" for i in N], None, "an id"),
         ("postcode", [f"{1234 + i} {chr(65 + i % 20)}B" for i in N], None, "an id"),
         ("address", [f"192.168.{i}.1" for i in N], None, "an id"),
         ("address", [f"10.0.{i % 9}.1" for i in N], "category", None),

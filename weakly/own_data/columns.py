@@ -186,31 +186,31 @@ def as_dates(texts, notation):
 
 
 def dates_of(texts, name):
-    """The format of dates, and the dates (NaT: missing); refuses 3/4/2024, in March or in April."""
+    """The format of dates, and the dates (NaT: missing)."""
     texts = tidy(texts)
-    levels = texts.dropna().drop_duplicates()
+    notation = date_format(texts.dropna().drop_duplicates(), name)
+    return notation, as_dates(texts, notation)
+
+
+def date_format(levels, name):
+    """The format that reads all dates; refuses dates such as 3/4/2024, in March or in April."""
     formats = [one for one in DATE_FORMATS if as_dates(levels.iloc[:SAMPLE], one).notna().all()]
     found = {one: dates for one in formats if (dates := as_dates(levels, one)).notna().all()}
     if not found:
-        refuse_dates(levels, name, formats[:1] or DATE_FORMATS[:1])
-    (notation, first), *others = found.items()
-    if notation != "ISO8601" and any((first != other).any() for _, other in others):
+        wrong = levels[as_dates(levels, (formats or DATE_FORMATS)[0]).isna()]
+        cell = wrong.iloc[0][:40] if len(wrong) else ""
+        row = wrong.index[0] + 1 if len(wrong) else 1
+        raise DataError(
+            f"Row {row:,}: column {name!r} holds {cell!r}, but all its cells must be dates in one notation, "
+            f"such as 2024-03-31 or 2024-03-31 23:59, between 1678 and 2262: {ways_out(name, cell)}."
+        )
+    notation, *others = found
+    if notation != "ISO8601" and any((found[notation] != found[other]).any() for other in others):
         raise DataError(
             f"Column {name!r} holds dates such as {levels.iloc[0][:40]!r}, in which day and month cannot be "
             f"told apart: write them as 2024-03-31, or leave out the column with --drop {name}."
         )
-    return notation, as_dates(texts, notation)
-
-
-def refuse_dates(levels, name, formats):
-    """Refuse a column whose cells are not all dates in one notation."""
-    wrong = levels[as_dates(levels, formats[0]).isna()]
-    cell = wrong.iloc[0][:40]
-    raise DataError(
-        f"Row {wrong.index[0] + 1:,}: column {name!r} holds {cell!r}, but all its cells must be dates in one "
-        "notation, such as 2024-03-31 or 2024-03-31 23:59, between 1678 and 2262: "
-        f"{ways_out(name, cell)}."
-    )
+    return notation
 
 
 def ways_out(name, cell):
@@ -240,7 +240,7 @@ def column_kind(name, cells, notation):
         return None, "a time of day"
     is_date = levels.str.fullmatch(DATE)
     if is_date.all():
-        return {"kind": "date", "format": dates_of(filled, name)[0]}, None
+        return {"kind": "date", "format": date_format(levels, name)}, None
     mostly_different = len(levels) >= MANY_LEVELS and len(levels) > 0.5 * len(filled)
     refuse_mixtures(name, levels, is_date, notation)
     if mostly_different and levels.str.count(r"\s+").median() >= 2:
@@ -271,9 +271,12 @@ def number_kind(name, numbers, n_rows, column):
 
 def refuse_mixtures(name, levels, is_date, notation):
     """Refuse texts most of which are numbers, or dates; and numbers that the given notation excludes."""
-    numbers, affixes = without_affix(plain_characters(levels))
-    reads = [to_numbers(numbers, *marks).notna() for marks in NOTATIONS]
-    is_number = np.any(reads, axis=0) & (affixes.nunique() <= MOST_UNITS)
+    for some in (levels.iloc[:SAMPLE], levels):
+        numbers, affixes = without_affix(plain_characters(some))
+        reads = [to_numbers(numbers, *marks).notna() for marks in NOTATIONS]
+        is_number = np.any(reads, axis=0) & (affixes.nunique() <= MOST_UNITS)
+        if max(is_number.mean(), is_date.mean()) <= 0.5:
+            return
     column = {"decimal": notation.decimal, "thousands": notation.thousands}
     if any(column.values()) and is_number.all() and (options := advice(numbers, column)):
         raise DataError(
@@ -283,7 +286,7 @@ def refuse_mixtures(name, levels, is_date, notation):
     # numbers in the most frequent notation and unit
     usual = max(reads, key=sum) & (affixes == affixes.mode().get(0, ""))
     for which, right, what in ((is_number, usual, "numbers"), (is_date, is_date, "dates")):
-        if len(levels) >= MANY_LEVELS and which.mean() > 0.5 and right.any():
+        if len(levels) >= MANY_LEVELS and which.mean() > 0.5 and right.any() and not right.all():
             cell = levels[~right].iloc[0][:40]
             raise DataError(
                 f"Column {name!r} holds {what} such as {levels[right].iloc[0][:40]!r}, but also {cell!r}: "

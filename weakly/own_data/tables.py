@@ -86,11 +86,11 @@ class Table:
         self.notation, self.position, self.header = notation, 0, notation.header is not False
         if notation.point == notation.thousands:
             raise DataError("The marks of --decimal and --thousands must differ.")
-        as_pandas = {"kind": "number", "decimal": notation.point}.items()
-        self._texts = [name for name, column in (kinds or {}).items() if not as_pandas <= column.items()]
         self._doubt, self._is_json, self._parquet = "", False, None
         self._open(path)
         self.columns = self._guarded(self._parquet_names if self._start == PARQUET else self._text_names)
+        as_pandas = {"kind": "number", "decimal": self.notation.point}.items()
+        self._texts = [name for name, column in (kinds or {}).items() if not as_pandas <= column.items()]
         repeated = pd.Index(self.columns)[pd.Index(self.columns).duplicated()]
         if len(repeated):
             raise DataError(f"{self.path} has more than one column {repeated[0]!r}.")
@@ -188,6 +188,7 @@ class Table:
             )
         if first.startswith("{"):
             self._is_json, self._separator = True, ","
+            self.notation = self.notation._replace(decimal=".", thousands="")
             return list(dict.fromkeys(name for row in json_rows(self._lines()) for name in row))
         top = [first, *islice(lines, LOOKED_AT)]
         self._separator = find_separator(top, self.notation.decimal)
