@@ -86,7 +86,8 @@ class Table:
         self.notation, self.position, self.header = notation, 0, notation.header is not False
         if notation.point == notation.thousands:
             raise DataError("The marks of --decimal and --thousands must differ.")
-        self._doubt, self._is_json, self._parquet = "", False, None
+        self._doubt, self._is_json = "", False
+        self._parquet: Any = None
         self._open(path)
         self.columns = self._guarded(self._parquet_names if self._start == PARQUET else self._text_names)
         as_pandas = {"kind": "number", "decimal": self.notation.point}.items()
