@@ -25,6 +25,7 @@ from weakly.own_data.fit_command import add_fit_arguments, fitted_model
 from weakly.own_data.labelled_tables import labelled_rows, print_labels
 from weakly.own_data.labels import OWN_COLUMNS, for_spreadsheet, own_names
 from weakly.own_data.models import load_model, new_pipeline
+from weakly.own_data.score_command import open_for_model
 from weakly.own_data.scoring import reasons_of
 from weakly.own_data.tables import Table
 from weakly.writing import is_standard_output, name_of, refuse_source, statuses_of, written_whole
@@ -68,19 +69,17 @@ def add_arguments(command):
 
 def run(args):
     model = load_model(args.model) if args.model else None
-    table = Table(args.table, notation_of(args, model and model.about["notation"]))
+    table = open_for_model(args, model) if model else Table(args.table, notation_of(args))
     refuse_source(args.output, table.status, *statuses_of(args.checked))
     if os.path.isfile(args.output) and not is_standard_output(args.output):
         raise DataError(
             f"{args.output} already exists and may hold labels: name a new file with --output, or delete it."
         )
-    if model:
-        table.must_have(model.columns, f"that {args.model} was fitted on")
-        if (args.label or "label") in model.columns:
-            raise DataError(
-                f"Column {args.label!r} cannot be the label, because {args.model} uses it as a feature: "
-                "name another --label or --model."
-            )
+    if model and (args.label or "label") in model.columns:
+        raise DataError(
+            f"Column {args.label!r} cannot be the label, because {args.model} uses it as a feature: "
+            "name another --label or --model."
+        )
     raw, labels = labelled_rows(args, table, dropped_too=True)
     print_labels(table, labels)
     if not labels.unlabeled.any():

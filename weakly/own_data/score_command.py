@@ -8,6 +8,7 @@ import pandas as pd
 from weakly.command_line import rate
 from weakly.errors import DataError
 from weakly.own_data.arguments import add_table_arguments, add_top_argument, comma_list, notation_of
+from weakly.own_data.columns import as_written
 from weakly.own_data.drift import Comparison
 from weakly.own_data.models import load_model
 from weakly.own_data.scoring import (
@@ -48,7 +49,8 @@ def add_arguments(command):
 
 def open_for_model(args, model):
     """The table to score, in the notation of the training table unless the options say otherwise."""
-    table = Table(args.table, notation_of(args, model.about["notation"]))
+    table = Table(args.table, notation_of(args, model.about["notation"]), model.columns)
+    model.about["columns"] = as_written(model.columns, table.notation)
     table.must_have(model.columns, f"that {args.model} was fitted on")
     return table
 
