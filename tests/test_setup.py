@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 ROOT = Path(__file__).resolve().parent.parent
-# -m venv copies this script into the new .venv; -m pip writes its arguments to a file, and answers as the test says
+# -m venv copies this script into .venv; -m pip writes its arguments to a file and answers as the test says
 BASE = f"""#!/bin/bash
 case $2 in
   venv) rm -rf .venv/* && mkdir -p .venv/bin && cp "$0" .venv/bin/python ;;
