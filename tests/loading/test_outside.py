@@ -236,3 +236,23 @@ def test_a_set_that_cannot_be_had_says_where_to_get_it(tmp_path, monkeypatch, ca
     assert data_prep.main(["--data-dir", str(tmp_path), "--offline", "--datasets", "24_mnist"]) == 1
     err = capsys.readouterr().err
     assert "put 24_mnist.npz, packed or plain, into" in err and "github.com/Minqi824/ADBench" in err
+
+
+def test_the_files_at_hand_have_the_git_blob_ids_of_the_registry(real_data):
+    for name in OUTSIDE_SETS:
+        (file,) = OUTSIDE_SETS[name].recipes[0].files
+        (digest,) = file.digests[f"{name}.npz"].items()
+        assert digest[0] == GIT_BLOB and len(digest[1]) == 40
+        path = next((path for path in real_data.rglob(f"{name}.npz")), None)
+        if path is None:
+            assert name in ("3_backdoor", "9_census", "36_speech")
+        else:
+            assert file_digest(path, GIT_BLOB) == digest[1]
+
+
+def test_only_files_of_uci_have_no_known_digest():
+    files = {file for entry in KNOWN_SETS.values() for recipe in entry.recipes for file in recipe.files}
+    unknown = {one for file in files for one in file.addresses if unquote(one).rpartition("/")[2] not in file.digests}
+    assert {one.rpartition("/")[2] for one in unknown} == {
+        "census-income.data.gz", "census-income.test.gz", "bank-additional.zip", "bank+marketing.zip",
+    }  # fmt: skip
