@@ -4,6 +4,8 @@ The procedure, in ADGym's own words of code, is written out in drawn_by_numpy: o
 """
 # ruff: noqa: NPY002
 
+from urllib.parse import unquote
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -19,6 +21,7 @@ from weakly.loading import store
 from weakly.loading.arrays import load_data, save_data
 from weakly.loading.fetching import SourceFinder, find_local
 from weakly.loading.registry import ADBENCH, DATA_SETS, KNOWN_SETS, OUTSIDE_SETS, SEEN_SETS
+from weakly.loading.row_order import GIT_BLOB, file_digest
 from weakly.loading.splits import (
     OUTSIDE_PROTOCOLS,
     PROTOCOLS,
@@ -251,8 +254,12 @@ def test_the_files_at_hand_have_the_git_blob_ids_of_the_registry(real_data):
 
 
 def test_only_files_of_uci_have_no_known_digest():
-    files = {file for entry in KNOWN_SETS.values() for recipe in entry.recipes for file in recipe.files}
-    unknown = {one for file in files for one in file.addresses if unquote(one).rpartition("/")[2] not in file.digests}
-    assert {one.rpartition("/")[2] for one in unknown} == {
+    recipes = [recipe for entry in KNOWN_SETS.values() for recipe in entry.recipes]
+    names = {
+        (name, name in file.digests)
+        for file in (file for recipe in recipes for file in recipe.files)
+        for name in (unquote(address).rpartition("/")[2] for address in file.addresses)
+    }
+    assert {name for name, is_known in names if not is_known} == {
         "census-income.data.gz", "census-income.test.gz", "bank-additional.zip", "bank+marketing.zip",
     }  # fmt: skip

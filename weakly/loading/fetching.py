@@ -34,7 +34,7 @@ from weakly.writing import written_whole
 
 BACK_OFF = 0.5  # seconds before the first retry; twice that before the second
 RETRIES = 2
-MOST_REDIRECTS = 10
+MOST_REDIRECTS = 5
 PAGE_LIMIT = 2**24  # characters that are read of a page of pip's index
 TIME_LIMIT = 3_600  # seconds for one file, with its redirects and retries
 WEB_PAGES = (b"<!doctype html", b"<html")  # how web pages begin
@@ -82,7 +82,7 @@ class SourceFinder:
 
     def problems(self):
         """A sentence for each host that cannot be used and each file that did not arrive."""
-        return [*self._problems.values(), *filter(None, self._failures.values())]
+        return list(dict.fromkeys([*self._problems.values(), *filter(None, self._failures.values())]))
 
     def local(self, file):
         """A File in the first folder that has it under one of its names, or None; whole before partial."""
@@ -182,7 +182,8 @@ class SourceFinder:
     def _transfer(self, url, target, expected, certificates, deadline):
         """Try url once: False if it does not exist, an exception if the transfer failed."""
         host, how = urlsplit(url).hostname, {"timeout": self._timeouts, "verify": certificates}
-        with session_until(deadline) as session, follow_redirects(session, url, how) as response:
+        with session_until(deadline) as session, session.get(url, stream=True, **how) as response:
+            check_time(deadline)
             if response.status_code >= 500:
                 response.raise_for_status()
             if response.status_code != 200:
@@ -198,29 +199,55 @@ class SourceFinder:
                     bar.update(file.write(chunk))
                     if file.tell() > SIZE_LIMIT:
                         raise Refused(f"{target.name} from {host} is larger than {SIZE_LIMIT:,} bytes.")
-                if time.monotonic() > deadline:  # then a connection that was shut down looks like an end
-                    raise requests.Timeout
+                check_time(deadline)
                 file.flush()
                 check_download(Path(file.name), target, host, expected)
         return True
 
 
-def follow_redirects(session, url, how):
-    """The response at the end of the redirects from url, which stay on their server or lead to https.
+def check_time(deadline):
+    """Raise Timeout after the deadline: to requests, a connection that was shut down may look complete."""
+    if time.monotonic() > deadline:
+        raise requests.Timeout
 
-    So no server can have us ask a service of the local network, however its address is spelled: over https,
-    nothing is asked before it has shown a trusted certificate for that name. requests itself would follow
-    every redirect, and read its body, unpacked, into memory.
+
+class Connections(HTTPAdapter):
+    """Connections of requests that can be shut down, and that lead to one server or to https.
+
+    So no redirect can have us ask a service of the local network, however its address is spelled: over https,
+    nothing is asked before a server has shown a trusted certificate for its name.
     """
-    for _ in range(MOST_REDIRECTS + 1):
-        response = session.get(url, stream=True, allow_redirects=False, **how)
-        if not response.is_redirect:
-            return response
-        response.close()
-        before, url = urlsplit(url), urljoin(url, response.headers["Location"])
-        if not url.startswith("https://") and urlsplit(url)[:2] != before[:2]:
-            raise Refused(f"{before.hostname} redirects to another address without https.")
-    raise Refused(f"{before.hostname} redirects more than {MOST_REDIRECTS} times.")
+
+    def __init__(self, deadline):
+        super().__init__()
+        self.deadline, self.server, self.sockets = deadline, None, []
+
+    def send(self, request, **options):
+        server = urlsplit(request.url)[:2]
+        self.server = self.server or server
+        if server[0] != "https" and server != self.server:
+            raise Refused(f"{self.server[1]} redirects to another server, without https.")
+        response = super().send(request, **options)
+        if response.is_redirect:
+            response.raw.close()  # requests would read its body, unpacked, into memory
+        return response
+
+    def get_connection_with_tls_context(self, *args, **options):
+        pool, connections = super().get_connection_with_tls_context(*args, **options), self
+
+        class Connection(pool.ConnectionCls):
+            def connect(self):
+                super().connect()
+                connections.sockets.append(self.sock)
+                check_time(connections.deadline)
+
+        pool.ConnectionCls = Connection
+        return pool
+
+    def shut_down(self):
+        for one in self.sockets:
+            with suppress(OSError):
+                one.shutdown(SHUT_RDWR)
 
 
 @contextmanager
@@ -229,32 +256,12 @@ def session_until(deadline):
 
     The timeouts of requests start again with every byte of a header, a body or a trailer.
     """
-    sockets = []
-
-    class Adapter(HTTPAdapter):
-        def get_connection_with_tls_context(self, *args, **options):
-            pool = super().get_connection_with_tls_context(*args, **options)
-
-            class Connection(pool.ConnectionCls):
-                def connect(self):
-                    super().connect()
-                    sockets.append(self.sock)
-                    if time.monotonic() > deadline:  # shut_down has been called
-                        raise TimeoutError
-
-            pool.ConnectionCls = Connection
-            return pool
-
-    def shut_down():
-        for one in sockets:
-            with suppress(OSError):
-                one.shutdown(SHUT_RDWR)
-
-    timer = threading.Timer(max(0, deadline - time.monotonic()), shut_down)
+    connections = Connections(deadline)
+    timer = threading.Timer(max(0, deadline - time.monotonic()), connections.shut_down)
     with requests.Session() as session:
-        session.headers["Accept-Encoding"] = "identity"
+        session.headers["Accept-Encoding"], session.max_redirects = "identity", MOST_REDIRECTS
         for scheme in ("http://", "https://"):
-            session.mount(scheme, Adapter())
+            session.mount(scheme, connections)
         timer.start()
         try:
             yield session
