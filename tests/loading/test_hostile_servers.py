@@ -1,4 +1,4 @@
-"""A server that sends whatever it likes costs bounded time and memory, is one sentence and changes no file."""
+"""A server that sends whatever it likes costs bounded time and memory, is one sentence, changes no file."""
 
 import gzip
 import hashlib

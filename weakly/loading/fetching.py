@@ -160,14 +160,13 @@ class SourceFinder:
         address, deadline = urlsplit(url), time.monotonic() + TIME_LIMIT
         if self.offline or url in self._failures or address.netloc in self._problems or not is_url(url):
             return False
-        self._failures[url] = ""
         for attempt in range(RETRIES + 1):
             time.sleep(BACK_OFF * attempt)
             try:
-                if not self._transfer(url, target, expected or {}, certificates, deadline):
-                    return False
-                del self._failures[url]
-                return True
+                if self._transfer(url, target, expected or {}, certificates, deadline):
+                    return True
+                self._failures[url] = ""
+                return False
             except (requests.RequestException, urllib3.exceptions.HTTPError, ValueError) as error:
                 problem = host_problem(error)
                 if time.monotonic() > deadline:
