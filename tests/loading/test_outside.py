@@ -20,8 +20,8 @@ import data_prep
 from weakly.loading import store
 from weakly.loading.arrays import load_data, save_data
 from weakly.loading.fetching import SourceFinder, find_local
-from weakly.loading.registry import ADBENCH, DATA_SETS, KNOWN_SETS, OUTSIDE_SETS, SEEN_SETS
-from weakly.loading.row_order import GIT_BLOB, file_digest
+from weakly.loading.registry import ADBENCH, DATA_SETS, KNOWN_SETS, OUTSIDE_SETS, SEEN_SETS, outside_set
+from weakly.loading.row_order import GIT_BLOB, file_digest, git_blob_id
 from weakly.loading.splits import (
     OUTSIDE_PROTOCOLS,
     PROTOCOLS,
@@ -210,10 +210,15 @@ def adbench_server(server, monkeypatch):
     return server
 
 
-def test_a_set_is_fetched_from_its_public_address(adbench_server, tmp_path):
-    adbench_server.files = {"/6_cardio.npz": npz_bytes(tmp_path)}
-    assert data_prep.main(["--data-dir", str(tmp_path / "data"), "--datasets", "6_cardio"]) == 0
-    assert ADBENCH.startswith("https://") and adbench_server.wanted == [ADBENCH + "6_cardio.npz"]
+def test_a_set_is_fetched_from_its_public_address_and_checked(adbench_server, tmp_path, monkeypatch, capsys):
+    content = npz_bytes(tmp_path)
+    adbench_server.files = {"/6_cardio.npz": content}
+    command = ["--data-dir", str(tmp_path / "data"), "--datasets", "6_cardio"]
+    assert data_prep.main(command) == 1
+    assert "from raw.githubusercontent.com has git blob id " in capsys.readouterr().err
+    monkeypatch.setitem(OUTSIDE_SETS, "6_cardio", outside_set("6_cardio", git_blob_id(content)))
+    assert data_prep.main(command) == 0
+    assert ADBENCH.startswith("https://") and adbench_server.wanted == 2 * [ADBENCH + "6_cardio.npz"]
     assert load_data("6_cardio", tmp_path / "data").X.shape == (60, 4)
 
 

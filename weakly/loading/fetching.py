@@ -234,7 +234,7 @@ class Connections(HTTPAdapter):
     def get_connection_with_tls_context(self, *args, **options):
         pool, connections = super().get_connection_with_tls_context(*args, **options), self
 
-        class Connection(pool.ConnectionCls):
+        class Connection(pool.ConnectionCls):  # type: ignore[name-defined]
             def connect(self):
                 super().connect()
                 connections.sockets.append(self.sock)
