@@ -3,7 +3,7 @@
 #   docker run --rm --volume "$PWD/dataset:/prenet/dataset" --volume "$PWD/results:/prenet/results" prenet ./run_seen.sh
 #   docker run --rm prenet ./run_tests.sh
 # Both folders must be writable for user 1000, or pass --user "$(id -u):$(id -g)".
-FROM python:3.12.11-slim-bookworm
+FROM python:3.12.11-slim-bookworm@sha256:519591d6871b7bc437060736b9f7456b8731f1499a57e22e6c285135ae657bf7
 
 # one thread for each process: the drivers start as many processes as --jobs says
 ENV PYTHONUNBUFFERED=1 \
@@ -23,7 +23,7 @@ USER 1000:1000
 WORKDIR /prenet
 
 # the requirements before the code: a change of the code installs nothing again
-COPY --chown=prenet:prenet setup_env.sh requirements.txt requirements-dev.txt ./
+COPY --chown=prenet:prenet setup_env.sh requirements* ./
 RUN ["bash", "-euo", "pipefail", "-c", "REQUIREMENTS=requirements-dev.txt source ./setup_env.sh"]
 
 COPY --chown=prenet:prenet . .

@@ -1,10 +1,12 @@
 """The files around the code agree with it and with one another: versions, pins, links, commands."""
 
 import re
+from itertools import product
 from pathlib import Path
 
 import pytest
 import yaml
+from packaging.requirements import Requirement
 
 ROOT = Path(__file__).resolve().parent.parent
 WORKFLOW, MANIFEST = ROOT / ".github" / "workflows" / "tests.yml", ROOT / "docs" / "kubernetes.yaml"
@@ -34,6 +36,40 @@ def test_hooks_have_the_versions_of_the_tests():
     assert found == {name: wanted[name] for name in found}
 
 
+def wanted_versions(text, python, platform, machine):
+    """The version of every requirement in a list or lock that applies to this Python and machine."""
+    place = {"python_version": python, "python_full_version": f"{python}.1"}
+    place |= {"sys_platform": platform, "platform_machine": machine}
+    found = {}
+    for line in re.findall(r"^\w[^\\\n]*", text, re.MULTILINE):
+        requirement = Requirement(line)
+        if requirement.marker is None or requirement.marker.evaluate(place):
+            name = requirement.name.lower().replace("_", "-")
+            assert name not in found
+            found[name] = str(requirement.specifier)
+    return found
+
+
+PLATFORMS = [("linux", "x86_64"), ("linux", "aarch64"), ("darwin", "arm64")]
+
+
+@pytest.mark.parametrize("python, platform", product(supported_pythons(), PLATFORMS))
+def test_locks_have_the_versions_of_the_lists_and_of_each_other(python, platform):
+    names = ("requirements.txt", "requirements-dev.txt", "requirements.lock", "requirements-dev.lock")
+    short, tests, lock, lock_of_tests = (wanted_versions(read(name), python, *platform) for name in names)
+    assert short.items() <= lock.items() <= lock_of_tests.items()
+    assert tests.items() <= lock_of_tests.items()
+    assert len(lock) > 2 * len(short)
+
+
+@pytest.mark.parametrize("name", ["requirements.lock", "requirements-dev.lock"])
+def test_locks_are_exact_and_name_no_address(name):
+    header, *packages = re.split(r"^(?=\w)", read(name), flags=re.MULTILINE)
+    assert all(re.match(r"[\w.-]+(\[\w+\])?==[\w.]+ ", package) for package in packages)
+    assert all("--hash=sha256:" in package for package in packages)
+    assert "://" not in read(name) and header.splitlines()[1].strip("# ") in read("CONTRIBUTING.md")
+
+
 def test_workflow_covers_the_supported_versions():
     jobs = yaml.safe_load(WORKFLOW.read_text())["jobs"]
     assert jobs["all"]["strategy"]["matrix"]["python"] == supported_pythons()
@@ -54,10 +90,11 @@ def test_workflow_is_pinned_and_may_only_read():
     assert scripts and all((ROOT / script).is_file() for script in scripts)
 
 
-def test_image_has_a_supported_python_and_copies_requirements_first():
+def test_image_has_a_supported_python_by_digest_and_copies_requirements_first():
     text = read("Dockerfile")
-    assert re.search(r"^FROM python:(3\.\d+)", text, re.MULTILINE)[1] in supported_pythons()
-    assert text.index("COPY --chown=prenet:prenet setup_env.sh requirements.txt") < text.index(". .\n")
+    bases = re.findall(r"^FROM python:(3\.\d+)\S*@sha256:[0-9a-f]{64}$", text, re.MULTILINE)
+    assert len(bases) == text.count("FROM ") == 1 and bases[0] in supported_pythons()
+    assert text.index("COPY --chown=prenet:prenet setup_env.sh requirements*") < text.index(". .\n")
     assert re.search(r"^USER 1000", text, re.MULTILINE)
 
 

@@ -93,7 +93,7 @@ def test_the_papers_runs_have_the_newest_settings_code_and_data(tmp_path):
             dict(data_status="synthetic", dataset="demo"),
             dict(protocol="independent"),
             dict(),
-            dict(run=1, auc_pr_weighted=0.9),
+            dict(run=1, seed=1, auc_pr_weighted=0.9),
         ]
     ):
         runs_file.append(run_row(auc_pr=number / 10) | changes)

@@ -213,7 +213,7 @@ def test_only_runs_of_the_experiments_set_up_are_read(tmp_path):
     rows = [
         usual | {"settings": "l2=2"},  # an earlier setting
         usual,
-        usual | {"run": 2},
+        usual | {"run": 2, "seed": 2},
         usual | {"protocol": "released"},
         usual | {"contamination": 0.1},
         usual | {"dataset": "thyroid", "data_status": "synthetic"},

@@ -6,7 +6,6 @@ import os
 import re
 import socket
 import sys
-import time
 
 import pytest
 import requests
@@ -21,6 +20,7 @@ from weakly.loading.row_order import git_blob_id
 
 pytestmark = pytest.mark.usefixtures("plain_environment")
 FILE = File(("a.csv",))
+PINNED = File(("a.csv",), digests={"a.csv": {"SHA-256": hashlib.sha256(CONTENT).hexdigest()}})
 
 
 @pytest.fixture
@@ -151,7 +151,8 @@ def test_retry(server, raw_dir, faults):
 def test_broken_download_keeps_the_old_file(server, raw_dir, fault):
     put(raw_dir, "a.csv")
     server.files, server.faults = {"/a.csv": b"new" * 1000}, {"/a.csv": [fault] * 9}
-    assert finder(raw_dir, server.url).remote(FILE) is None
+    sources = finder(raw_dir, server.url)
+    assert sources.remote(FILE) is None and sources.problems() == ["a.csv did not arrive from 127.0.0.1."]
     assert server.asked.count("/a.csv") == 3
     assert all_files(raw_dir) == ["a.csv"] and (raw_dir / "a.csv").read_bytes() == CONTENT
 
@@ -161,17 +162,8 @@ def test_download_limit(server, raw_dir, monkeypatch, fault):
     monkeypatch.setattr(fetching, "SIZE_LIMIT", 2**20 if fault else 1000)
     server.files, server.faults = {"/a.csv": CONTENT}, {"/a.csv": [fault]}
     with pytest.raises(DataError, match="larger"):
-        finder(raw_dir, server.url).remote(FILE)
+        finder(raw_dir, server.url).remote(PINNED)
     assert all_files(raw_dir) == []
-
-
-def test_a_download_that_drips_is_given_up(server, raw_dir, monkeypatch):
-    monkeypatch.setattr(fetching, "TIME_LIMIT", 0.3)
-    server.files, server.faults = {"/a.csv": b"some"}, {"/a.csv": ["drip"]}
-    start, sources = time.monotonic(), finder(raw_dir, server.url, read_timeout=1.0)
-    assert sources.remote(FILE) is None
-    assert time.monotonic() - start < 2 and all_files(raw_dir) == []
-    assert sources.problems() == ["127.0.0.1 does not answer."]
 
 
 def test_a_content_encoding_is_not_undone(server, raw_dir):
@@ -203,22 +195,6 @@ def test_redirects(server, raw_dir):
     server.files, server.faults = {"/y": CONTENT}, {"/a.csv": ["/z"], "/z": [f"{server.url}/y"]}
     assert finder(raw_dir, server.url).remote(FILE).path.read_bytes() == CONTENT
     assert server.asked == ["/a.csv", "/z", "/y"]
-    server.faults = {"/b.csv": ["/b.csv"] * 99}
-    assert finder(raw_dir, server.url).remote(File(("b.csv",))) is None
-
-
-@pytest.mark.parametrize(
-    "target", ["http://public.test/b", "file:///etc/passwd", "/b", "https://other.test/b"]
-)
-def test_no_redirect_leaves_https(target):
-    response = requests.Response()
-    response.url, response.status_code = "https://public.test/a.csv", 302
-    response.headers["Location"] = target
-    if target.startswith(("http:", "file:")):
-        with pytest.raises(requests.RequestException):
-            fetching.stay_with_https(response)
-    else:
-        fetching.stay_with_https(response)
 
 
 # --- pip's index

@@ -4,6 +4,8 @@ The procedure, in ADGym's own words of code, is written out in drawn_by_numpy: o
 """
 # ruff: noqa: NPY002
 
+from urllib.parse import unquote
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -18,7 +20,8 @@ import data_prep
 from weakly.loading import store
 from weakly.loading.arrays import load_data, save_data
 from weakly.loading.fetching import SourceFinder, find_local
-from weakly.loading.registry import ADBENCH, DATA_SETS, KNOWN_SETS, OUTSIDE_SETS, SEEN_SETS
+from weakly.loading.registry import ADBENCH, DATA_SETS, KNOWN_SETS, OUTSIDE_SETS, SEEN_SETS, outside_set
+from weakly.loading.row_order import GIT_BLOB, file_digest, git_blob_id
 from weakly.loading.splits import (
     OUTSIDE_PROTOCOLS,
     PROTOCOLS,
@@ -207,10 +210,15 @@ def adbench_server(server, monkeypatch):
     return server
 
 
-def test_a_set_is_fetched_from_its_public_address(adbench_server, tmp_path):
-    adbench_server.files = {"/6_cardio.npz": npz_bytes(tmp_path)}
-    assert data_prep.main(["--data-dir", str(tmp_path / "data"), "--datasets", "6_cardio"]) == 0
-    assert ADBENCH.startswith("https://") and adbench_server.wanted == [ADBENCH + "6_cardio.npz"]
+def test_a_set_is_fetched_from_its_public_address_and_checked(adbench_server, tmp_path, monkeypatch, capsys):
+    content = npz_bytes(tmp_path)
+    adbench_server.files = {"/6_cardio.npz": content}
+    command = ["--data-dir", str(tmp_path / "data"), "--datasets", "6_cardio"]
+    assert data_prep.main(command) == 1
+    assert "from raw.githubusercontent.com has git blob id " in capsys.readouterr().err
+    monkeypatch.setitem(OUTSIDE_SETS, "6_cardio", outside_set("6_cardio", git_blob_id(content)))
+    assert data_prep.main(command) == 0
+    assert ADBENCH.startswith("https://") and adbench_server.wanted == 2 * [ADBENCH + "6_cardio.npz"]
     assert load_data("6_cardio", tmp_path / "data").X.shape == (60, 4)
 
 
@@ -236,3 +244,27 @@ def test_a_set_that_cannot_be_had_says_where_to_get_it(tmp_path, monkeypatch, ca
     assert data_prep.main(["--data-dir", str(tmp_path), "--offline", "--datasets", "24_mnist"]) == 1
     err = capsys.readouterr().err
     assert "put 24_mnist.npz, packed or plain, into" in err and "github.com/Minqi824/ADBench" in err
+
+
+def test_the_files_at_hand_have_the_git_blob_ids_of_the_registry(real_data):
+    for name in OUTSIDE_SETS:
+        (file,) = OUTSIDE_SETS[name].recipes[0].files
+        (digest,) = file.digests[f"{name}.npz"].items()
+        assert digest[0] == GIT_BLOB and len(digest[1]) == 40
+        path = next((path for path in real_data.rglob(f"{name}.npz")), None)
+        if path is None:
+            assert name in ("3_backdoor", "9_census", "36_speech")
+        else:
+            assert file_digest(path, GIT_BLOB) == digest[1]
+
+
+def test_only_files_of_uci_have_no_known_digest():
+    recipes = [recipe for entry in KNOWN_SETS.values() for recipe in entry.recipes]
+    names = {
+        (name, name in file.digests)
+        for file in (file for recipe in recipes for file in recipe.files)
+        for name in (unquote(address).rpartition("/")[2] for address in file.addresses)
+    }
+    assert {name for name, is_known in names if not is_known} == {
+        "census-income.data.gz", "census-income.test.gz", "bank-additional.zip", "bank+marketing.zip",
+    }  # fmt: skip

@@ -118,7 +118,7 @@ def test_text_names_the_draws(runs):
 
 def test_files_are_written_and_the_same_each_time(runs, tmp_path):
     rest = {"experiment": "today", "protocol": "independent", "contamination": 0.02, "data_status": "exact"}
-    rest |= {"scaling": "prepared"}
+    rest |= {"scaling": "prepared", "seed": runs["run"]}
     columns = dict.fromkeys(RUN_COLUMNS, 1) | rest
     runs.assign(**{name: value for name, value in columns.items() if name not in runs})[RUN_COLUMNS].to_csv(
         tmp_path / "today_runs.csv", index=False

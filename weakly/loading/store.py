@@ -47,7 +47,13 @@ def prepare(name, finder, data_dir, log):
         return meta["status"]
     log(f"Preparing {name} from {' and '.join(str(file.path) for file in files)}")
     status = "partial" if is_partial(files) else "exact"
-    X, y = _read_arrays(entry, recipe, files, status)
+    try:
+        X, y = _read_arrays(entry, recipe, files, status)
+    except DataError:
+        for file in files:
+            if file.unchecked:  # a later download may be right
+                file.path.unlink()
+        raise
     fingerprint = fingerprint_of(X, y)
     order = known_order(entry, files, fingerprint)
     if status == "exact" and order == OWN_ORDER and name in SEEN_SETS:
