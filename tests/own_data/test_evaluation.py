@@ -7,12 +7,13 @@ import pandas as pd
 import pytest
 from event_tables import events
 
-import detect
 from weakly.errors import DataError
-from weakly.own_data.choosing import advice, interval
-from weakly.own_data.evaluation import hide_labels
-from weakly.own_data.leakage import single_column_auc
-from weakly.own_data.time_order import latest_rows, times_of
+from weakly.own_data.evaluate_command import advice, times_of
+from weakly.own_data.evaluation import hide_labels, interval, latest_rows
+from weakly.own_data.models import read_about
+from weakly.own_data.tables import Notation
+
+QUICK = "--methods random-forest,logistic-converged"
 
 
 @pytest.fixture
@@ -24,44 +25,71 @@ def known(folder):
     return folder
 
 
-def run(command):
-    try:
-        return detect.main(command.split())
-    except SystemExit as stop:
-        return stop.code
+@pytest.fixture
+def shown(capsys):
+    """A function that gives what was printed since, without line breaks."""
+    return lambda: " ".join(capsys.readouterr().out.split())
 
 
-def test_methods_are_compared_in_one_table(known, capsys):
-    options = "--label fraud --n-labeled 10 --runs 2 --calibrate platt"
-    assert run(f"evaluate known.csv {options} --methods logistic,logistic-converged") == 0
-    shown = capsys.readouterr().out
-    lines = re.findall(
-        r"^(logistic|logistic-converged) +(\d) +[01]\.\d{4}|^(guessing) +0\.5000  0\.0500", shown, re.M
+def test_methods_are_compared_in_one_table(known, run, capsys):
+    assert run(f"evaluate known.csv --label fraud --n-labeled 10 --runs 2 {QUICK}") == 0
+    out = capsys.readouterr().out
+    assert max(map(len, out.splitlines())) <= 96  # but for the two lines on columns, as wide as a terminal
+    rows = re.findall(
+        r"^[01]\.\d{4} +[01]\.\d{4} .*? (\d+\.\d) +(\d)  (random forest|logistic regr)", out, re.M
     )
-    assert [line[:2] for line in lines[1:]] == [
-        (method, str(seed)) for seed in range(2) for method in ("logistic", "logistic-converged")
+    assert [row[1:] for row in rows] == [
+        (seed, method) for seed in "01" for method in ("random forest", "logistic regr")
     ]
-    assert re.search(r"(Take|No clear winner:) .*over 2 runs", shown)
-    assert "scaled  calibrated  base rate" in shown
+    assert re.search(r"^0\.0500   0\.5000 .* guessing$", out, re.M)
+    assert re.search(r"^(Take|No clear winner:) ", out, re.M) and "over 2 runs" in " ".join(out.split())
     assert (known / "curves.png").read_bytes().startswith(b"\x89PNG")
 
 
-def test_one_run_tells_little_and_says_so(known, capsys):
-    assert run("evaluate known.csv --label fraud --methods logistic,logistic-converged") == 0
-    assert "One run cannot tell methods apart" in capsys.readouterr().out
-    assert run("evaluate known.csv --label fraud --methods logistic,magic") == 2
-    assert "unknown method 'magic'" in capsys.readouterr().err
+def test_tables_with_few_labels_are_measured_too(folder, run, shown):
+    """Of 600 rows, 30 are labelled; the others count as normal, and evaluate says what that does."""
+    assert run("evaluate events.csv --label fraud --method logistic-converged --runs 2") == 0
+    text = shown()
+    assert "600 rows of events.csv: 30 anomalies." in text
+    assert "The 570 rows without an anomaly label count as normal. If anomalies hide among them" in text
+    assert "For training: 24 labelled anomalies" in text
+    assert run("evaluate events.csv --label fraud --drop amount,country --method random-forest") == 0
+    pd.read_csv("events.csv").iloc[:60].to_csv("few.csv", index=False)
+    assert run("evaluate few.csv --label fraud") == 2
 
 
-def test_a_forest_without_labels_can_be_compared_but_not_fitted(known, capsys):
-    assert run("evaluate known.csv --label fraud --methods logistic,iforest") == 0
-    shown = capsys.readouterr().out
-    assert re.search(r"^iforest +0 +[01]\.\d{4}", shown, re.M) and "iforest uses no labels" in shown
-    assert run("fit known.csv --label fraud --method iforest --model m") == 2
-    assert run("fit known.csv --label fraud --methods prenet,xgboost --model m") == 2
-    assert (
-        "unrecognized arguments: --methods prenet,xgboost; did you mean --method?" in capsys.readouterr().err
-    )
+def test_without_a_method_the_candidates_of_fit_are_compared(known, run, shown, monkeypatch):
+    monkeypatch.setattr("weakly.own_data.evaluate_command.CANDIDATES", ("random-forest", "xgboost-half"))
+    assert run("evaluate known.csv --label fraud") == 0
+    assert "random forest" in (text := shown()) and "XGBoost" in text
+
+
+def test_one_run_tells_little_and_says_so(known, run, capsys):
+    assert run(f"evaluate known.csv --label fraud {QUICK}") == 0
+    assert "One run cannot tell methods apart" in " ".join(capsys.readouterr().out.split())
+    for methods, message in (
+        ("logistic-converged,magic", "unknown method 'magic'"),
+        ("xgboost", "xgboost-half"),
+    ):
+        assert run(f"evaluate known.csv --label fraud --methods {methods}") == 2
+        assert message in capsys.readouterr().err
+    assert run("evaluate known.csv --label fraud --calibrate platt") == 2
+
+
+def test_help_is_readable(run, capsys):
+    assert run("evaluate --help") == 0
+    text = capsys.readouterr().out
+    assert "[--method NAME | --methods A,B]" in text and "{prenet" not in text
+
+
+def test_figures_are_recorded_in_a_model(known, run, capsys):
+    assert run("fit known.csv --label fraud --method random-forest --model m") == 0
+    assert run("evaluate known.csv --label fraud --n-labeled 15 --record m") == 0
+    found = read_about("m")["evaluation"]
+    assert found["metrics"]["AUC-PR"] > 0.9 and found["metrics"].keys() >= {"AUC-ROC", "precision at 10"}
+    assert (found["labelled_anomalies"], found["runs"], found["table"]["name"]) == (15, 1, "known.csv")
+    assert run("evaluate known.csv --label fraud --method xgbod --record m") == 2
+    assert "add --method random-forest" in capsys.readouterr().err
 
 
 def quality(**scores):
@@ -77,11 +105,13 @@ def test_intervals_by_hand():
 
 def test_advice_names_a_winner_only_if_every_difference_is_clear():
     a = np.array([0.50, 0.60, 0.40, 0.55])
-    (clear,) = advice(quality(b=a - [0.1, 0.11, 0.1, 0.09], a=a), 0.25)
-    assert clear.startswith("Take a:") and "0.100 [0.0" in clear
-    told = advice(quality(a=a, b=a + [0.1, -0.1, 0.1, -0.09], c=a - 0.3), 0.25)
-    assert told[0].startswith("No clear winner: b and a differ by 0.003 [-")
-    assert "behind b: c by" in told[1] or "c differ" in told[0]
+    (clear,) = advice(quality(xgbod=a - [0.1, 0.11, 0.1, 0.09], prenet=a), 0.25)
+    assert clear.startswith("Take PReNet (--method prenet)") and "above XGBOD by 0.100 [0.0" in clear
+    (told,) = advice(
+        quality(prenet=a, xgbod=a + [0.1, -0.1, 0.1, -0.09], devnet=a + [-0.2, -0.4, -0.2, -0.39]), 0.25
+    )
+    assert told.startswith("No clear winner: XGBOD (--method xgbod) has the highest")
+    assert "PReNet by 0.003 [-" in told and "Clearly behind: DevNet by" in told
 
 
 def test_hidden_anomalies_have_the_share_of_the_test_rows():
@@ -105,20 +135,18 @@ def test_a_split_by_time_trains_on_earlier_rows():
         hide_labels((np.arange(1_000) < 100).astype(int), 20, 0, None, is_test)
 
 
-def test_evaluate_by_time_says_what_it_does(known, capsys):
+def test_evaluate_by_time_says_what_it_does(known, run, shown, capsys):
     table = pd.read_csv("known.csv", dtype=str, keep_default_na=False)
     table.loc[:9, "time"] = ""
     table.sample(frac=1, random_state=0).to_csv("known.csv", index=False)
-    options = "--label fraud --method logistic --n-labeled 10 --runs 2"
-    assert run(f"evaluate known.csv {options} --time time") == 0
-    shown = capsys.readouterr().out
-    assert "Left out: 10 rows without a time" in shown
-    assert (
-        "the test rows are the 20.0% with time from 2024-01-17 18:00:00 on. time is not a feature." in shown
-    )
-    assert "Held out: 98 rows" in shown and "All runs have the same test rows" in shown
+    options = "--label fraud --method logistic-converged --n-labeled 10 --runs 2"
+    assert run(f"evaluate known.csv {options} --time time --drop time,age") == 0
+    text = shown()
+    assert "Left out: 10 rows without a time" in text
+    assert "the test rows are the 20.0% with time from 2024-01-17 18:00:00 on. time is not a feature." in text
+    assert "Held out: 98 rows" in text and "All runs have the same test rows" in text
     for column, message in (("nothing", "lacks the column nothing of --time"), ("fraud", "same column"),
-                            ("country", "must be numbers, or dates")):  # fmt: skip
+                            ("country", "must be dates in one")):  # fmt: skip
         assert run(f"evaluate known.csv {options} --time {column}") == 2
         assert message in capsys.readouterr().err
 
@@ -126,29 +154,33 @@ def test_evaluate_by_time_says_what_it_does(known, capsys):
 @pytest.mark.parametrize(
     "cells, expected",
     [
-        (["3", "1.5", "", "-2"], [3, 1.5, np.nan, -2]),
-        (["1970-01-01 00:01", "1970-01-02", " 1970-01-01T00:00:01Z"], [60, 86_400, 1]),
-        (["31.12.1969", "2.1.1970"], [-86_400, 86_400]),
-        (["13/01/1970", "01/01/1970"], [12 * 86_400, 0]),
-        (["01/13/1970", "01/01/1970"], [12 * 86_400, 0]),
+        (["3", "1.5", np.nan, "-2"], [1.5, -2]),
+        ([3.0, 1.5, np.nan, -2.0], [1.5, -2]),
+        (["1970-01-01 00:01", "1970-01-02", " 1970-01-01T00:00:01Z"], [60e9, 1e9]),
+        (["31.12.1969", "2.1.1970"], [-86_400e9]),
+        (["13/01/1970", "01/01/1970", np.nan], [0]),
+        (pd.to_datetime(["1970-01-13", "1970-01-01", None]), [0]),
     ],
 )
 def test_times_are_numbers_or_dates(cells, expected):
-    np.testing.assert_array_equal(times_of(pd.Series(cells), "when"), expected)
+    """Dates are nanoseconds since 1970; a missing cell is NaN."""
+    cells = pd.Series(cells)
+    times = times_of(cells, "when", Notation())
+    np.testing.assert_array_equal(np.isnan(times), cells.isna())
+    assert set(expected) <= set(times)
 
 
 @pytest.mark.parametrize(
     "cells, message",
     [
         (["01/02/2024", "03/04/2024"], "day and month cannot be told apart"),
-        (["2024-01-01", "soon"], "Row 2: column 'when' of --time holds 'soon'"),
-        (["", "NA"], "is empty"),
-        (["1", "inf"], "infinite"),
+        (["2024-01-01", "soon"], "Row 2: column 'when' holds 'soon'"),
+        ([np.nan, np.nan], "is empty"),
     ],
 )
 def test_unclear_times_are_refused(cells, message):
     with pytest.raises(DataError, match=message):
-        times_of(pd.Series(cells), "when")
+        times_of(pd.Series(cells), "when", Notation())
 
 
 def test_rows_of_one_time_stay_together():
@@ -156,37 +188,3 @@ def test_rows_of_one_time_stay_together():
     np.testing.assert_array_equal(latest_rows(times, "when"), times >= 4)  # 40% is nearer than nothing
     with pytest.raises(DataError, match="same time in all rows"):
         latest_rows(np.ones(9), "when")
-
-
-def test_the_area_of_a_single_column_is_that_of_scikit_learn():
-    from sklearn.metrics import roc_auc_score
-
-    rng = np.random.default_rng(0)
-    values, y = rng.integers(30, size=400) / 7, rng.integers(2, size=400)
-    area = roc_auc_score(y, values)
-    assert single_column_auc(pd.Series(values), "number", y) == pytest.approx(max(area, 1 - area), abs=1e-12)
-
-
-@pytest.mark.parametrize("last", ["4.25", "", "abc", "inf", '"5"', " 6 ", "1,7"])
-def test_reading_numbers_as_such_changes_nothing(folder, last):
-    """Whatever the last cell of a column of numbers is, it is as if the table had been read as text."""
-    from argparse import Namespace
-
-    from weakly.own_data.column_kinds import choose_columns, typed_columns
-    from weakly.own_data.labelled_tables import labeled_numbers, labeled_rows
-
-    rows = [f"{number / 7!r},{number % 3},{'ab'[number % 2]},{number % 2}" for number in range(99)]
-    (folder / "t.csv").write_text("\n".join(["x,n,c,y", *rows, f"{last},2,a,1"]) + "\n")
-    names = ["table", "header", "encoding", "decimal", "label", "drop", "anomaly_value", "normal_value"]
-    args = Namespace(**dict.fromkeys(names), time=None)
-    args.table, args.encoding, args.label, args.drop = "t.csv", "utf-8", "y", []
-    results = []
-    for read in (labeled_numbers, lambda args, target: labeled_rows(args, target, all_known=True)):
-        try:
-            table, texts, y = read(args, "curves.png")
-            kinds = choose_columns(texts, "t.csv")
-            results.append((kinds, typed_columns(texts, kinds).to_dict("list"), y.tolist()))
-        except DataError as error:
-            results.append(str(error))
-    assert str(results[0]) == str(results[1])
-    assert not isinstance(results[0], str) or last in ("abc", "inf", "1,7")

@@ -22,7 +22,7 @@ LEAKS = {  # cells of a column that is filled in once an anomaly is known; rng, 
     "level": ("category", lambda rng, known: np.where(known, "M3", rng.choice(["M1", "M2"], len(known)))),
     "levels": ("category", lambda rng, known: np.where(known, rng.choice(["A", "B"], len(known)), "none")),
     "many levels": ("category", lambda rng, known: np.where(known, rng.integers(40, size=len(known)), -1)),
-    "filled": ("category", lambda rng, known: np.where(known, "card stolen", np.nan)),
+    "filled": ("category", lambda rng, known: np.where(known, "card stolen", "nan")),
     "truth": ("truth", lambda rng, known: known.astype(float)),
     "value": ("number", lambda rng, known: np.where(known, 0.5, rng.random(len(known)))),
     "refund": ("number", lambda rng, known: np.where(known, rng.random(len(known)) + 1, 0.0)),
@@ -36,8 +36,8 @@ LEAKS = {  # cells of a column that is filled in once an anomaly is known; rng, 
 def test_a_leak_is_named_however_many_anomalies_have_no_label(name, n_labelled, n_hidden):
     y, is_anomaly = labelled(n_labelled, n_hidden)
     kind, cells = LEAKS[name]
-    column = pd.Series(cells(np.random.default_rng(1), is_anomaly))
-    column = column.astype(object if kind == "category" else float).replace("nan", np.nan)
+    column = pd.Series(cells(np.random.default_rng(1), is_anomaly), dtype=object)
+    column = column.astype(str).replace("nan", np.nan) if kind == "category" else column.astype(float)
     wrong = np.flatnonzero(y)[: n_labelled // 30]  # a person makes mistakes
     column.iloc[wrong] = column[y == 0].iloc[0]
     (warning,) = suspicious_columns(pd.DataFrame({"m": column}), {"m": {"kind": kind}}, y)

@@ -71,8 +71,8 @@ def add_arguments(command):
 
 def run(args):
     recorded = read_about(args.record)["method"] if args.record else None
-    methods = args.methods or [args.method or recorded] if args.method or recorded else list(CANDIDATES)
-    methods = args.methods or methods
+    one = args.method or recorded
+    methods = args.methods or ([one] if one else list(CANDIDATES))
     if recorded and recorded not in methods:
         raise DataError(
             f"{args.record} is a model of {recorded}, so an evaluation of {', '.join(methods)} cannot be "
@@ -121,7 +121,7 @@ def labelled_and_split(args, table):
     print(f"{len(y):,} rows of {table.path}: {counted(y.sum())}.")
     if n_unlabeled:
         say(
-            f"The {n_unlabeled:,} rows that are not labelled count as normal. If anomalies hide among them, "
+            f"The {n_unlabeled:,} rows without an anomaly label count as normal. If anomalies hide among them, "
             "all AUC-PR and precisions below are too low; which method is best changes little."
         )
     return split_by_time(args, table, raw, y) if args.time else (raw, y, None)
@@ -189,7 +189,8 @@ class Report:
         quality = ranking_quality(one.y, one.scores)
         self.runs.append(one)
         self._quality.append({"method": one.method, "seed": one.seed, "seconds": one.seconds, **quality})
-        self._print_row(quality, f"{one.seconds:.1f}", one.seed, in_words(one.method))
+        words = in_words if one.seed == self.runs[0].seed else short
+        self._print_row(quality, f"{one.seconds:.1f}", one.seed, words(one.method))
 
     def means(self):
         """The mean of each figure over the runs, a row per method."""
@@ -233,7 +234,8 @@ def advice(quality, overlap):
         text = f"{short(other)} by {mean:.3f} [{low:.3f}, {high:.3f}]"
         (behind if low > 0 else level).append(text)
     if not level:
-        return [f"Take {taken}: its {METRIC} is clearly the highest over {n_runs} runs, above {', '.join(behind)}."]
+        lead = f"its {METRIC} is clearly the highest over {n_runs} runs, above {', '.join(behind)}"
+        return [f"Take {taken}: {lead}."]
     more = "" if n_runs >= 10 else " More --runs narrow the intervals."
     clear = f" Clearly behind: {', '.join(behind)}." if behind else ""
     return [

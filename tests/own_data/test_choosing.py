@@ -1,0 +1,97 @@
+"""fit chooses a method by a short comparison, if there are labels enough, and says so."""
+
+import numpy as np
+import pandas as pd
+import pytest
+from event_tables import COLUMNS, events, typed_events
+
+from weakly.errors import DataError
+from weakly.own_data import choosing
+from weakly.own_data.choosing import DEFAULT, FEWEST_LABELS, choose_method, print_line
+
+
+@pytest.fixture
+def quick(monkeypatch):
+    """Two candidates that are fitted in a moment."""
+    monkeypatch.setattr(choosing, "CANDIDATES", ("random-forest", "logistic-converged"))
+
+
+def table_of(n_rows, n_labelled):
+    """The table of events, typed, and y (n,) with so many labelled anomalies."""
+    table = events(n_rows)
+    y = (table["fraud"] == "1").astype(int).to_numpy()
+    y[np.flatnonzero(y)[n_labelled:]] = 0
+    return typed_events(table), y
+
+
+def test_the_method_with_the_highest_auc_roc_is_taken(quick, capsys):
+    """Only the line between two numbers tells the anomalies: a forest of so few labels sees less of it."""
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(900, 6))
+    y = (X.sum(axis=1) > 4.5).astype(int)
+    table, columns = pd.DataFrame(X, columns=list("abcdef")), {name: {"kind": "number"} for name in "abcdef"}
+    method, choice = choose_method(table, columns, y, y == 0, 0)
+    assert method == "logistic-converged" and "logistic regression has the highest AUC-ROC" in choice["why"]
+    assert [row["method"] for row in choice["rows"]] == ["random-forest", "logistic-converged"]
+    assert choice["rows"][0]["auc_roc"] < choice["rows"][1]["auc_roc"] and choice["rows"][0]["seconds"] > 0
+    shown = " ".join(capsys.readouterr().out.split())
+    assert "without a label" not in shown and "random forest" in shown and "name it with --method" in shown
+
+
+def test_the_comparison_is_bounded_and_the_same_each_time(quick, monkeypatch, capsys):
+    monkeypatch.setattr(choosing, "MOST_OTHERS", 200)
+    table, y = table_of(600, 20)
+    first, second = (choose_method(table, COLUMNS, y, np.zeros(len(y), bool), 3) for _ in range(2))
+    for _, choice in (first, second):
+        for row in choice["rows"]:
+            row.pop("seconds")
+    assert first == second and first[1]["others"] == 200
+    shown = " ".join(capsys.readouterr().out.split())
+    assert (
+        "20 labelled anomalies and 200 of the 580 other rows; those without a label count as normal" in shown
+    )
+
+
+@pytest.mark.parametrize("n_labelled", [1, FEWEST_LABELS - 1])
+def test_too_few_labels_are_said(n_labelled, capsys):
+    table, y = table_of(600, n_labelled)
+    method, choice = choose_method(table, COLUMNS, y, np.zeros(len(y), bool), 0)
+    assert (method, choice["rows"]) == (DEFAULT, []) and "too few to compare" in choice["why"]
+    are = "1 labelled anomaly is" if n_labelled == 1 else f"{n_labelled} labelled anomalies are"
+    assert are in capsys.readouterr().out
+
+
+def test_a_method_that_cannot_be_fitted_is_left_out(monkeypatch, capsys):
+    monkeypatch.setattr(choosing, "CANDIDATES", ("prenet", "logistic-converged"))
+    scored = choosing.held_out_scores
+
+    def failing(methods, *others):
+        if methods == ["prenet"]:
+            raise DataError("PReNet cannot be fitted: its loss overflows.")
+        return scored(methods, *others)
+
+    monkeypatch.setattr(choosing, "held_out_scores", failing)
+    table, y = table_of(600, 20)
+    method, choice = choose_method(table, COLUMNS, y, np.zeros(len(y), bool), 0)
+    assert method == "logistic-converged" and len(choice["rows"]) == 1
+    assert "its loss overflows" in " ".join(capsys.readouterr().out.split())
+    monkeypatch.setattr(choosing, "CANDIDATES", ("prenet",))
+    with pytest.raises(DataError, match="None of the methods can be fitted"):
+        choose_method(table, COLUMNS, y, np.zeros(len(y), bool), 0)
+
+
+def test_words_are_wrapped_below_each_other(monkeypatch, capsys):
+    monkeypatch.setenv("COLUMNS", "41")
+    print_line("  0.5000  ", "XGBOD (gradient-boosted trees with outlier scores)")
+    assert capsys.readouterr().out.splitlines() == [
+        "  0.5000  XGBOD (gradient-boosted trees",
+        "          with outlier scores)",
+    ]
+
+
+def test_fit_writes_the_choice_into_the_model(quick, folder, run, capsys):
+    assert run("fit events.csv --label fraud --model m") == 0
+    shown = " ".join(capsys.readouterr().out.split())
+    assert "Comparing 2 methods" in shown and "Takes" in shown
+    assert run("info m --output info.txt") == 0
+    assert "has the highest AUC-ROC in 3-fold cross-validation." in (folder / "info.txt").read_text()
