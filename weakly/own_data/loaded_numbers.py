@@ -2,8 +2,8 @@
 
 check_numbers(pipeline)     # ValueError unless its trees and encoders stay within their features
 
-A booster of XGBoost is checked before XGBoost reads it. CatBoost checks its own bytes while it reads them; what
-it has made of them is checked here.
+Boosters are in a file as JSON, which is checked before XGBoost or CatBoost gets anything: their readers crash
+on odd bytes.
 """
 
 import json
@@ -14,17 +14,8 @@ import numpy as np
 
 LEAF = -1  # instead of a child
 MOST_FEATURES = 1_000_000
+DEEPEST = 16  # symmetric tree; CatBoost's limit
 OBJECTIVES = ("binary:logistic", "reg:squarederror")  # of XGBoost
-NODE_LISTS = (
-    "base_weights",
-    "default_left",
-    "loss_changes",
-    "parents",
-    "split_conditions",
-    "split_type",
-    "sum_hessian",
-)
-CATEGORY_LISTS = ("categories", "categories_nodes", "categories_segments", "categories_sizes")
 
 
 def require(truth, what):
@@ -41,7 +32,6 @@ def check_numbers(pipeline):
         "OneHotEncoder": check_encoder,
         "RandomForestClassifier": check_forest,
         "IsolationForest": check_forest,
-        "CatBoostClassifier": check_catboost,
     }
     for part in parts_of(pipeline):
         if type(part).__name__ in checks:
@@ -93,8 +83,8 @@ def check_forest(forest, n_features):
 
 
 def check_ways(left, right, feature, n_features):
-    """ValueError unless inner nodes have later nodes as children, and a feature (arrays of a tree's nodes)."""
-    left, right, feature = (np.asarray(numbers, np.int64) for numbers in (left, right, feature))
+    """ValueError unless inner nodes have later nodes as children, and a feature (arrays of nodes)."""
+    require(all(numbers.dtype.kind == "i" for numbers in (left, right, feature)), "a tree with odd nodes")
     places = np.arange(len(left))
     is_leaf = (left == LEAF) & (right == LEAF)
     known = (places < left) & (left < len(left)) & (places < right) & (right < len(left))
@@ -112,69 +102,130 @@ def booster_as_text(handle):
 
 
 def booster_from_text(text):
-    """The inverse of booster_as_text; a ValueError if a number cannot be."""
+    """The inverse of booster_as_text, built anew from the checked nodes: these are all that a score needs."""
     import xgboost
 
-    contents = json.loads(text)
-    learner = contents["learner"]
+    learner = json.loads(text)["learner"]
     model, settings = learner["gradient_booster"]["model"], learner["learner_model_param"]
     n_features, n_groups, n_trees = (
         int(settings["num_feature"]),
         int(settings["num_target"]),
         len(model["trees"]),
     )
-    require(0 < n_features <= MOST_FEATURES and 0 < n_groups <= 100 and n_trees, "a booster of another size")
-    require(learner["gradient_booster"].keys() == {"model", "name"}, "another kind of booster")
-    require(learner["objective"]["name"] in OBJECTIVES, "a booster with another objective")
-    require(
-        settings["num_class"] == "0" and np.isfinite(json.loads(settings["base_score"])).all(), "odd settings"
-    )
-    require(
-        model["gbtree_model_param"]["num_trees"] == str(n_trees) == str(len(model["tree_info"])),
-        "other trees",
-    )
-    require(all(type(group) is int and 0 <= group < n_groups for group in model["tree_info"]), "odd groups")
-    bounds = model["iteration_indptr"]
-    require(bounds == sorted(bounds) and bounds[0] == 0 and bounds[-1] == n_trees, "odd iterations")
-    for tree in model["trees"]:
-        left, right = (whole_numbers(tree[name]) for name in ("left_children", "right_children"))
-        check_ways(left, right, whole_numbers(tree["split_indices"]), n_features)
-        require(
-            ((left == LEAF) | (right == left + 1)).all(), "another order of nodes"
-        )  # XGBoost relies on it
-        require(tree["tree_param"]["num_nodes"] == str(len(left)), "a tree with another number of nodes")
-        require(
-            np.isfinite(tree["split_conditions"]).all() and not any(tree["split_type"]),
-            "a tree with odd values",
-        )
-        for name in NODE_LISTS:
-            require(
-                len(tree[name]) == len(left) and np.array(tree[name]).dtype.kind in "if",
-                f"a tree with odd {name}",
-            )
-        require(not any(tree[name] for name in CATEGORY_LISTS), "a tree with categories")
-    booster = xgboost.Booster({"nthread": 1})
-    booster.load_model(bytearray(text))
+    require(0 < n_features <= MOST_FEATURES and 0 < n_groups <= 100 and n_trees, "a booster of an odd size")
+    groups, objective = model["tree_info"], learner["objective"]["name"]
+    require(len(groups) == n_trees and set(groups) <= set(range(n_groups)), "a booster with odd groups")
+    require(objective in OBJECTIVES, "a booster with another objective")
+    base_score = float(np.ravel(json.loads(settings["base_score"]))[0])  # the same in all groups
+    nothing = xgboost.DMatrix(np.zeros((1, n_features)), np.zeros((1, n_groups)))
+    how = {"objective": objective, "base_score": base_score, "nthread": 1}
+    booster = xgboost.train(how, nothing, num_boost_round=0)
+    contents = json.loads(bytes(booster.save_raw("json")))
+    contents["learner"]["gradient_booster"]["model"] |= {
+        "gbtree_model_param": {"num_parallel_tree": "1", "num_trees": str(n_trees)},
+        "iteration_indptr": list(range(n_trees + 1)),
+        "tree_info": [int(group) for group in groups],
+        "trees": [rebuilt(tree, number, n_features) for number, tree in enumerate(model["trees"])],
+    }
+    booster.load_model(bytearray(json.dumps(contents).encode()))
     return bytes(booster.__getstate__()["handle"])
 
 
-def whole_numbers(values):
-    require(all(type(value) is int for value in values), "a tree with odd nodes")
-    return np.array(values)
+def rebuilt(tree, number, n_features):
+    """A tree of XGBoost with the nodes of this one, and zeros for what only training needs."""
+    names = ("left_children", "split_indices", "default_left", "split_conditions")
+    left, feature, default, conditions = (np.array(tree[name]) for name in names)
+    inner = np.flatnonzero(left != LEAF)
+    right = np.where(left == LEAF, LEAF, left + 1)  # XGBoost relies on this order
+    check_ways(left, right, feature, n_features)
+    parents = np.full(len(left), 2**31 - 1)  # the root's
+    parents[left[inner]] = parents[right[inner]] = inner
+    require(
+        len(left) == 2 * len(inner) + 1 == len(np.unique(np.append(left, right))),
+        "nodes with several parents",
+    )
+    require(conditions.shape == left.shape == default.shape and np.isfinite(conditions).all(), "odd values")
+    categories = ("categories", "categories_nodes", "categories_segments", "categories_sizes")
+    sizes = {"num_deleted": 0, "num_feature": n_features, "num_nodes": len(left), "size_leaf_vector": 1}
+    return {
+        **{name: [] for name in categories},
+        **dict.fromkeys(("base_weights", "loss_changes", "sum_hessian"), [0.0] * len(left)),
+        "id": number,
+        "left_children": left.tolist(),
+        "right_children": right.tolist(),
+        "parents": parents.tolist(),
+        "split_indices": np.where(left == LEAF, 0, feature).tolist(),
+        "split_conditions": conditions.astype(float).tolist(),
+        "default_left": (default != 0).astype(int).tolist(),
+        "tree_param": {name: str(size) for name, size in sizes.items()},
+    }
 
 
-def check_catboost(model, n_features):
-    """The same for CatBoost's symmetric trees."""
+def catboost_as_text(data):
+    """The numbers of a serialized model of CatBoost that scores need, as JSON; its reader can crash too."""
+    from catboost import CatBoostClassifier
+
+    model = CatBoostClassifier()
+    model.load_model(blob=data)
+    contents = through_file(model.save_model)
+    features, trees = contents["features_info"]["float_features"], contents["oblivious_trees"]
+    scale, bias = model.get_scale_and_bias()
+    text = {
+        "borders": [feature["borders"] or [] for feature in features],
+        "trees": [[split["split_index"] for split in tree["splits"] or ()] for tree in trees],
+        "leaves": model.get_leaf_values().tolist(),
+        "scale_and_bias": [float(scale), float(bias)],
+    }
+    return json.dumps(text).encode()
+
+
+def catboost_from_text(text):
+    """The inverse of catboost_as_text, from checked numbers."""
+    from catboost import CatBoostClassifier
+
+    plain = json.loads(text)
+    borders, trees, leaves = plain["borders"], plain["trees"], np.array(plain["leaves"], np.float64)
+    require(0 < len(borders) <= MOST_FEATURES and trees, "a model of an odd size")
+    for ones in borders:
+        require((np.diff(ones) > 0).all() and np.isfinite(ones).all(), "odd borders")
+    splits = [
+        {"border": float(border), "float_feature_index": place, "split_type": "FloatFeature"}
+        for place, ones in enumerate(borders)
+        for border in ones
+    ]
+    splits = [split | {"split_index": number} for number, split in enumerate(splits)]
+    known = all(type(one) is int and 0 <= one < len(splits) for tree in trees for one in tree)
+    require(known and max(map(len, trees)) <= DEEPEST, "a tree with odd splits")
+    require(
+        leaves.shape == (sum(2 ** len(tree) for tree in trees),) and np.isfinite(leaves).all(), "odd leaves"
+    )
+    usual = {"has_nans": False, "nan_value_treatment": "AsIs"}
+    contents = {
+        "features_info": {
+            "float_features": [
+                {"borders": ones, "feature_index": place, "flat_feature_index": place, **usual}
+                for place, ones in enumerate(borders)
+            ]
+        },
+        "oblivious_trees": [
+            {"leaf_values": [0.0] * 2 ** len(tree), "splits": [splits[one] for one in tree]} for tree in trees
+        ],
+        "scale_and_bias": [1, [0]],
+    }
+    model = CatBoostClassifier()
+    through_file(model.load_model, contents)
+    model.set_leaf_values(leaves)  # here, because a file of JSON rounds them
+    scale, bias = map(float, plain["scale_and_bias"])
+    model.set_scale_and_bias(scale, bias)
+    return model._serialize_model()
+
+
+def through_file(exchange, contents=None):
+    """Give a file of JSON to a function of CatBoost, which takes no text; what is in the file then."""
     with tempfile.TemporaryDirectory() as folder:
         path = os.path.join(folder, "model.json")
-        model.save_model(path, format="json")
+        with open(path, "w", encoding="utf-8") as file:
+            json.dump(contents, file)
+        exchange(path, format="json")
         with open(path, encoding="utf-8") as file:
-            contents = json.load(file)
-    features = contents["features_info"]
-    borders = [feature["borders"] or [] for feature in features.pop("float_features")]
-    known = {(place, border) for place, ones in enumerate(borders) for border in ones}
-    require(len(borders) == n_features and not any(features.values()), "a model of other features")
-    for tree in contents["oblivious_trees"]:
-        splits = tree["splits"] or []
-        used = {(split["float_feature_index"], split["border"]) for split in splits}
-        require(used <= known and len(tree["leaf_values"]) == 2 ** len(splits), "a tree with odd splits")
+            return json.load(file)

@@ -34,7 +34,11 @@ MEMORY = 2**31  # bytes more than the process has, to load a model
 ABOUT, SCHEMA = "about.json", "schema.json"
 
 DETECTORS = {f"{method.module}.{method.class_name}" for method in METHODS.values()}
-BOOSTER = "xgboost.core.Booster"
+# the attributes of boosters that their libraries parse, and skops' kind of them
+BYTES_OF = {
+    "catboost.core.CatBoostClassifier": ("__model", "BytesNode"),
+    "xgboost.core.Booster": ("handle", "BytearrayNode"),
+}
 PLAIN = {f"builtins.{name}" for name in ("str", "int", "float", "bool")}
 NUMBERS = {f"numpy.{name}" for name in ("float64", "float32", "int64", "int32", "bool", "bool_")}
 SKLEARN = {
@@ -72,7 +76,7 @@ TRUSTED = {
     "JsonNode": {"builtins.str"},
     "ListNode": {"builtins.list"},
     "NdArrayNode": {"numpy.ndarray", *NUMBERS},
-    "ObjectNode": SKLEARN | OURS | {"catboost.core.CatBoostClassifier", BOOSTER},
+    "ObjectNode": SKLEARN | OURS | BYTES_OF.keys(),
     "SliceNode": {"builtins.slice"},
     "TupleNode": {"builtins.tuple"},
     "TreeNode": {"sklearn.tree._tree.Tree"},
@@ -161,7 +165,7 @@ class ModelFile:
         skops takes a part of which it has seen the __id__ from its memory, instead of from the file, so that
         small files could stand for endless models. So these are left out.
         """
-        from weakly.own_data.loaded_numbers import booster_from_text
+        from weakly.own_data.loaded_numbers import booster_from_text, catboost_from_text
 
         schema = self._parsed(SCHEMA)
         if type(schema.get("protocol")) is not int or schema["protocol"] < 2:
@@ -171,8 +175,10 @@ class ModelFile:
         named = list(named_members(schema, shapes))
         if sum(self.sizes[name] for _, name in named) > MODEL_SIZE_LIMIT:
             raise ValueError("it uses its members again and again")
-        for name in {name for loader, name in named if loader == "BytearrayNode"}:
-            others[name] = booster_from_text(others[name])
+        readers = {"BytearrayNode": booster_from_text, "BytesNode": catboost_from_text}
+        for loader, name in set(named):
+            if loader in readers:
+                others[name] = readers[loader](others[name])
         buffer = io.BytesIO()
         with zipfile.ZipFile(buffer, "w") as archive:
             for name, data in ((SCHEMA, json.dumps(schema)), *others.items()):
@@ -219,12 +225,15 @@ def check_part(part, shapes):
         _, n_classes, n_outputs = part["__reduce__"]["args"]["content"]
         if n_outputs["content"] != "1" or shapes[n_classes["file"]] != (1,):
             raise ValueError("it has a tree with several outputs")
-    if name == BOOSTER and part["content"]["content"]["handle"]["__loader__"] != "BytearrayNode":
-        raise ValueError("it has an odd booster")
+    if name in BYTES_OF:
+        attribute, loader = BYTES_OF[name]
+        state = part["content"]["content"]
+        if state[attribute]["__loader__"] != loader or any(other.startswith("_test") for other in state):
+            raise ValueError(f"it has an odd {name}")
 
 
 def checked_shape(data):
-    """The shape of the array in a member .npy; refuses it unless it has as many numbers as its header says."""
+    """The shape of the array in a member .npy; refused unless it has as many numbers as its header says."""
     file = io.BytesIO(data)
     if np.lib.format.read_magic(file) != (1, 0):
         raise ValueError("it has an array of another version")

@@ -25,7 +25,6 @@ from weakly.loading.files import bounded_memory
 from weakly.methods import METHODS, make_detector, method_group
 from weakly.own_data.model_files import (
     DETECTORS,
-    MEMORY,
     MODEL_SIZE_LIMIT,
     TRUSTED,
     ModelFile,
@@ -57,6 +56,7 @@ WORDS = {
     "rosas": "RoSAS (a network)",
 }
 QUANTILES = 10_001  # of the training scores, kept for thresholds
+TYPES = {"number": "float64", "truth": "float64", "category": object, "date": "datetime64[ns]"}
 KINDS = {"b": "truth", "i": "number", "u": "number", "f": "number", "M": "date"}  # of numpy's kinds of types
 
 
@@ -92,7 +92,7 @@ def unfit_reported(method):
 
 
 def fit_model(method, table, columns, y, seed=0, settings=None, **about):
-    """Learn from a typed table and y (n,): 1 labelled anomaly, 0 unlabelled; None for methods without labels."""
+    """Learn from a typed table and y (n,): 1 labelled anomaly, 0 unlabelled; None if it needs no labels."""
     pipeline = new_pipeline(method, columns, len(table), seed, **settings or {})
     encoder, detector = pipeline.named_steps.values()
     with bounded_memory("Encoding the table"), np.errstate(over="ignore", invalid="ignore"):
@@ -163,7 +163,7 @@ class Model:
     def scored(self, table):
         """Scores (n,) of a typed table."""
         try:
-            with bounded_memory("Scoring", MEMORY), np.errstate(all="ignore"):  # whatever a file holds
+            with bounded_memory("Scoring"), np.errstate(all="ignore"):  # whatever a file holds
                 return self.pipeline.decision_function(table[list(self.columns)])
         except (TypeError, ValueError) as error:  # a missing cell without an imputer; scores that overflow
             first, last = table.index[0] + 1, table.index[-1] + 1
@@ -203,7 +203,7 @@ class Model:
 def column_of(name, column):
     """The description of a column of a DataFrame, by its type."""
     if not isinstance(name, str):
-        raise DataError(f"The columns of X must have names that are texts, unlike {name!r}.")
+        raise ValueError(f"the columns of X must have texts as names, not {name!r}")
     kind = KINDS.get(getattr(column.dtype, "kind", "O"), "category")
     details = {"number": {"decimal": ".", "thousands": ""}, "date": {"format": "ISO8601"}}
     return {"kind": kind} | details.get(kind, {})
@@ -211,8 +211,7 @@ def column_of(name, column):
 
 def typed_like(X, columns):
     """A DataFrame of Python as a typed table."""
-    types = {"number": "float64", "truth": "float64", "date": "datetime64[ns]", "category": object}
-    table = X.astype({name: types[column["kind"]] for name, column in columns.items()})
+    table = X.astype({name: TYPES[column["kind"]] for name, column in columns.items()})
     return table.where(table.notna(), np.nan)
 
 
@@ -223,9 +222,7 @@ def method_of(pipeline):
     detector = pipeline[-1] if type(pipeline) is Pipeline else None
     name = f"{type(detector).__module__}.{type(detector).__qualname__}"
     if name not in DETECTORS:
-        raise DataError(
-            f"A model file holds a Pipeline whose last step is a detector of this project, not {name}."
-        )
+        raise ValueError(f"the last step of a Pipeline must be a detector of this project, not {name}")
     alike = [name for name, method in METHODS.items() if method.class_name == type(detector).__name__]
     settings = detector.get_params()
     exact = [name for name in alike if dict(METHODS[name].settings).items() <= settings.items()]
@@ -239,21 +236,21 @@ def save_model(path, model):
     """Write a model as one file, which appears only when complete."""
     import skops.io
 
-    from weakly.own_data.loaded_numbers import booster_as_text
+    from weakly.own_data.loaded_numbers import booster_as_text, catboost_as_text
 
     with zipfile.ZipFile(io.BytesIO(skops.io.dumps(model.pipeline))) as archive:
-        members = [(name, archive.read(name)) for name in archive.namelist()]
-    members = [
-        (name, booster_as_text(data) if name.endswith(".bin") and data.startswith(b"{") else data)
-        for name, data in members
-    ]
+        members = {name: archive.read(name) for name in archive.namelist()}
+    for name in members:
+        if name.endswith(".bin"):
+            as_text = catboost_as_text if members[name].startswith(b"CBM") else booster_as_text
+            members[name] = as_text(members[name])
     about = json.loads(json.dumps(model.about, default=lambda value: value.item()))
-    if sum(len(data) for _, data in members) > MODEL_SIZE_LIMIT:  # load_model would refuse it
+    if sum(map(len, members.values())) > MODEL_SIZE_LIMIT:  # load_model would refuse it
         raise DataError(
             f"The {about['method']} model of this table is too large for a file: it has more than "
             f"{MODEL_SIZE_LIMIT >> 20} MiB. Drop columns with --drop, or choose another --method."
         )
-    write_members(path, members, about)
+    write_members(path, members.items(), about)
 
 
 def load_model(path):
@@ -275,24 +272,27 @@ def load_model(path):
 
 
 def check_about(model):
-    """The same for what a file says about its pipeline."""
-    about, columns = model.about, model.columns
-    kinds = {"number": float, "truth": float, "category": object, "date": "datetime64[ns]"}
-    for name in ("columns", "typical", "summary", "settings", "notation", "origin"):
-        if type(about[name]) is not dict:
-            raise ValueError(f"its {name} are something else")
-    if not (about["method"] in METHODS and type(about["rows"]) is int and type(about["features"]) is int):
+    """An error of some kind unless a pipeline scores a row as its file describes it."""
+    from weakly.own_data.drift import Comparison
+
+    about, columns, values = model.about, model.columns, model.typical
+    types = {"number": float | int, "truth": float | int, "category": str, "date": pd.Timestamp}
+    known = about["method"] in METHODS and all(type(about[name]) is int for name in ("rows", "features"))
+    known = known and all(type(about[name]) is dict for name in ("settings", "notation", "origin"))
+    known = known and all(isinstance(about[name], dict | None) for name in ("choice", "evaluation"))
+    known = known and all(isinstance(text, str) for text in model.missing)
+    if not (known and about["typical"].keys() == about["summary"].keys() == columns.keys()):
         raise ValueError("its about.json holds something else")
-    if not (about["summary"].keys() == about["typical"].keys() == columns.keys()):
-        raise ValueError("its columns are others")
-    if not all(isinstance(about[name], dict | None) for name in ("choice", "evaluation")):
-        raise ValueError("its about.json holds something else")
+    if not all(isinstance(values[name], types[columns[name]["kind"]] | None) for name in columns):
+        raise ValueError("its typical values are of other types")
     quantiles = np.array(about["quantiles"], np.float64)
     if not (quantiles.ndim == 1 and 1 < len(quantiles) <= QUANTILES and (np.diff(quantiles) >= 0).all()):
         raise ValueError("its quantiles are not ascending numbers")
-    row = {
-        name: pd.Series([value], dtype=kinds[columns[name]["kind"]]) for name, value in model.typical.items()
-    }
-    scores = model.pipeline.decision_function(pd.DataFrame(row))
+    cells = {name: pd.Series([value], dtype=TYPES[columns[name]["kind"]]) for name, value in values.items()}
+    row = pd.DataFrame(cells)
+    scores = model.pipeline.decision_function(row)
     if not (scores.shape == (1,) and np.isfinite(scores).all()):
         raise ValueError("it gives no scores")
+    comparison = Comparison(about["summary"], columns)
+    comparison.add(row)
+    comparison.changes()
