@@ -58,10 +58,10 @@ def new_encoder(columns, n_rows, is_tree):
         dtype=np.float32,
     )
     steps = {
-        "number": make_pipeline(NumberScaler(scaling), filled("median")),
-        "truth": make_pipeline(NumberScaler("min-max"), filled("most_frequent")),
+        "number": make_pipeline(NumberScaler(scaling), filled()),
+        "truth": make_pipeline(NumberScaler("min-max"), filled()),
         "category": levels,
-        "date": make_pipeline(DateParts(), NumberScaler(scaling), filled("median")),
+        "date": make_pipeline(DateParts(), NumberScaler(scaling), filled()),
     }
     members = {kind: [name for name in columns if columns[name]["kind"] == kind] for kind in steps}
     return ColumnTransformer(
@@ -69,6 +69,11 @@ def new_encoder(columns, n_rows, is_tree):
     )
 
 
-def filled(strategy):
-    """Fills missing cells; another feature marks them."""
-    return SimpleImputer(strategy=strategy, add_indicator=True, keep_empty_features=True, copy=False)
+def filled():
+    """Fills missing cells with the median; another feature marks them."""
+    return SimpleImputer(strategy=median, add_indicator=True, keep_empty_features=True, copy=False)
+
+
+def median(values):
+    """The median of the filled cells of a column (scikit-learn's own takes a sort of the whole table)."""
+    return np.median(values) if len(values) else 0.0

@@ -73,6 +73,7 @@ TRUSTED = {
     "DTypeNode": {"numpy.dtype"},
     "BytearrayNode": {"builtins.bytearray"},  # a booster of XGBoost
     "BytesNode": {"builtins.bytes"},  # a model of CatBoost
+    "FunctionNode": {"weakly.own_data.encoding.median"},
     "JsonNode": {"builtins.str"},
     "ListNode": {"builtins.list"},
     "NdArrayNode": {"numpy.ndarray", *NUMBERS},

@@ -96,7 +96,7 @@ def fit_model(method, table, columns, y, seed=0, settings=None, **about):
     pipeline = new_pipeline(method, columns, len(table), seed, **settings or {})
     encoder, detector = pipeline.named_steps.values()
     with bounded_memory("Encoding the table"), np.errstate(over="ignore", invalid="ignore"):
-        X = encoder.fit_transform(table[list(columns)])
+        X = encoder.fit_transform(table)
     with unfit_reported(method):
         detector.fit(X, y)
     scores = detector.__dict__.pop("decision_scores_")  # one for each row: a file has only their quantiles

@@ -96,5 +96,6 @@ def outer_quantiles(column, tail):
     """The quantiles `tail` and 1 - `tail`, each the next value inwards, and never the outermost value."""
     count = len(column)
     skipped = min(max(1, int(np.ceil(tail * (count - 1)))), (count - 1) // 2)
-    ordered = np.sort(column)
-    return ordered[skipped], ordered[count - 1 - skipped]
+    places = [skipped, count - 1 - skipped]
+    low, high = np.partition(column, places)[places]
+    return low, high
