@@ -79,7 +79,7 @@ def test_one_run_tells_little_and_says_so(known, run, capsys):
 def test_help_is_readable(run, capsys):
     assert run("evaluate --help") == 0
     text = capsys.readouterr().out
-    assert "[--method NAME | --methods A,B]" in text and "{prenet" not in text
+    assert "--method A,B, --methods A,B" in text and "{prenet" not in text
 
 
 def test_figures_are_recorded_in_a_model(known, run, capsys):

@@ -15,7 +15,7 @@ import textwrap
 import numpy as np
 
 from weakly.errors import DataError
-from weakly.own_data.evaluation import held_out_scores
+from weakly.own_data.evaluation import held_out_scores, short
 from weakly.own_data.models import in_words
 
 CANDIDATES = ("prenet", "logistic-converged", "catboost", "xgbod")
@@ -45,7 +45,7 @@ def choose_method(table, columns, y, is_normal, seed):
     name = max(rows, key=lambda row: row["auc_roc"])["method"]
     why = f"{short(name)} has the highest AUC-ROC in {FOLDS}-fold cross-validation."
     say(
-        f"Takes {short(name)}, which has the highest AUC-ROC: with so few anomalies it is a better guide than "
+        f"Takes {short(name)}, which has the highest AUC-ROC: of few anomalies, this is a better guide than "
         "AUC-PR. To take another method, name it with --method."
     )
     return name, {"why": why, "rows": rows, "folds": FOLDS, "others": len(others)}
@@ -92,11 +92,6 @@ def compared(table, columns, y, anomalies, others, rng, seed):
 
 
 # ---------------------------------------------------------------------------- printing
-
-
-def short(method):
-    """The name of a method in a sentence."""
-    return in_words(method).partition(" (")[0]
 
 
 def say(text):

@@ -1,7 +1,5 @@
 """detect.py evaluate: measure how well methods work on a labelled table."""
 
-import textwrap
-
 import numpy as np
 import pandas as pd
 
@@ -14,15 +12,15 @@ from weakly.own_data.arguments import (
     add_table_arguments,
     notation_of,
 )
-from weakly.own_data.choosing import CANDIDATES, print_line, say, short
+from weakly.own_data.choosing import CANDIDATES, print_line, say
 from weakly.own_data.columns import dates_of, to_numbers
 from weakly.own_data.evaluation import (
     draw_curves,
     hidden_label_runs,
     interval,
     latest_rows,
-    quality_of_guessing,
     ranking_quality,
+    short,
 )
 from weakly.own_data.labelled_tables import columns_to_use, labelled_rows
 from weakly.own_data.leakage import suspicious_columns, warnings_about_rows
@@ -45,12 +43,10 @@ def add_arguments(command):
     add_table_arguments(command)
     add_label_arguments(command)
     add_checked_argument(command)
-    one_or_more, add = command.add_mutually_exclusive_group(), command.add_argument
-    one = f"a method to measure (default: those that fit chooses from, {', '.join(CANDIDATES)})"
-    several = "compare these methods on the same splits, and say which one to take"
-    one_or_more.add_argument("--method", choices=SAVED_METHODS, metavar="NAME", help=one)
+    add = command.add_argument
+    methods = f"methods to compare on the same splits (default: those of fit, {','.join(CANDIDATES)})"
     names = {"type": lambda text: parse_names(text, SAVED_METHODS, "method"), "metavar": "A,B"}
-    one_or_more.add_argument("--methods", **names, help=several)
+    add("--method", "--methods", dest="methods", **names, help=methods)
     add_seed_argument(command)
     labeled = "training anomalies that stay labelled (default: %(default)s)"
     runs = "number of runs, with seeds counting up from --seed (default: %(default)s)"
@@ -71,8 +67,7 @@ def add_arguments(command):
 
 def run(args):
     recorded = read_about(args.record)["method"] if args.record else None
-    one = args.method or recorded
-    methods = args.methods or ([one] if one else list(CANDIDATES))
+    methods = args.methods or ([recorded] if recorded else list(CANDIDATES))
     if recorded and recorded not in methods:
         raise DataError(
             f"{args.record} is a model of {recorded}, so an evaluation of {', '.join(methods)} cannot be "
@@ -85,19 +80,23 @@ def run(args):
     del raw  # as large as all else together
     for warning in (*suspicious_columns(typed, columns, y), *warnings_about_rows(typed, y)):
         say(warning)
-    report = Report(y)
     settings = {"n_labeled": args.n_labeled, "hidden_share": args.hidden_share, "is_test": is_test}
-    seeds = range(args.seed, args.seed + args.runs)
-    for one in hidden_label_runs(typed, columns, y, methods, seeds, **settings, tell=report.tell_split):
-        report.add(one)
+    seeds, runs, figures = range(args.seed, args.seed + args.runs), [], []
+    settings["tell"] = lambda *split: tell_split(y, *split)
+    for one in hidden_label_runs(typed, columns, y, methods, seeds, **settings):
+        runs.append(one)
+        found = ranking_quality(one.y, one.scores)
+        figures.append({"method": one.method, "seed": one.seed, "seconds": one.seconds, **found})
+        words = in_words if one.seed == args.seed else short
+        print_figures(found, f"{one.seconds:.1f}", one.seed, words(one.method))
     # a split by time has the same test rows in all runs, so the runs say nothing about other rows
-    report.tell_summary(overlap=0.25 if is_test is None else 0.0)
+    tell_summary(pd.DataFrame(figures), overlap=0.25 if is_test is None else 0.0)
     if args.time and args.runs > 1:
         say("All runs have the same test rows, so the intervals say nothing about other rows.")
-    draw_curves(report.runs, args.output)
+    draw_curves(runs, args.output)
     print(f"Wrote {name_of(args.output)}.")
     if recorded:
-        metrics = report.means().loc[recorded].drop("seconds").to_dict()
+        metrics = pd.DataFrame(figures).groupby("method").mean().loc[recorded, list(found)].to_dict()
         found = {"table": {"name": table.path.name, **table.fingerprint()}, "metrics": metrics}
         found |= {"labelled_anomalies": args.n_labeled, "runs": args.runs, "seed": args.seed}
         rewrite_about(args.record, read_about(args.record) | {"evaluation": found})
@@ -121,8 +120,8 @@ def labelled_and_split(args, table):
     print(f"{len(y):,} rows of {table.path}: {counted(y.sum())}.")
     if n_unlabeled:
         say(
-            f"The {n_unlabeled:,} rows without an anomaly label count as normal. If anomalies hide among them, "
-            "all AUC-PR and precisions below are too low; which method is best changes little."
+            f"The {n_unlabeled:,} rows without an anomaly label count as normal. If anomalies hide among "
+            "them, all AUC-PR and precisions below are too low; which method is best changes little."
         )
     return split_by_time(args, table, raw, y) if args.time else (raw, y, None)
 
@@ -161,59 +160,43 @@ def times_of(cells, name, notation):
     return cells.to_numpy(np.float64)
 
 
-class Report:
-    """What evaluate prints: a line for each run as it ends, then a summary."""
-
-    def __init__(self, y):
-        self._y, self.runs, self._quality, self._guessing = y, [], [], {}
-
-    def tell_split(self, unlabeled, anomalies, test, n_left_out):
-        """The numbers of rows, the heading of the table, and what guessing would give."""
-        y = self._y
-        left_out = f" Left out: the other {counted(n_left_out)}." if n_left_out else ""
-        say(
-            f"Held out: {len(test):,} rows, {y[test].sum():,} of them anomalies (base rate "
-            f"{y[test].mean():.4f}). For training: {len(anomalies):,} labelled anomalies and "
-            f"{len(unlabeled):,} unlabelled rows, {y[unlabeled].sum():,} of them anomalies with hidden "
-            f"labels.{left_out} Top N: precision among the N highest scores."
-        )
-        self._guessing = quality_of_guessing(y[test])
-        print_line("  ".join((*map(head, self._guessing), "seconds", "seed  ")), "method")
-        self._print_row(self._guessing, "", "", "guessing")
-
-    def _print_row(self, values, seconds, seed, words):
-        cells = [f"{values[name]:{len(head(name))}.4f}" for name in self._guessing]
-        print_line("  ".join((*cells, f"{seconds:>7}", f"{seed:>4}  ")), words)
-
-    def add(self, one):
-        quality = ranking_quality(one.y, one.scores)
-        self.runs.append(one)
-        self._quality.append({"method": one.method, "seed": one.seed, "seconds": one.seconds, **quality})
-        words = in_words if one.seed == self.runs[0].seed else short
-        self._print_row(quality, f"{one.seconds:.1f}", one.seed, words(one.method))
-
-    def means(self):
-        """The mean of each figure over the runs, a row per method."""
-        return pd.DataFrame(self._quality).groupby("method", sort=False).mean().drop(columns="seed")
-
-    def tell_summary(self, overlap):
-        """Means with intervals, and which method to take."""
-        quality = pd.DataFrame(self._quality)
-        n_runs = quality["seed"].nunique()
-        if n_runs > 1:
-            print(f"\nMean over {n_runs} runs, ± half the width of its 95% interval:")
-            print_line("  ".join((f"{METRIC:14}", f"{'AUC-ROC':14}", "seconds  ")), "method")
-            for method, runs in quality.groupby("method", sort=False):
-                means = [interval(runs[name], overlap) for name in (METRIC, "AUC-ROC")]
-                cells = [f"{mean:.4f} ±{high - mean:.4f}" for mean, _, high in means]
-                print_line("  ".join((*cells, f"{runs['seconds'].mean():7.1f}  ")), in_words(method))
-        for sentence in advice(quality, overlap):
-            say(sentence)
+def tell_split(y, unlabeled, anomalies, test, n_left_out):
+    """Print the numbers of rows, the heading of the table, and what guessing would give."""
+    left_out = f" Left out: the other {counted(n_left_out)}." if n_left_out else ""
+    say(
+        f"Held out: {len(test):,} rows, {y[test].sum():,} anomalies (base rate {y[test].mean():.4f}). "
+        f"For training: {len(anomalies):,} labelled anomalies and {len(unlabeled):,} unlabelled rows, "
+        f"{y[unlabeled].sum():,} of them anomalies with hidden labels.{left_out} "
+        "Top N: precision among the N highest scores."
+    )
+    base_rate = float(y[test].mean())
+    guessing = dict.fromkeys(ranking_quality(y[test], np.zeros(len(test))), base_rate) | {"AUC-ROC": 0.5}
+    print_line("  ".join((*map(heading, guessing), "seconds", "seed  ")), "method")
+    print_figures(guessing, "", "", "guessing")
 
 
-def head(name):
+def heading(name):
     """The heading of a column: AUC-PR, or `top 10` for the precision at 10."""
     return name.replace("precision at", "top").rjust(6)
+
+
+def print_figures(values, seconds, seed, words):
+    cells = [f"{value:{len(heading(name))}.4f}" for name, value in values.items()]
+    print_line("  ".join((*cells, f"{seconds:>7}", f"{seed:>4}  ")), words)
+
+
+def tell_summary(figures, overlap):
+    """Print means with intervals, and which method to take; figures: a row per run."""
+    n_runs = figures["seed"].nunique()
+    if n_runs > 1:
+        print(f"\nMean over {n_runs} runs, ± half the width of its 95% interval:")
+        print_line(f"{METRIC:14}  {'AUC-ROC':14}  seconds  ", "method")
+        for method, runs in figures.groupby("method", sort=False):
+            means = [interval(runs[name], overlap) for name in (METRIC, "AUC-ROC")]
+            cells = [f"{mean:.4f} ±{high - mean:.4f}" for mean, _, high in means]
+            print_line("  ".join((*cells, f"{runs['seconds'].mean():7.1f}  ")), in_words(method))
+    for sentence in advice(figures, overlap):
+        say(sentence)
 
 
 def advice(quality, overlap):

@@ -3,10 +3,7 @@
     for one in hidden_label_runs(table, columns, y, ["prenet", "catboost"], range(10), n_labeled=60):
         print(one.method, one.seed, ranking_quality(one.y, one.scores))
 
-All methods of one seed have the same split, so their results can be compared pair by pair: the effect of an
-easy or hard split cancels. But runs share most of their rows. The usual t interval ignores that and is too
-narrow. With the correction of Nadeau and Bengio (2003), the variance of a mean over n runs is
-s^2 (1/n + test rows / training rows).
+All methods of one seed have the same split, so their results can be compared pair by pair.
 """
 
 import time
@@ -82,31 +79,30 @@ def hide_labels(y, n_labeled, seed, hidden_share=None, is_test=None):
     with hidden labels stay among the unlabelled rows until they make up hidden_share of them (None: the share
     of anomalies in the test rows). The rest is left out.
     """
-    given = is_test is not None
-    split = labels_hidden(y, is_test, n_labeled, seed) if given else split_independent(y, seed, n_labeled, 0)
+    if is_test is None:
+        split = split_independent(y, seed, n_labeled, 0)
+    else:
+        split = labels_hidden(y, is_test, n_labeled, seed)
     hidden = np.setdiff1d(np.flatnonzero(y), np.concatenate([split.anomalies, split.test]))
     share = y[split.test].mean() if hidden_share is None else hidden_share
     wanted = contamination_count(y[split.unlabeled], share)
-    if len(hidden) <= wanted:
-        return np.concatenate([split.unlabeled, hidden]), split.anomalies, split.test, 0
-    if given:
-        kept = np.random.default_rng([seed, 2]).choice(hidden, wanted, replace=False)
-        unlabeled = np.concatenate([split.unlabeled, kept])
-    else:
-        unlabeled = split_independent(y, seed, n_labeled, share).unlabeled
-    return unlabeled, split.anomalies, split.test, len(hidden) - wanted
+    n_left_out = max(0, len(hidden) - wanted)
+    if n_left_out and is_test is None:
+        return split_independent(y, seed, n_labeled, share).unlabeled, split.anomalies, split.test, n_left_out
+    if n_left_out:
+        hidden = np.random.default_rng([seed, 2]).choice(hidden, wanted, replace=False)
+    return np.concatenate([split.unlabeled, hidden]), split.anomalies, split.test, n_left_out
 
 
 def labels_hidden(y, is_test, n_labeled, seed):
     """The split with these test rows and no hidden anomaly."""
-    if not 0 < y[is_test].sum() < is_test.sum() or not 0 < y[~is_test].sum() < (~is_test).sum():
+    (n_test, n_found), (n_train, n_known) = ((mask.sum(), y[mask].sum()) for mask in (is_test, ~is_test))
+    if not (0 < n_found < n_test and 0 < n_known < n_train):
         raise DataError(
-            f"{y[is_test].sum():,} of the {is_test.sum():,} latest rows are anomalies, and "
-            f"{y[~is_test].sum():,} of the {(~is_test).sum():,} earlier ones: "
-            "both parts must have anomalies and other rows."
+            f"{n_found:,} of the {n_test:,} latest rows are anomalies, and {n_known:,} of the {n_train:,} "
+            "earlier ones: both parts must have anomalies and other rows."
         )
-    rng = np.random.default_rng([seed, 1])
-    anomalies = rng.permutation(np.flatnonzero((y == 1) & ~is_test))
+    anomalies = np.random.default_rng([seed, 1]).permutation(np.flatnonzero((y == 1) & ~is_test))
     return Split(np.flatnonzero((y == 0) & ~is_test), anomalies[:n_labeled], np.flatnonzero(is_test))
 
 
@@ -134,16 +130,12 @@ def ranking_quality(y, scores):
     return areas | {f"precision at {k}": ranked[:k].mean() for k in counts}
 
 
-def quality_of_guessing(y):
-    """The same for random scores, on average: the base rate, except for AUC-ROC, which is 0.5."""
-    names = ranking_quality(y, np.zeros(len(y)))
-    return {name: 0.5 if name == "AUC-ROC" else float(y.mean()) for name in names}
-
-
 def interval(values, overlap=0.0, n_intervals=1):
     """(mean, low, high) of values from at least two runs; overlap: test rows / training rows.
 
-    The coverage is 95%, that of several intervals jointly (Bonferroni).
+    Runs share most of their rows, which the usual t interval ignores: with the correction of Nadeau and
+    Bengio (2003), the variance of a mean over n runs is s^2 (1/n + overlap). The coverage is 95%, that of
+    several intervals jointly (Bonferroni).
     """
     from scipy.stats import t
 
@@ -158,24 +150,24 @@ def draw_curves(runs, path):
     """ROC and precision-recall curves as PNG: a colour for each method, a line for each run."""
     from matplotlib.figure import Figure  # here, because fit starts faster without it
 
-    figure = Figure(figsize=(9, 4), layout="constrained")
+    figure, colours = Figure(figsize=(9, 4), layout="constrained"), {}
     roc, pr = figure.subplots(1, 2)
-    for place, method in enumerate(dict.fromkeys(one.method for one in runs)):
-        of_method = [one for one in runs if one.method == method]
-        alpha = max(0.25, 0.9 / len(of_method) ** 0.5)
-        style = {"color": f"C{place % 10}", "alpha": alpha, "linewidth": 1}
-        for one in of_method:
-            roc.plot(*roc_curve(one.y, one.scores)[:2], **style)
-            precision, recall, _ = precision_recall_curve(one.y, one.scores)
-            pr.plot(recall, precision, drawstyle="steps-post", **style)
-        mean = np.mean([average_precision_score(one.y, one.scores) for one in of_method])
-        label = f"{in_words(method).partition(' (')[0]} (AUC-PR {mean:.3f})"
-        roc.plot([], [], color=style["color"], label=label)
-    base_rate = np.mean([one.y.mean() for one in runs])
-    roc.plot([0, 1], [0, 1], "0.4", linestyle=":", label=f"guessing (AUC-PR {base_rate:.3g}: base rate)")
-    pr.axhline(base_rate, color="0.4", linestyle=":")
+    for one in runs:
+        label = None if one.method in colours else short(one.method)  # of the first line
+        colour = colours.setdefault(one.method, f"C{len(colours) % 10}")
+        style = {"color": colour, "alpha": 0.6, "linewidth": 1, "label": label}
+        roc.plot(*roc_curve(one.y, one.scores)[:2], **style)
+        precision, recall, _ = precision_recall_curve(one.y, one.scores)
+        pr.plot(recall, precision, drawstyle="steps-post", **style)
+    roc.plot([0, 1], [0, 1], "0.4", linestyle=":", label="guessing")
+    pr.axhline(np.mean([one.y.mean() for one in runs]), color="0.4", linestyle=":")
     roc.set(xlabel="false positive rate", ylabel="true positive rate", title="ROC")
     pr.set(xlabel="recall", ylabel="precision", title="precision and recall", ylim=(0, 1.02))
     roc.legend(loc="lower right", fontsize="small")  # where no curve of a useful method goes
     with written_whole(path) as file:
         figure.savefig(file, format="png", dpi=120, metadata={"Software": None})
+
+
+def short(method):
+    """The name of a method in a sentence."""
+    return in_words(method).partition(" (")[0]

@@ -3,9 +3,9 @@
 A column that nearly all labelled anomalies share with few other rows was most likely written after the label
 was known. A model that uses it looks perfect in a test and fails on new rows. The other rows are not all
 normal: where a tenth of them are anomalies without a label, such a column marks that tenth, too. So a column
-is judged by the rows that it marks, not by its AUC-ROC over all rows. With the limits below, the attack_cat of
-UNSW-NB15 is named with 20 labels or more; on the paper's and ADBench's sets, columns of musk are (all methods
-are perfect there), one of thyroid's, one of optdigits' and, with 10 labels, some of fraud's and bac's.
+is judged by the rows that it marks, not by its AUC-ROC over all rows. On the paper's and ADBench's sets, the
+limits below name columns of musk (where all methods are perfect), one of ADBench's thyroid, one of optdigits
+and, with 10 labels, some of fraud and bac.
 """
 
 import numpy as np
@@ -80,7 +80,7 @@ def marks_of_levels(anomalous, others, _):
 
 
 def marks_of_numbers(anomalous, others, kind):
-    """A number, all but the usual one, and a range: (words, anomalies, others, few); infinity is a missing one."""
+    """A number, all but the usual one, and a range: (words, anomalies, others, few); missing is infinity."""
     held, found = (np.sort(part.fillna(np.inf).to_numpy(np.float64)) for part in (anomalous, others))
     values, counts = np.unique(held, return_counts=True)
     most, usual = values[counts.argmax()], found[len(found) // 2]
@@ -130,7 +130,7 @@ def warnings_about_rows(table, y):
     if n_rows < FEW_ROWS:
         warnings.append(f"WARNING: only {n_rows} rows: too few to tell what is usual; do not rely on scores.")
     if n_equal:
-        rows = "1 row equals" if n_equal == 1 else f"{n_equal:,} rows ({n_equal / n_rows:.1%}) equal"
+        rows = "1 row equals" if n_equal == 1 else f"{n_equal:,} of {n_rows:,} rows equal"
         warnings.append(
             f"WARNING: {rows} an earlier one in all columns that are used: if these are copies, remove them; "
             "they count twice, and make figures of `evaluate` too high."
