@@ -24,6 +24,20 @@ def count(value):
     return f"{int(value):,}"
 
 
+def count_of(n, singular, plural=None):
+    """A count with its noun."""
+    return f"{count(n)} {singular if n == 1 else plural or f'{singular}s'}"
+
+
+def percent(share):
+    """A share with three digits, or <0.01% or >99.9%; a missing one is a dash."""
+    if share != share:
+        return "–"
+    if 0 < share < 0.0001 or 0.9995 <= share < 1:
+        return "<0.01%" if share < 0.5 else ">99.9%"
+    return f"{round(100 * share + NUDGE, 6):.3g}%"
+
+
 def p_value(value, decimals=3):
     """A p-value for a table: this many decimals, or an upper bound."""
     if value is None or math.isnan(value):

@@ -7,15 +7,10 @@ import pandas as pd
 import pytest
 from event_tables import events
 
-import detect
 from weakly.own_data.drift import Comparison, summarised
 
-COLUMNS = {
-    "amount": {"kind": "number"},
-    "flag": {"kind": "truth"},
-    "country": {"kind": "category"},
-    "when": {"kind": "date"},
-}
+KINDS = {"amount": "number", "flag": "truth", "country": "category", "when": "date"}
+COLUMNS = {name: {"kind": kind} for name, kind in KINDS.items()}
 
 
 def rows(n=2000, seed=0, shift=0.0, unknown=0.0, missing=0.0):
@@ -24,11 +19,8 @@ def rows(n=2000, seed=0, shift=0.0, unknown=0.0, missing=0.0):
     amount[rng.random(n) < missing] = np.nan
     country = rng.choice(["AT", "DE", "CH"], n, p=[0.6, 0.399, 0.001]).astype(object)
     country[rng.random(n) < unknown] = "ZZ"
-    flag, when = (
-        (rng.random(n) < 0.3).astype(float),
-        pd.Timestamp("2024-01-01") + pd.to_timedelta(np.arange(n), "h"),
-    )
-    return pd.DataFrame({"amount": amount, "flag": flag, "country": country, "when": when})
+    table = pd.DataFrame({"amount": amount, "flag": (rng.random(n) < 0.3).astype(float), "country": country})
+    return table.assign(when=pd.Timestamp("2024-01-01") + pd.to_timedelta(np.arange(n), "h"))
 
 
 def compared(table, chunks=1, training=None):
@@ -40,9 +32,10 @@ def compared(table, chunks=1, training=None):
     return comparison
 
 
-def test_rows_that_are_alike_say_nothing():
+def test_rows_that_are_alike_say_nothing_and_neither_do_few():
     comparison = compared(rows(seed=1))
     assert comparison.in_words() == "" and comparison.changes()["distance"].max() < 0.08
+    assert compared(rows(49, shift=9.0)).in_words() == ""
 
 
 def test_distances_do_not_depend_on_chunks():
@@ -60,9 +53,9 @@ def test_a_shift_has_the_distance_that_the_normal_distribution_gives():
     "change, words",
     [
         ({"shift": 3.0}, "amount (distance 0.8"),
-        ({"shift": 3.0}, "out of range"),
-        ({"unknown": 0.3}, "% in unknown or rare levels)"),
-        ({"missing": 0.4}, "amount (39% missing, 0% before)"),
+        ({"shift": 3.0}, "% above the range, 0% before)"),
+        ({"unknown": 0.3}, "% rare or new, 0% before)"),
+        ({"missing": 0.4}, "; 39% missing, 0% before)"),
     ],
 )
 def test_changes_are_told_in_words(change, words):
@@ -76,62 +69,64 @@ def test_an_absurd_cell_among_the_training_rows_hides_no_shift():
     assert compared(rows(seed=1), training=training).in_words() == ""
 
 
-def test_few_rows_say_nothing():
-    assert compared(rows(49, shift=9.0)).in_words() == ""
-
-
 def test_shares_that_are_counted_by_hand():
     columns = {"x": {"kind": "number"}, "c": {"kind": "category"}}
     training = pd.DataFrame({"x": np.arange(21.0), "c": ["a"] * 12 + ["b"] * 8 + ["once"]})
     summary = summarised(training, columns)
-    assert summary["x"]["quantiles"] == pytest.approx(np.arange(21)) and summary["c"]["missing"] == 0
-    assert summary["c"]["shares"] == {"a": 12 / 21, "b": 8 / 21, "": 1 / 21}
+    assert summary["x"]["quantiles"] == list(range(21))
+    assert summary["c"]["shares"] == {"a": 12 / 21, "b": 8 / 21, "(rare or new)": 1 / 21}
     comparison = Comparison(summary, columns)
     comparison.add(pd.DataFrame({"x": [-1.0, 0.5, 30.0, np.nan], "c": ["a", "new", "once", np.nan]}))
-    assert comparison.ranges["x"] == (-1.0, 30.0)
+    assert comparison.now("x")["quantiles"] == [-1.0, 30.0]
     shares = comparison.shares("x")["now"]
-    assert shares[[-1, 0, 20]].tolist() == [1 / 3] * 3 and shares.sum() == pytest.approx(1)
-    assert comparison.shares("c")["now"].to_dict() == {"": 2 / 3, "a": 1 / 3, "b": 0.0}
-    changes = comparison.changes()
-    assert changes["beyond"].tolist() == pytest.approx([2 / 3, 2 / 3 - 1 / 21])
-    assert changes["missing"].tolist() == [0.25, 0.25]
+    below, above = "(below the range)", "(above the range)"
+    assert shares[[below, "0", above, "(missing)"]].tolist() == [0.25] * 4 and shares.sum() == 1
+    now = {"(missing)": 0.25, "(rare or new)": 0.5, "a": 0.25, "b": 0.0}
+    assert comparison.now("c") == {"quantiles": [], "shares": now}
+    changes = comparison.changes().loc[["x", "c"]]
+    assert changes["unusual"].tolist() == pytest.approx([0.75, 0.75 - 1 / 21])
+    assert changes.loc["c", "distance"] == pytest.approx(0.75 - 1 / 21)
 
 
 def test_newer_dates_are_no_drift_but_missing_ones_are():
     later = rows(seed=1).assign(when=lambda table: table["when"] + pd.Timedelta(days=900))
     assert compared(later).in_words() == ""
     later.loc[:999, "when"] = pd.NaT
-    assert "when (50% missing, 0% before)" in compared(later).in_words()
+    assert "when (distance 0.50; 50% missing, 0% before)" in compared(later).in_words()
 
 
 def test_a_column_of_one_value_and_one_without_values():
-    columns, table = (
-        dict.fromkeys("xy", {"kind": "number"}),
-        pd.DataFrame({"x": [2.0] * 60, "y": [np.nan] * 60}),
-    )
+    columns = dict.fromkeys("xy", {"kind": "number"})
+    table = pd.DataFrame({"x": [2.0] * 60, "y": [np.nan] * 60})
     comparison = Comparison(summarised(table, columns), columns)
     comparison.add(table)
+    assert comparison.changes()["distance"].tolist() == [0, 0]
     comparison.add(table.assign(y=1.0))
-    assert comparison.changes()[["distance", "beyond"]].max(axis=None) == 0
+    assert comparison.changes()["distance"].to_dict() == {"x": 0, "y": 0.5}
 
 
-def test_score_tells_drift_and_counts_flags_over_all_rows(tmp_path, monkeypatch, capsys):
-    monkeypatch.chdir(tmp_path)
-    table = events()
-    table.to_csv("events.csv", index=False)
-    assert detect.main("fit events.csv --label fraud --model m --method logistic-converged".split()) == 0
-    capsys.readouterr()
-    command = "score {} --model m --output scores.csv --top 3 --contamination 0.05"
-    assert detect.main(command.format("events.csv").split()) == 0
+@pytest.mark.parametrize(
+    "quantiles, shares",
+    [
+        ([], {"a": "0.5"}),
+        ([], {"a": float("nan")}),
+        ([], {"a": 2.0}),
+        ([1.0], {}),
+        ([float("nan")] * 21, {}),
+        (3, {}),
+    ],
+)
+def test_a_forged_summary_is_refused(quantiles, shares):
+    forged = {"amount": {"quantiles": quantiles, "shares": shares}}
+    with pytest.raises((TypeError, ValueError)):
+        Comparison(forged, {"amount": {"kind": "number"}})
+
+
+def test_score_tells_drift_and_counts_flags_over_all_rows(folder, run, model_path, capsys):
+    command = f"score {{}} --model {model_path} --output scores.csv --top 3 --contamination 0.05"
+    assert run(command.format("events.csv")) == 0
     shown = capsys.readouterr().out
-    assert (
-        "30 of the 600 rows are flagged" in shown and "DRIFT" not in shown
-    )  # 5% of them, of which 3 are written
-    table.assign(amount=pd.to_numeric(table["amount"]) * 50, country="nowhere").to_csv("new.csv", index=False)
-    assert detect.main(command.format("new.csv").split()) == 0
-    shown = capsys.readouterr().out
-    assert (
-        "DRIFT: columns that differ from the training rows: " in shown
-        and "country (distance" in shown
-        and "amount (" in shown
-    )
+    assert "of the 600 rows are flagged" in shown and "DRIFT" not in shown
+    events().assign(country="nowhere").to_csv("new.csv", index=False)
+    assert run(command.format("new.csv")) == 0
+    assert "DRIFT: these columns have changed: country (distance" in capsys.readouterr().out

@@ -13,7 +13,8 @@ import numpy as np
 import pytest
 from event_tables import events, typed_events
 
-from weakly.own_data.info_command import percent, value_in_words
+from weakly.numbers import percent
+from weakly.own_data.info_command import value_in_words
 from weakly.own_data.models import load_model, read_about, rewrite_about, save_model
 from weakly.paths import ROOT
 
@@ -21,13 +22,12 @@ FIT = "fit events.csv --label fraud --method logistic-converged --model fraud.mo
 
 
 @pytest.fixture
-def shown(run, capfd):
-    """A function that gives what a command writes."""
+def shown(run):
+    """A function that gives what info writes."""
 
     def text(command):
-        capfd.readouterr()
-        assert run(command) == 0
-        return capfd.readouterr().out
+        assert run(f"{command} --output shown.txt") == 0
+        return Path("shown.txt").read_text(encoding="utf-8")
 
     return text
 
@@ -38,32 +38,35 @@ def test_info_tells_what_fit_was_given(folder, run, shown):
     text = shown("info fraud.model")
     data = Path("events.csv").read_bytes()
     for line in (
-        "Method          logistic regression (logistic-converged)",
-        "Chosen          by its user, not by fit",
-        "Label           fraud; 1 marks an anomaly",
-        f"Training table  events.csv, {len(data):,} bytes, SHA-256 {hashlib.sha256(data).hexdigest()}",
-        "Table changed   2023-11-14",
-        "  time     date      2024-01-01 to 2024-01-25, median 2024-01-13",
+        r"Method +logistic regression \(logistic-converged\)",
+        "Chosen +by its user, not by fit",
+        "Rows +600",
+        "Label +fraud",
+        "Anomaly values +1",
+        "Labelled anomalies +30",
+        f"Table +name: events.csv, bytes: {len(data)}, sha256: {hashlib.sha256(data).hexdigest()}",
+        "Date +2023-11-14",
+        "  time +date +2024-01-01 to 2024-01-25, median 2024-01-13",
+        r"  age +number +18 to 79, median 49, \d.*% missing",
+        r"  country +category +DE \d+.*%, \(rare or new\) \d.*%, \d.*% missing",
+        r"  member +truth +true \d\d(\.\d)?%, \d?.*",
     ):
-        assert f"{line}\n" in text
-    assert re.search(
-        r"Fitted on +600 rows, 5 columns, \d+ features: 30 labelled anomalies, 570 unlabelled\n", text
-    )
-    assert re.search(r"\n  age      number    18 to 79, median 49, \d.*% missing\n", text)
-    assert re.search(r"\n  country  category  DE \d+.*%, rare ones \d.*%, \d.*% missing\n", text)
-    assert re.search(r"\n  member   truth     true \d\d(\.\d)?%, \d", text)
+        assert re.search(f"^{line}$", text, re.MULTILINE), line
     found = json.loads(shown("info fraud.model --json"))
-    assert (found["rows"], found["labelled_anomalies"], found["unlabelled"]) == (600, 30, 570)
-    assert found["anomaly_values"] == ["1"] and found["settings"]["max_iter"] == 1_000
-    assert found["columns"]["amount"]["kind"] == "number" and "numpy" in found["versions"]
+    assert found["rows"] == 600 and found["origin"]["labelled_anomalies"] == 30
+    assert found["settings"]["max_iter"] == 1_000 and found["columns"]["amount"]["kind"] == "number"
 
 
-def test_info_tells_what_fit_compared(model_path, folder, shown):
+def test_info_tells_what_fit_compared_and_cannot_break_the_terminal(model_path, folder, shown):
     model = load_model(model_path)
     rows = [{"method": "catboost", "auc_pr": 0.6115, "auc_roc": 0.9, "seconds": 2.0}]
     model.about["choice"] = {"why": "It ranked best.", "rows": rows}
+    model.about["origin"] = {"label": "\x1b[2J\nMethod  PReNet", "code": "\x07"}
     save_model("chosen.model", model)
-    assert "It ranked best. AUC-PR: CatBoost (gradient-boosted trees) 0.612.\n" in shown("info chosen.model")
+    text = shown("info chosen.model")
+    assert "It ranked best. AUC-PR: CatBoost (gradient-boosted trees) 0.612.\n" in text
+    assert "\x1b" not in text and "\x07" not in text and text.count("\nMethod") == 0
+    assert r"\x1b[2J\nMethod  PReNet" in text and "Table               not recorded\n" in text
 
 
 def test_numbers_in_words():
@@ -76,10 +79,7 @@ def test_numbers_in_words():
 
 def test_info_needs_no_scikit_learn(model_path):
     code = "import detect, sys; detect.main(['info', sys.argv[1]]); sys.exit('sklearn' in sys.modules)"
-    done = subprocess.run(
-        [sys.executable, "-c", code, str(model_path)], capture_output=True, text=True, cwd=ROOT
-    )
-    assert done.returncode == 0 and done.stdout.startswith("Method"), done.stderr
+    subprocess.run([sys.executable, "-c", code, model_path], cwd=ROOT, check=True)
 
 
 @pytest.mark.parametrize(
@@ -103,21 +103,6 @@ def test_the_date_is_that_of_the_table_or_of_source_date_epoch(folder, run, monk
     assert run(FIT) == 2 and Path("fraud.model").read_bytes() == before
 
 
-def test_a_file_without_an_origin_is_loaded_and_says_so(model_path, shown):
-    text = shown(f"info {model_path}")  # save_model of a model that no command made
-    assert "Label           not recorded\n" in text and "Training table  not recorded\n" in text
-    assert json.loads(shown(f"info {model_path} --json"))["table"] is None
-
-
-def test_an_origin_cannot_break_the_terminal(folder, model_path, shown):
-    model = load_model(model_path)
-    model.about["origin"] = {"label": "\x1b[2J\nMethod  PReNet", "code": "\x07"}
-    save_model("other.model", model)
-    text = shown("info other.model")
-    assert "\x1b" not in text and "\x07" not in text and text.count("\nMethod") == 0
-    assert r"\x1b[2J\nMethod  PReNet" in text
-
-
 def test_an_evaluation_is_recorded_in_a_model(folder, run, shown, capfd):
     assert run(FIT) == 0
     known = events(1_000).assign(fraud=lambda table: table["fraud"].replace("", "0"))
@@ -127,12 +112,9 @@ def test_an_evaluation_is_recorded_in_a_model(folder, run, shown, capfd):
     assert run(f"{command} prenet") == 2
     assert "is a model of logistic" in capfd.readouterr().err and not Path("curves.png").exists()
     assert run(f"{command} logistic-converged") == 0
-    found = json.loads(shown("info fraud.model --json"))["evaluation"]
-    assert 0 < found["metrics"]["AUC-PR"] <= 1
-    assert found["table"]["name"] == "known.csv" and found["runs"] == 2
-    assert "mean of 2 runs on held-out rows of known.csv" in shown("info fraud.model")
+    text = shown("info fraud.model")
+    assert re.search(r"\nEvaluation +.*name: known.csv, .*AUC-PR: [01]\.?\d*,.* runs: 2", text)
     after = load_model("fraud.model")
-    after.about["evaluation"] = None
-    assert after.about == before.about  # nothing else has changed
+    assert after.about | {"evaluation": None} == before.about  # nothing else has changed
     table = typed_events(events()).assign(time=np.datetime64("2024-01-01", "ns"))
     np.testing.assert_array_equal(after.scored(table), before.scored(table))

@@ -57,21 +57,17 @@ def test_the_page_has_the_numbers_of_score_and_of_the_labels(folder, model_path,
     text, page = page_of(f"known.csv --model {model_path} {labels} --contamination 0.05 --top 7 --keep id")
     assert run(f"score known.csv --model {model_path} --output scores.csv --explain") == 0
     scores, y = pd.read_csv("scores.csv"), known_labels()["fraud"] == "yes"
-    best = scores.nlargest(7, "score")
-    rows = rows_of(page, "The 7 rows")
+    best, rows = scores.nlargest(7, "score"), rows_of(page, "The 7 rows")
     assert [row[0] for row in rows] == [f"{row:,}" for row in best["row"]]
-    assert [row[4] for row in rows] == best["why_1"].tolist()
     assert [row[3] for row in rows] == [str(row + 999) for row in best["row"]]  # the ids
+    assert [row[4] for row in rows] == best["why_1"].tolist()
     assert f"AUC-PR {average_precision_score(y, scores['score']):.3f}" in text
-    threshold = load_model(model_path).threshold(0.05)
-    flagged = scores["score"] > threshold
-    (bold,) = [row for row in page.find("tr", class_="bold") if "%" in row["text"]]
-    chosen = [cell["text"] for cell in page.all if cell["tag"] in ("th", "td") and bold in cell["within"]]
-    assert chosen[0] == "5%"
+    flagged = scores["score"] > load_model(model_path).threshold(0.05)
+    (chosen,) = [row for row in rows_of(page, "Thresholds") if row[0] == "5%"]
     expected = [flagged & y, flagged & ~y, ~flagged & y, ~flagged & ~y]
     assert chosen[4:8] == [f"{n.sum():,}" for n in expected]
     assert chosen[9] == f"{(flagged & y).sum() / y.sum():.3f}"
-    assert "the model was fitted on. It has seen" not in text
+    assert "This is the table that" not in text
 
 
 def test_drift_is_shown_and_new_ranges_too(folder, model_path, page_of):
@@ -84,14 +80,14 @@ def test_drift_is_shown_and_new_ranges_too(folder, model_path, page_of):
     assert [row["text"].startswith("amount") for row in page.find("tr", class_="bold")] == [False, True]
     assert any("DRIFT: " in one["text"] for one in page.find("p", class_="banner"))
     assert not [one for one in page.find("h2") if one["text"] == "Quality of the ranking"]
-    assert len(page.find("svg", role="img")) == 1 + len(COLUMNS)
+    assert len(page.find("svg", role="img")) == 2  # the scores and the column that changed
 
 
 def test_the_training_table_is_recognised(folder, run, page_of):
     assert run("fit events.csv --label fraud --method logistic-converged --model own.model") == 0
     text, page = page_of("events.csv --model own.model")
     assert "This is the table that the model was fitted on." in text
-    assert ["time", "–", "date"] in [row[:3] for row in rows_of(page, "Columns")]
+    assert ["time", "0.000", "date"] in [row[:3] for row in rows_of(page, "Columns")]
 
 
 def test_a_single_row_and_a_model_made_in_python_are_reported(folder, model_path, page_of):
@@ -130,7 +126,7 @@ def test_pictures_have_the_themes_colours_and_ids_of_their_own(folder, model_pat
     known_labels().to_csv("known.csv", index=False)
     text, page = page_of(f"known.csv --model {model_path} --label fraud --anomaly-value yes")
     pictures = page.find("svg", role="img")
-    assert len(pictures) == 4 + len(COLUMNS) and all(one["aria-label"] for one in pictures)
+    assert len(pictures) == 3 + len(COLUMNS) and all(one["aria-label"] for one in pictures)
     inside = [one for one in page.all if any(svg in one["within"] for svg in pictures)]
     assert not [one for one in inside if "style" in one or "#" in one.get("fill", "") + one.get("stroke", "")]
     ids = [one["id"] for one in page.all if "id" in one]
@@ -147,24 +143,21 @@ def test_the_page_does_not_grow_with_the_table(folder, model_path, page_of, monk
         table.to_csv("large.csv", index=False)
         text, _ = page_of(f"large.csv --model {model_path} --label fraud")
         sizes.append(len(text))
-    assert sizes[1] < 1.05 * sizes[0] and sizes[1] < 150_000
+    assert sizes[1] < 1.1 * sizes[0] and sizes[1] < 150_000
     monkeypatch.setattr(report_page, "MOST_COLUMNS", 2)
     _, page = page_of(f"events.csv --model {model_path} --top {MOST_TOP + 50}")
     assert len(rows_of(page, "Columns")) == 2 and len(rows_of(page, "The 500 rows")) == 500
 
 
-@pytest.mark.parametrize(
-    "options, message",
-    [
-        ("--label fraud", "all labels must be known"),
-        ("--label nothing", "lacks the column nothing of --label"),
-        ("--output events.csv", "events.csv is an input file"),
-    ],
-)
-def test_what_cannot_be_reported_gives_one_sentence(folder, model_path, run, options, message, capsys):
-    assert run(f"report events.csv --model {model_path} {options}") == 2
-    error = capsys.readouterr().err
-    assert message in error and error.count("\n") == 1 and not Path("report.html").exists()
+def test_what_cannot_be_reported_gives_one_sentence(folder, model_path, run, capsys):
+    for options, message in {
+        "--label fraud": "all labels must be known",
+        "--label nothing": "lacks the column nothing of --label",
+        "--output events.csv": "events.csv is an input file",
+    }.items():
+        assert run(f"report events.csv --model {model_path} {options}") == 2
+        error = capsys.readouterr().err
+        assert message in error and error.count("\n") == 1 and not Path("report.html").exists()
 
 
 def test_the_page_in_a_browser(folder, page_of):
@@ -176,14 +169,10 @@ def test_the_page_in_a_browser(folder, page_of):
     page_of("evil.csv --model evil.model --keep id")
     options = webdriver.ChromeOptions()
     options.binary_location = shutil.which("chromium")
-    arguments = [
-        "--headless=new",
-        "--disable-gpu",
-        "--disable-dev-shm-usage",
-        "--disable-background-networking",
-    ]
-    for argument in arguments + (["--no-sandbox"] if os.geteuid() == 0 else []):
-        options.add_argument(argument)
+    for argument in ("headless=new", "disable-gpu", "disable-dev-shm-usage", "disable-background-networking"):
+        options.add_argument(f"--{argument}")
+    if os.geteuid() == 0:
+        options.add_argument("--no-sandbox")
     options.set_capability("goog:loggingPrefs", {"browser": "ALL"})
     service = webdriver.ChromeService(shutil.which("chromedriver"))
     with webdriver.Chrome(options=options, service=service) as driver:

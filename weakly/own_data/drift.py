@@ -5,10 +5,10 @@
     comparison.add(table)                         # a chunk at a time
     print(comparison.in_words())
 
-The values of a column fall into groups: a number or date into twenty bins with about as many training rows
-each, a truth value or category into its levels, with rare ones as one. The distance of a column is the total
-variation between the shares of its groups: the largest change in the share of any set of groups. It is 0 if
-nothing changed and 1 if old and new values have nothing in common. A date has none: new rows are newer.
+The cells of a column fall into groups: numbers into twenty bins with about as many training rows each, others
+into their levels, with rare ones as one, and missing cells into one more. Dates are only filled or missing,
+because new rows are newer. The distance of a column is the total variation between the shares of its groups:
+0 if nothing changed, 1 if old and new cells have nothing in common.
 """
 
 import numpy as np
@@ -18,53 +18,57 @@ from weakly.errors import printable
 from weakly.own_data.columns import rare_below
 
 N_BINS = 20
-BELOW, ABOVE = -1, N_BINS  # the groups of numbers that lie beyond those of the training rows
-OTHER_LEVELS = ""  # rare ones and, in new rows, those that fit has not seen
-OUTSIDE = (BELOW, ABOVE, OTHER_LEVELS)
-MOST_LEVELS = 50  # of a category
-FAR, MUCH_MORE = 0.2, 0.05  # a larger distance, or a larger rise of a share, is reported
+MISSING, FILLED, OTHER_LEVELS = "(missing)", "(filled)", "(rare or new)"
+BINS = ["(below the range)", *map(str, range(N_BINS)), "(above the range)", MISSING]
+UNUSUAL = (BINS[0], BINS[-2], OTHER_LEVELS, MISSING)
+MOST_LEVELS = 50
+FAR, MUCH_MORE = 0.2, 0.05  # a larger distance, or a larger rise of an unusual share, is reported
 FEWEST_ROWS = 50  # fewer say nothing about shares
 MOST_NAMED = 4  # columns in a message
-DAY = 86_400_000_000_000  # nanoseconds
 
 
 def summarised(table, columns):
     """{column: plain values} of a typed table."""
     summary = {}
     for name, column in columns.items():
-        values = table[name].dropna()
-        known = summary[name] = {"missing": 1 - len(values) / max(len(table), 1), "shares": {}}
-        if not len(values):
-            continue
-        if column["kind"] in ("number", "date"):
-            known["quantiles"] = np.quantile(as_numbers(values), np.linspace(0, 1, N_BINS + 1)).tolist()
-        counts = counts_of(values, column["kind"], known)
-        if column["kind"] in ("truth", "category"):
-            frequent = counts[counts >= rare_below(len(table))][:MOST_LEVELS]
-            rest = counts.sum() - frequent.sum()
-            counts = pd.concat([frequent, pd.Series({OTHER_LEVELS: rest})]) if rest else frequent
-        known["shares"] = {str(group): count / len(values) for group, count in counts.items()}
+        known = summary[name] = {"quantiles": [], "shares": {}}
+        numbers, places = as_numbers(table[name], column["kind"]), np.linspace(0, 1, N_BINS + 1)
+        if len(numbers):
+            known["quantiles"] = np.quantile(numbers, places, method="nearest").tolist()
+        if column["kind"] != "number":
+            counts = levels_of(table[name], column["kind"]).value_counts()
+            known["shares"] = dict.fromkeys(counts.index[counts >= rare_below(len(table))][:MOST_LEVELS])
+        counts = counts_of(table[name], column["kind"], known)
+        known["shares"] = (counts / max(len(table), 1)).to_dict()
     return summary
 
 
-def as_numbers(values):
-    """Numbers, or dates as days since 1970 (n,)."""
-    is_date = np.issubdtype(values.dtype, np.datetime64)
-    return (
-        values.to_numpy("datetime64[ns]").astype(np.int64) / DAY if is_date else values.to_numpy(np.float64)
-    )
+def as_numbers(column, kind):
+    """The numbers of a column, or its dates as days since 1970, without missing ones (n,); none of others."""
+    values = column.dropna().to_numpy() if kind in ("number", "date") else np.empty(0)
+    return (values - np.datetime64(0, "ns")) / np.timedelta64(1, "D") if kind == "date" else values
 
 
-def counts_of(values, kind, known):
-    """How many values are in each group, as a Series: bins of numbers, or levels, the most frequent first."""
-    if kind == "truth":
-        return values.map({0.0: "0", 1.0: "1"}).value_counts()
-    if kind == "category":
-        return values.value_counts()
-    numbers, quantiles = as_numbers(values), known.get("quantiles", [np.inf])  # without any, all lie below
-    groups = np.searchsorted(quantiles[1:-1], numbers, side="right")  # if quantiles are equal, the last bin
-    groups[numbers < quantiles[0]], groups[numbers > quantiles[-1]] = BELOW, ABOVE
-    return pd.Series(np.bincount(groups + 1, minlength=N_BINS + 2), range(BELOW, ABOVE + 1))
+def levels_of(column, kind):
+    """The level of each cell."""
+    if kind == "date":
+        return column.isna().map({False: FILLED, True: MISSING})
+    return (column.map({0.0: "false", 1.0: "true"}) if kind == "truth" else column).fillna(MISSING)
+
+
+def counts_of(column, kind, known):
+    """How many cells are in each group, as a Series."""
+    if kind != "number":
+        counts = levels_of(column, kind).value_counts()
+        is_known = counts.index.isin([*known["shares"], MISSING])
+        return counts.groupby(counts.index.where(is_known, OTHER_LEVELS)).sum()
+    values, quantiles = column.to_numpy(), known["quantiles"] or [np.inf]  # without any, all lie below
+    groups = 1 + np.searchsorted(
+        quantiles[1:-1], values, side="right"
+    )  # if quantiles are equal, the last bin
+    groups[values < quantiles[0]], groups[values > quantiles[-1]] = 0, N_BINS + 1
+    groups[np.isnan(values)] = N_BINS + 2
+    return pd.Series(np.bincount(groups, minlength=len(BINS)), BINS)
 
 
 class Comparison:
@@ -73,73 +77,56 @@ class Comparison:
     def __init__(self, summary, columns):
         self.summary, self.n_rows = summary, 0
         self.kinds = {name: column["kind"] for name, column in columns.items()}
-        self.ranges = {}  # {number or date: (smallest, largest)} of these rows
         self._counts = {name: pd.Series(dtype=float) for name in columns}
+        self._ranges = {name: [] for name in columns}  # the smallest and the largest number or date
+        for name in columns:
+            check_summary(**summary[name])
 
     def add(self, table, scores=None):
         """Count a chunk of typed columns; whatever watches the rows is given their scores too."""
         self.n_rows += len(table)
         for name, kind in self.kinds.items():
-            values, known = table[name].dropna(), self.summary[name]
-            counts = counts_of(values, kind, known)
-            if kind in ("truth", "category"):
-                levels = counts.index.where(counts.index.isin(list(known["shares"])), OTHER_LEVELS)
-                counts = counts.groupby(levels).sum()
-            elif len(values):
-                numbers, (low, high) = as_numbers(values), self.ranges.get(name, (np.inf, -np.inf))
-                self.ranges[name] = min(low, float(numbers.min())), max(high, float(numbers.max()))
+            counts = counts_of(table[name], kind, self.summary[name])
             self._counts[name] = self._counts[name].add(counts, fill_value=0)
+            seen = np.append(self._ranges[name], as_numbers(table[name], kind))
+            self._ranges[name] = [float(seen.min()), float(seen.max())] if len(seen) else []
 
     def shares(self, name):
-        """The shares of a column's groups among its filled cells: a frame of `before` and `now`."""
-        counts, before = self._counts[name], pd.Series(self.summary[name]["shares"], dtype=float)
-        if self.kinds[name] in ("number", "date"):
-            before.index = before.index.astype(int)
-        return pd.DataFrame({"before": before, "now": counts / max(counts.sum(), 1)}).fillna(0.0)
+        """The shares of a column's groups: a frame of `before` and `now`."""
+        shares = {"before": self.summary[name]["shares"], "now": self._counts[name] / max(self.n_rows, 1)}
+        return pd.DataFrame({when: pd.Series(found, dtype=float) for when, found in shares.items()}).fillna(0)
+
+    def now(self, name):
+        """A column of these rows, described as in a summary, but with two quantiles only, the outermost."""
+        return {"quantiles": self._ranges[name], "shares": self.shares(name)["now"].to_dict()}
 
     def changes(self):
-        """A row per column: distance, share out of range, shares missing now and in training."""
+        """A row per column, far ones first: distance, rise of unusual groups; whether either is much."""
         rows = {}
-        for name, kind in self.kinds.items():
-            shares, missing = self.shares(name), 1 - self._counts[name].sum() / max(self.n_rows, 1)
-            rise = shares["now"] - shares["before"]
-            distance, beyond = 0.5 * rise.abs().sum(), max(rise[rise.index.isin(OUTSIDE)].sum(), 0.0)
-            if kind == "date":
-                distance = beyond = np.nan
-            elif not (shares["before"].any() and shares["now"].any()):
-                distance = beyond = 0.0
-            rows[name] = distance, beyond, missing, self.summary[name]["missing"]
-        names = ["distance", "beyond", "missing", "missing before"]
-        return pd.DataFrame.from_dict(rows, orient="index", columns=names)
-
-    def changed(self):
-        """The rows of `changes` for columns that changed much, most first; none after too few rows."""
-        changes = self.changes()
-        more_missing = changes["missing"] - changes["missing before"]
-        much = (changes["distance"] > FAR) | (changes["beyond"] > MUCH_MORE) | (more_missing > MUCH_MORE)
-        changed = changes[much & (self.n_rows >= FEWEST_ROWS)]
-        most = changed[["distance", "beyond"]].max(axis=1)
-        return changed.loc[most.sort_values(ascending=False, kind="stable").index]
+        for name in self.kinds:
+            rise = self.shares(name).diff(axis=1)["now"]
+            distance, unusual = rise.abs().sum() / 2, rise[rise.index.isin(UNUSUAL)].clip(lower=0).sum()
+            much = self.n_rows >= FEWEST_ROWS and (distance > FAR or unusual > MUCH_MORE)
+            rows[name] = distance, unusual, much
+        changes = pd.DataFrame.from_dict(rows, orient="index", columns=["distance", "unusual", "much"])
+        return changes.sort_values("distance", ascending=False, kind="stable")
 
     def in_words(self):
         """What has changed most since training, in a line or two; empty if nothing has changed much."""
-        changed = self.changed()
-        if changed.empty:
-            return ""
-        texts = [self._in_words(name, changed.loc[name]) for name in changed.index[:MOST_NAMED]]
-        n_others = len(changed) - len(texts)
-        others = f"; {n_others:,} more {'column' if n_others == 1 else 'columns'}" if n_others else ""
-        return (
-            f"DRIFT: columns that differ from the training rows: {'; '.join(texts)}{others}. "
-            "Scores may be less reliable than before."
-        )
+        texts = []
+        for name, change in self.changes().query("much")[:MOST_NAMED].iterrows():
+            shares, what = self.shares(name), [f"distance {change['distance']:.2f}"]
+            risen = shares.index.isin(UNUSUAL) & (shares["now"] - shares["before"] > MUCH_MORE)
+            for group, share in shares[risen].iterrows():
+                what.append(f"{share['now']:.0%} {group[1:-1]}, {share['before']:.0%} before")
+            texts.append(f"{printable(name)} ({'; '.join(what)})")
+        told = f"DRIFT: these columns have changed: {', '.join(texts)}. Scores may be less reliable."
+        return told if texts else ""
 
-    def _in_words(self, name, change):
-        """What has changed in one column."""
-        what = [f"distance {change['distance']:.2f}"] if change["distance"] > FAR else []
-        if change["beyond"] > MUCH_MORE:
-            unknown = "out of range" if self.kinds[name] == "number" else "in unknown or rare levels"
-            what.append(f"{change['beyond']:.0%} {unknown}")
-        if change["missing"] - change["missing before"] > MUCH_MORE:
-            what.append(f"{change['missing']:.0%} missing, {change['missing before']:.0%} before")
-        return f"{printable(name)} ({', '.join(what)})"
+
+def check_summary(quantiles, shares):
+    """An error of some kind unless a column may have these: they are from a file, which may say anything."""
+    are_floats = all(type(value) is float for value in [*quantiles, *shares.values()])
+    in_order = len(quantiles) in (0, N_BINS + 1) and (np.diff(quantiles) >= 0).all()
+    if not (are_floats and in_order and all(0 <= share <= 1 for share in shares.values())):
+        raise ValueError("its summary of the training rows is something else")
