@@ -146,7 +146,7 @@ def test_evaluate_by_time_says_what_it_does(known, run, shown, capsys):
     assert "the test rows are the 20.0% with time from 2024-01-17 18:00:00 on. time is not a feature." in text
     assert "Held out: 98 rows" in text and "All runs have the same test rows" in text
     for column, message in (("nothing", "lacks the column nothing of --time"), ("fraud", "same column"),
-                            ("country", "must be dates in one")):  # fmt: skip
+                            ("country", "Column 'country' holds")):  # fmt: skip
         assert run(f"evaluate known.csv {options} --time {column}") == 2
         assert message in capsys.readouterr().err
 
@@ -174,7 +174,7 @@ def test_times_are_numbers_or_dates(cells, expected):
     "cells, message",
     [
         (["01/02/2024", "03/04/2024"], "day and month cannot be told apart"),
-        (["2024-01-01", "soon"], "Row 2: column 'when' holds 'soon'"),
+        (["2024-01-01", "soon"], "olumn 'when' holds .*'soon'"),
         ([np.nan, np.nan], "is empty"),
     ],
 )
