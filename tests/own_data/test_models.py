@@ -117,9 +117,10 @@ def test_isolation_forest_needs_no_labels():
         fit_model("prenet", table, COLUMNS, None)
 
 
-def test_the_threshold_is_exceeded_by_its_share_of_the_training_rows():
-    model, table = model_of_events(), typed_events(events())
-    assert (model.scored(table) > model.threshold(0.05)).sum() == 30
+def test_the_threshold_is_exceeded_by_its_share_of_the_unlabelled_training_rows():
+    model, table = model_of_events(), events()
+    unlabelled = model.scored(typed_events(table[table["fraud"] != "1"]))
+    assert (unlabelled > model.threshold(0.1)).sum() == 57
     assert not hasattr(model.pipeline[-1], "decision_scores_")  # nothing of the training rows one by one
 
 
@@ -273,12 +274,20 @@ def find(part, **wanted):
     return None
 
 
+def without_ids(pairs):
+    """skops takes a part of which it has seen the __id__ from its memory, and not from the file."""
+    return {name: value for name, value in pairs if name != "__id__"}
+
+
 class Forgery:
     """A model file taken apart: schema, about and members can be changed before it is written again."""
 
     def __init__(self, path):
         self.members = members_of(path)
-        self.schema, self.about = (json.loads(self.members[name]) for name in ("schema.json", "about.json"))
+        self.schema, self.about = (
+            json.loads(self.members[name], object_pairs_hook=without_ids)
+            for name in ("schema.json", "about.json")
+        )
 
     def attributes(self, name):
         """The saved attributes of the first object of a class."""
@@ -393,40 +402,10 @@ def of_forest(forge):
     yield "several outputs", lambda: arguments[2].update(content="1000000000")
     yield "other classes", lambda: forge.change(arguments[1], with_value(0, 2**60))
     yield "more classes", lambda: forge.attributes("RandomForestClassifier")["n_classes_"].update(content="9")
+    detector, pipeline = forge.attributes("RandomForest"), find(forge.schema, __class__="Pipeline")
+    yield "a pipeline as forest", lambda: detector.update(model_=json.loads(json.dumps(pipeline)))
+    yield "outputs by an array", lambda: arguments[2].update(arguments[1] | {"content": "1"})
     yield "nodes of numbers", lambda: forge.change(state["nodes"], lambda array: array["feature"])
-
-
-def of_booster(forge):
-    (name,) = (name for name in forge.members if name.endswith(".bin"))
-    contents = json.loads(forge.members[name])
-    model = contents["learner"]["gradient_booster"]["model"]
-
-    def written(part, **changes):
-        part.update(changes)
-        forge.members[name] = json.dumps(contents).encode()
-
-    tree = next(tree for tree in model["trees"] if len(tree["left_children"]) > 1)
-    others = tree["left_children"][1:]
-    for child in (10**9, -2, 0, 2**70, 1.5, "x"):
-        yield f"child {child}", lambda child=child: written(tree, left_children=[child, *others])
-    feature = [10**6, *tree["split_indices"][1:]]
-    yield "feature", lambda: written(tree, split_indices=feature)
-    yield "fewer conditions", lambda: written(tree, split_conditions=[1.0])
-    yield "other groups", lambda: written(model, tree_info=[10**6] * len(model["trees"]))
-    yield "no trees", lambda: written(model, trees=[])
-    settings = contents["learner"]["learner_model_param"]
-    yield "many features", lambda: written(settings, num_feature="99999999999")
-    yield "other features", lambda: written(settings, num_feature="7")
-    yield "an objective", lambda: written(contents["learner"]["objective"], name="multi:softprob")
-    yield (
-        "XGBoost's own bytes",
-        lambda: forge.members.update({name: b"{L\x00\x00\x00\x00\x00\x00\x00\x06Config"}),
-    )
-    handle = forge.attributes("Booster")["handle"]
-    yield (
-        "bytes as an array",
-        lambda: handle.update(find(forge.schema, __loader__="NdArrayNode", type="numpy")),
-    )
 
 
 def raw_files(model, folder):
@@ -481,9 +460,7 @@ def answers_to(paths, table):
     return {Path(line.split("\t")[0]).name: line.split("\t")[1] for line in lines}
 
 
-@pytest.mark.parametrize(
-    "method, forge", [("prenet", of_network), ("random-forest", of_forest), ("xgboost-half", of_booster)]
-)
+@pytest.mark.parametrize("method, forge", [("prenet", of_network), ("random-forest", of_forest)])
 def test_a_forged_file_gives_one_sentence(tmp_path, method, forge):
     """Refused when it is loaded, or when its scores are not finite."""
     save_model(tmp_path / "model", model_of_events(method, **QUICK.get(method, {})))
@@ -501,7 +478,7 @@ def test_a_forged_file_gives_one_sentence(tmp_path, method, forge):
     assert said.pop("model") == "loaded"
     answers = dict(zip(cases, said.values(), strict=True))
     assert not [name for name, answer in answers.items() if answer == "loaded"]
-    vague = r"(?!.*\.model (is|has|expands|cannot)|.*Rows 1 to 600 cannot be scored)|.*\\n|.{700}"
+    vague = r"(?!.*\.model (is|has|expands|cannot|needs)|.*Rows 1 to 600 cannot be scored)|.*\\n|.{700}"
     assert not [answer for answer in answers.values() if re.match(vague, answer)]
 
 

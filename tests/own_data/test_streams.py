@@ -119,7 +119,7 @@ def test_standard_output_has_the_scores_alone(folder, model_path, expected, capf
     scores = pd.read_csv(io.BytesIO(out))
     assert list(scores) == ["row", "score", "flag"] and len(scores) == 600
     assert (
-        b"Scored 600 rows of events.csv; wrote all to standard output.\n60 of the 600 rows are flagged" in err
+        b"Scored 600 rows of events.csv; wrote all to standard output.\n87 of the 600 rows are flagged" in err
     )
     assert sorted(os.listdir()) == ["events.csv", "expected.csv"]
     assert run(["score", "events.csv", "--model", model_path, "--output", "-"]) == 0

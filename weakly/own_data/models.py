@@ -100,11 +100,13 @@ def fit_model(method, table, columns, y, seed=0, settings=None, **about):
     with unfit_reported(method):
         detector.fit(X, y)
     scores = detector.__dict__.pop("decision_scores_")  # one for each row: a file has only their quantiles
+    if y is not None:  # the labelled anomalies, which trees score far above all others, set no threshold
+        scores = scores[np.asarray(y) == 0]
     return Model(pipeline, about_of(pipeline, table, columns, scores, method) | about)
 
 
 def about_of(pipeline, table, columns, scores, method):
-    """What a model file says about a pipeline, from its training table and their scores."""
+    """What a model file says about a pipeline, from its training table and the scores of unlabelled rows."""
     from weakly.own_data.drift import summarised
 
     quantiles = np.quantile(scores, np.linspace(0, 1, QUANTILES))
@@ -171,7 +173,7 @@ class Model:
             raise DataError(f"Rows {first:,} to {last:,} cannot be scored: {reason}.") from None
 
     def threshold(self, rate):
-        """The score that the share `rate` of the training rows exceeds."""
+        """The score that the share `rate` of the unlabelled training rows exceeds."""
         quantiles = self.about["quantiles"]
         return float(np.interp(1 - rate, np.linspace(0, 1, len(quantiles)), quantiles))
 
@@ -236,21 +238,15 @@ def save_model(path, model):
     """Write a model as one file, which appears only when complete."""
     import skops.io
 
-    from weakly.own_data.loaded_numbers import booster_as_text, catboost_as_text
-
     with zipfile.ZipFile(io.BytesIO(skops.io.dumps(model.pipeline))) as archive:
-        members = {name: archive.read(name) for name in archive.namelist()}
-    for name in members:
-        if name.endswith(".bin"):
-            as_text = catboost_as_text if members[name].startswith(b"CBM") else booster_as_text
-            members[name] = as_text(members[name])
+        members = [(name, archive.read(name)) for name in archive.namelist()]
     about = json.loads(json.dumps(model.about, default=lambda value: value.item()))
-    if sum(map(len, members.values())) > MODEL_SIZE_LIMIT:  # load_model would refuse it
+    if sum(len(data) for _, data in members) > MODEL_SIZE_LIMIT:  # load_model would refuse it
         raise DataError(
             f"The {about['method']} model of this table is too large for a file: it has more than "
             f"{MODEL_SIZE_LIMIT >> 20} MiB. Drop columns with --drop, or choose another --method."
         )
-    write_members(path, members.items(), about)
+    write_members(path, members, about)
 
 
 def load_model(path):
@@ -262,9 +258,8 @@ def load_model(path):
     with damage_reported(path), np.errstate(all="ignore"), warnings.catch_warnings():
         warnings.simplefilter("ignore")  # of other versions: info shows them
         file = ModelFile(path)
-        model = Model(
-            skops.io.loads(file.checked(), trusted=sorted(set().union(*TRUSTED.values()))), file.about
-        )
+        file.check()
+        model = Model(skops.io.loads(file.data, trusted=TRUSTED), file.about)
         method_of(model.pipeline)
         check_numbers(model.pipeline)
         check_about(model)

@@ -38,7 +38,7 @@ def add_arguments(command):
     keep = "also write these input columns, or all of them if none is named; then put it last"
     add("--keep", type=comma_list, nargs="?", const=[], metavar="A,B", help=keep)
     add_top_argument(command, None, "write only the N rows with the highest scores, the highest first")
-    expected = "share of anomalies: flags rows above the score that this share of the training rows exceeds"
+    expected = "flags the rows that score higher than all but this share of the unlabelled training rows"
     add("--contamination", type=rate, metavar="RATE", help=expected)
     reasons = f"also write up to {REASONS} columns that raise each score most, compared with typical values"
     add("--explain", action="store_true", help=reasons)
@@ -85,10 +85,9 @@ def run(args):
     if unreadable:
         print(unreadable_in_words(unreadable))
     if threshold is not None:
-        how = f"{100 * args.contamination:g}% of the {model.about['rows']:,} training rows"
         print(
-            f"{flags.n_above:,} of the {n_rows:,} rows are flagged: score above {threshold:.6g}, "
-            f"which {how} exceed (--contamination)."
+            f"{flags.n_above:,} of the {n_rows:,} rows are flagged: score above {threshold:.6g}, which "
+            f"{100 * args.contamination:g}% of the unlabelled training rows exceed (--contamination)."
         )
     if words := drift.in_words():
         print(words)
@@ -112,4 +111,4 @@ def unreadable_in_words(rows):
     rows, n_rows = sorted(rows), len(rows)
     first = ", ".join(f"{row:,}" for row in rows[:LISTED]) + (", ..." if n_rows > LISTED else "")
     what = "row has a cell" if n_rows == 1 else "rows have cells"
-    return f"{n_rows:,} {what} that could not be read and counted as missing (row {first}); --strict stops there."
+    return f"{n_rows:,} {what} that could not be read and count as missing (row {first}); --strict stops there."
