@@ -41,9 +41,6 @@ def refused(cells, name="x", **notation):
     return str(error.value)
 
 
-# ---------------------------------------------------------------------------- kinds
-
-
 @pytest.mark.parametrize(
     "name, cells, kind, why",
     [
@@ -128,36 +125,28 @@ def test_advice_does_not_go_in_circles(cells):
 
 def test_mixtures_free_text_and_unclear_dates_are_refused():
     numbers, days = [f"{i}.5" for i in N], [f"2024-01-{i % 28 + 1:02} {i // 28}:00" for i in N]
-    assert "holds numbers such as '0.5', but also 'abc': correct it, add --missing abc" in refused(
-        [*numbers, "abc"]
-    )
+    told = "holds numbers such as '0.5', but also 'abc': correct it, add --missing abc"
+    assert told in refused([*numbers, "abc"])
     assert column_kind("x", column([*numbers, "abc"]), Notation(missing=("ABC",)))[0] == PLAIN
     assert "'1.234,5'" in refused([*numbers, "1.234,5"])
     assert "holds numbers such as '0 g', but also '1 kg'" in refused([f"{i} {'k' * (i % 2)}g" for i in N])
     assert "holds dates such as '2024-01-01 0:00', but also 'soon'" in refused([*days, "soon"])
     assert "'x' is free text" in refused([f"please call number {i} back" for i in N])
     assert "day and month cannot be told apart" in refused(["3/4/2024", "5/4/2024"])
-    assert "'9999-12-31', but all its cells must be dates" in refused(["9999-12-31", "2024-01-01"])
+    assert "such as '2024-01-01', but also '9999-12-31'" in refused(["9999-12-31", "2024-01-01"])
     assert "--drop x" in refused(["5/31/2024", "31.5.2024"])
 
 
 def test_chosen_columns_and_why_others_are_dropped(capsys):
-    raw = pd.DataFrame(
-        {"n": N, "a": np.arange(60) / 7, "b": np.nan, "when": pd.Timestamp("2024-01-01"), "c\n": 1.0}
-    )
-    raw = raw.astype({"n": float}).assign(
-        t=["true", "false"] * 30, at=pd.date_range("2024-01-01", periods=60)
-    )
-    raw = raw.astype({"t": object})
+    days = pd.date_range("2024-01-01", periods=60)
+    cells = {"n": np.arange(60.0), "a": np.arange(60) / 7, "b": np.nan, "when": days[0], "c\n": 1.0}
+    raw = pd.DataFrame(cells).assign(t=column(["true", "false"] * 30), at=days)
     expected = {"a": PLAIN, "t": {"kind": "truth"}, "at": {"kind": "date", "format": "ISO8601"}}
     assert choose_columns(raw, "t.csv", Notation()) == expected
     told = "Columns: 1 number, 1 truth value, 1 date. Dropped: n (an id); b, when, c\\n (constant).\n"
     assert capsys.readouterr().out == told
     with pytest.raises(DataError, match="t.csv has no column to learn from: n .an id."):
         choose_columns(raw[["n"]], "t.csv", Notation())
-
-
-# ---------------------------------------------------------------------------- cells
 
 
 def test_typed_columns():
@@ -171,9 +160,8 @@ def test_typed_columns():
         "code": {"kind": "category"}, "date": {"kind": "date", "format": "%d.%m.%Y"},
     }  # fmt: skip
     table = typed_columns(raw, kinds)
-    assert [*table] == [*kinds] and table.dtypes.map(str).tolist() == ["float64"] * 3 + ["object"] * 2 + [
-        "datetime64[ns]"
-    ]
+    assert [*table] == [*kinds]
+    assert "".join(table.dtypes.map(lambda one: one.kind)) == "fffOOM"
     np.testing.assert_array_equal(table["number"], [1.5, np.nan, np.nan])
     np.testing.assert_array_equal(table["truth"], [1, 0, np.nan])
     assert table["category"].fillna("?").tolist() == ["a", "true", "?"]
@@ -213,48 +201,18 @@ def test_numbers_where_a_model_expects_something_else():
             typed_columns(raw, {"x": kind})
         typed_columns(raw, {"x": kind}, (), found)
     assert found == {1, 3}
-    assert as_written({"x": PLAIN, "c": {"kind": "category"}}, Notation(decimal=",")) == {
-        "x": number(","),
-        "c": {"kind": "category"},
-    }
+    category = {"c": {"kind": "category"}}
+    assert as_written({"x": PLAIN, **category}, Notation(decimal=",")) == {"x": number(","), **category}
 
 
 def test_to_numbers_and_what_is_missing():
-    texts = [
-        "1",
-        "1.5",
-        "-1e3",
-        ".5",
-        "1,5",
-        "1_0",
-        "٣",
-        "0x1",
-        "1e400",
-        "9" * 400,
-        "+-5",
-        "inf",
-        "nan",
-        "True",
-        "",
-    ]
-    np.testing.assert_array_equal(
-        to_numbers(column(texts)), [1, 1.5, -1000, 0.5, *[np.nan] * (len(texts) - 4)]
-    )
-    for text, value in (
-        ("1,234.5", 1234.5),
-        ("12,34", np.nan),
-        ("0,123", np.nan),
-        ("1234.5", 1234.5),
-        ("1,2345", np.nan),
-    ):
-        np.testing.assert_array_equal(to_numbers(column([text]), ".", ","), [value])
-    assert is_missing(column(["nA", " - ", "x", np.nan, "Y"]), ("y",)).tolist() == [
-        True,
-        True,
-        False,
-        True,
-        True,
-    ]
+    texts = ["1", "1.5", "-1e3", ".5", *"1,5 1_0 ٣ 0x1 1e400 +-5 inf nan True".split(), "9" * 400, ""]
+    np.testing.assert_array_equal(to_numbers(column(texts)), [1, 1.5, -1000, 0.5, *[np.nan] * 11])
+    texts = ["1,234.5", "12,34", "0,123", "1234.5", "1,2345"]
+    expected = [1234.5, np.nan, np.nan, 1234.5, np.nan]
+    np.testing.assert_array_equal(to_numbers(column(texts), ".", ","), expected)
+    found = is_missing(column(["nA", " - ", "x", np.nan, "Y"]), ("y",))
+    assert found.tolist() == [True, True, False, True, True]
 
 
 @pytest.mark.parametrize(

@@ -1,6 +1,5 @@
 """Tables as users have them: short rows, quotes, packing, encodings, no header; numbers, texts and chunks."""
 
-import bz2
 import csv
 import gzip
 import io
@@ -20,7 +19,7 @@ from weakly.errors import DataError
 from weakly.loading import files
 from weakly.own_data import tables
 from weakly.own_data.columns import choose_columns, typed_columns
-from weakly.own_data.tables import MarkedText, Notation, Table, looks_like_data
+from weakly.own_data.tables import Notation, Table, looks_like_data
 
 NAN = np.nan
 
@@ -56,20 +55,12 @@ def refused(content, **options):
     return str(error.value)
 
 
-# ---------------------------------------------------------------------------- rows
-
-
 @pytest.mark.parametrize("at_once", [1, 2, 5, 10_000])
 def test_cells_with_separators_quotes_and_line_breaks(monkeypatch, at_once):
     monkeypatch.setattr(tables, "ROWS_AT_ONCE", at_once)
     content = 'a,b,c\n1,"x, ""y""\r\nz",\n\n   \n 2 , "b" ,5" pipe\n3,\'a,\'b\r\n,,\n"4\n\n5",6,7'
-    expected = [
-        ["1", 'x, "y"\nz', ""],
-        ["2 ", "b ", '5" pipe'],
-        ["3", "'a", "'b"],
-        ["", "", ""],
-        ["4\n\n5", "6", "7"],
-    ]
+    first = [["1", 'x, "y"\nz', ""], ["2 ", "b ", '5" pipe'], ["3", "'a", "'b"]]
+    expected = [*first, ["", "", ""], ["4\n\n5", "6", "7"]]
     assert texts(content) == (["a", "b", "c"], expected)
     assert texts("a,b\r1,2\r3,4\r") == (["a", "b"], [["1", "2"], ["3", "4"]])
     assert texts("a,b\n1,2,\n3,4,\n") == (["a", "b"], [["1", "2"], ["3", "4"]])  # a separator at the end
@@ -87,9 +78,7 @@ def test_rows_with_other_cells_than_the_header_are_refused_by_their_line(monkeyp
     assert refused(start + "5\n") == f"{fewer} the first line: 1 instead of 3."
     for row in ("5,6,7,8", "5,6,7,,", "5,6,7,8,9,10,11", "5,6,7,,,8"):
         assert refused(f"{start}{row}\n7,8,9\n") == f"{more}: {row.count(',') + 1} instead of 3."
-    assert (
-        refused(start + '5,6,"7\n8,9,10\n') == "Line 6 of t.csv cannot be read: a quote in it is not closed."
-    )
+    assert "a quote in line 6 is not closed" in refused(start + '5,6,"7\n8,9,10\n')
     assert "Line 2 of t.csv has more cells" in refused("a\n1,2\n")
     assert "Line 2 of t.csv has fewer cells" in refused("1,2\n3\n", header=False)
 
@@ -110,24 +99,6 @@ def test_rows_are_those_of_the_csv_module():
         content = written([*rows[:place], ["x", "y"], *rows[place:]], "\r\n")
         line = 2 + place + sum(cell.count("\n") for row in rows[:place] for cell in row)
         assert f"Line {line:,} of t.csv has fewer cells" in refused(content)
-
-
-@pytest.mark.parametrize("size", [1, 2, 3, 1_000])
-def test_marks_stand_before_the_ends_of_lines_that_are_not_blank(size):
-    for text, expected in (
-        ("a\n\nb\n\n\n", "a#\n\nb#\n\n\n"),
-        ("\na\nb", "\na#\nb#"),
-        ("\n\n", "\n\n"),
-        ("a\n  b\n", "a#\n  b#\n"),
-        ("", ""),
-    ):
-        marked = MarkedText(io.StringIO(text, newline=""), "#")
-        assert "".join(iter(lambda marked=marked: marked.read(size), "")).replace(
-            " ", ""
-        ) == expected.replace(" ", "")
-
-
-# ---------------------------------------------------------------------------- numbers, texts, missing cells
 
 
 @pytest.mark.parametrize("at_once", [2, 10_000])
@@ -181,12 +152,9 @@ def test_chunks_number_the_rows_and_know_their_place(monkeypatch):
     table = opened(content)
     chunks = list(table.chunks(["b"]))
     assert [row for chunk in chunks for row in chunk.index] == list(range(50))
-    assert [list(chunk) for chunk in chunks] == [["b"]] * 5 and table.position == table.size == len(content)
+    assert all(list(chunk) == ["b"] for chunk in chunks) and table.position == table.size == len(content)
     assert table.fingerprint()["bytes"] == len(content) and table.status.st_size == len(content)
     assert refused("a,b\n\n\n") == "t.csv has no rows."
-
-
-# ---------------------------------------------------------------------------- names and separators
 
 
 def test_names_and_separators():
@@ -200,8 +168,7 @@ def test_names_and_separators():
     assert texts("1,2\n3,4\n", header=True) == (["1", "2"], [["3", "4"]])
     for content, message in (
         ("a,b\n1,2\n", r"lacks the columns x, y of --keep; it has a, b\."),
-        ("a:b\n1:2\n", "has only one column, 'a:b': columns must be separated by"),
-        ("a,2019\n1,2\n", "if the first line is data, add --no-header"),
+        ("a:b\n1:2\n", "it has a:b; columns must be separated by"),
     ):
         with pytest.raises(DataError, match=message):
             opened(content).must_have(["x", "y"], "of --keep")
@@ -226,8 +193,6 @@ def test_names_and_separators():
 def test_a_first_line_that_looks_like_data(line, below, expected):
     assert looks_like_data(line.split(","), [row.split(",") for row in below]) == expected
 
-
-# ---------------------------------------------------------------------------- files
 
 CSV = "a,b\n1.5,x\n,ü\n"
 ROWS = [["1.5", "x"], ["", "ü"]]
@@ -257,12 +222,10 @@ def test_packed_recoded_and_piped_tables(pack, encoding):
         (zip_bytes(("a.csv", CSV.encode()))[:-30], "is damaged"),
         (gzip.compress(CSV.encode() * 99)[:40], "is damaged"),
         (gzip.compress(b"a,b\n" + b"1,2\n" * 10**5), "expands to more than 100000 bytes"),
-        (zip_bytes(("[Content_Types].xml", b"<"), ("xl/workbook.xml", b"<")), "save the sheet as CSV"),
-        (bytes.fromhex("d0cf11e0a1b11ae1"), "save the sheet as CSV"),
-        (b"\x89PNG\r\n\x1a\n", "is a picture, not a table"),
-        (b"%PDF-1.5", "is a PDF document"),
-        (bz2.compress(CSV.encode()), "is compressed with bzip2: unpack it first"),
-        (lzma.compress(CSV.encode()), "is compressed with xz: unpack it first"),
+        (zip_bytes(("[Content_Types].xml", b"<"), ("xl/a.xml", b"<")), "save the sheet as CSV"),
+        (bytes.fromhex("d0cf11e0a1b11ae1"), "save it as CSV if it is another kind of file"),
+        (b"\x89PNG\r\n\x1a\n", "is not text in UTF-8"),
+        (lzma.compress(CSV.encode()), "is not text in UTF-8"),
         (CSV.encode("latin-1"), "is not text in UTF-8: name its encoding, such as --encoding latin-1"),
         (CSV.encode("utf-16"), "is not text in UTF-8"),
         (b"a,b\n1,\0\n", "is not text in UTF-8"),
@@ -314,8 +277,6 @@ def test_parquet():
     (raw,) = Table("t.csv", kinds=kinds).chunks(["i"])
     assert typed_columns(raw, kinds)["i"].fillna("").tolist() == ["1", "", "3"]
 
-
-# ---------------------------------------------------------------------------- anything at all
 
 CELLS = st.text(max_size=5) | st.sampled_from(
     '1 2.5 -3e5 1e400 inf NA abc true 1,5 1.234,5 "1,234.5" 5% €5 ٣ ½ 2024-01-05 5.3.2024 9999-12-31 '

@@ -26,10 +26,8 @@ DATE = (
 )
 CLOCK_TIME = r"\d{1,2}:\d{2}(:\d{2}(\.\d+)?)?( ?[AaPp][Mm])?"
 CLOCKS = ("", " %H:%M", " %H:%M:%S", " %H:%M:%S.%f", " %I:%M %p", " %I:%M:%S %p")
-DAY_FIRST = ("%d.%m.%Y", "%d/%m/%Y", "%d-%m-%Y", "%d %b %Y", "%d-%b-%Y", "%d %B %Y")
-MONTH_FIRST = ("%m/%d/%Y", "%m-%d-%Y")
-WITH_CENTURY = [date + clock for date in DAY_FIRST + MONTH_FIRST for clock in CLOCKS]
-DATE_FORMATS = ("ISO8601", *WITH_CENTURY, *(date.replace("%Y", "%y") for date in WITH_CENTURY))
+DAYS = ("%d.%m.", "%d/%m/", "%m/%d/", "%d-%m-", "%m-%d-", "%d %b ", "%d-%b-", "%d %B ")
+DATE_FORMATS = ["ISO8601", *(day + year + clock for day in DAYS for year in ("%Y", "%y") for clock in CLOCKS)]
 
 NOTATIONS = [(".", ""), (",", ""), (".", ","), (",", "."), (".", " "), (",", " "), (".", "'"), (",", "'")]
 ODD_CHARACTERS = {0x2212: "-", 0x2019: "'", **dict.fromkeys((0xA0, 0x2007, 0x2009, 0x202F), " ")}
@@ -37,20 +35,16 @@ COMMAS_TO_POINTS = str.maketrans(",.", ".,")
 CURRENCY = (
     r"(?:US|CA|AU|R)?[$€£¥₹₽₩₺₫₦₱฿¢]|USD|EUR|GBP|CHF|JPY|CNY|INR|CAD|AUD|SEK|NOK|DKK|PLN|Fr\.|Rs\.?|kr\.?"
 )
-WITH_AFFIX = re.compile(
-    rf"([+-]?) ?({CURRENCY})? ?([+-]?) ?([0-9][0-9.,' ]*?|[.,][0-9]+) ?({CURRENCY}|[%‰]|[^\W\d_°µ][^\W_]*[.]?"
-    r"|[°µ][^\W\d_]+|[^\W\d_]+/[^\W\d_]+)?"
+UNIT = r"[%‰]|°?[^\W\d_][^\W_]*(?:/[^\W\d_]+)?[.]?"
+WITH_AFFIX = (  # sign, currency, sign, number, unit
+    rf"\A([+-]?) ?({CURRENCY}|) ?([+-]?) ?([0-9][0-9.,' ]*?|[.,][0-9]+) ?({CURRENCY}|{UNIT}|)\Z"
 )
 SAMPLE = 1_000  # cells that a notation is tried on before all are
 MOST_UNITS = 3  # of a column of numbers: with more it is something else, such as postal codes
 MANY_LEVELS = 20  # a column with fewer different texts is always a category
 ID_NAME = r"(^|[\W_])(id|ID|Id|uuid|UUID)$|[a-z]I[dD]$"
-WORDS = {
-    "number": ("number", "numbers"),
-    "truth": ("truth value", "truth values"),
-    "category": ("category", "categories"),
-    "date": ("date", "dates"),
-}
+WORDS = {kind: (kind, f"{kind}s") for kind in ("number", "truth", "category", "date")}
+WORDS |= {"truth": ("truth value", "truth values"), "category": ("category", "categories")}
 
 
 def is_missing(texts, missing=()):
@@ -73,17 +67,13 @@ def rare_below(n_rows):
     return min(10, max(2, n_rows // 100))
 
 
-# ---------------------------------------------------------------------------- numbers
-
-
 def to_numbers(texts, decimal=".", thousands=""):
     """Texts as float64, NaN where a text is no number in this notation: 1.5 is none with a decimal comma."""
+    texts = texts.str.translate(ODD_CHARACTERS)
     if thousands:
         group, mark = re.escape(thousands), re.escape(decimal)
-        grouped = texts.str.fullmatch(
-            rf"[+-]?([1-9][0-9]{{0,2}}({group}[0-9]{{3}})+|[0-9]+)({mark}[0-9]*)?", na=False
-        )
-        texts = texts.where(grouped).str.replace(thousands, "", regex=False)
+        grouped = rf"[+-]?([1-9][0-9]{{0,2}}({group}[0-9]{{3}})+|[0-9]+)({mark}[0-9]*)?"
+        texts = texts.where(texts.str.fullmatch(grouped, na=False)).str.replace(thousands, "", regex=False)
     if decimal == ",":
         texts = texts.str.translate(COMMAS_TO_POINTS)
     numbers = pd.to_numeric(texts, errors="coerce").astype(np.float64)
@@ -92,16 +82,10 @@ def to_numbers(texts, decimal=".", thousands=""):
 
 def numbers_of(texts, column):
     """The cells of a column of numbers as float64, NaN where a cell is not one, or has another unit."""
-    texts = plain_characters(texts)
     if affix := column.get("affix", ""):
         texts, found = without_affix(texts)
         texts = texts.where((found == affix) | ((found == "") & (affix != "%")))  # 0.2 may be 20%
     return to_numbers(texts, column["decimal"], column["thousands"])
-
-
-def plain_characters(texts):
-    """Texts with plain spaces, apostrophes and minus signs."""
-    return texts.str.translate(ODD_CHARACTERS)
 
 
 def without_affix(texts):
@@ -109,13 +93,8 @@ def without_affix(texts):
 
     Both are NaN where a text is something else.
     """
-    found = [WITH_AFFIX.fullmatch(text) if isinstance(text, str) else None for text in texts]
-    parts = [one.groups("") if one else None for one in found]
-    # a sign on one side and a unit on one side
-    parts = [part if part and not (part[0] and part[2] or part[1] and part[4]) else None for part in parts]
-    numbers = [part[0] + part[2] + part[3] if part else np.nan for part in parts]
-    affixes = [part[1] + part[4] if part else np.nan for part in parts]
-    return tuple(pd.Series(cells, texts.index, dtype=object) for cells in (numbers, affixes))
+    parts = texts.str.translate(ODD_CHARACTERS).str.extract(WITH_AFFIX).astype(object)
+    return parts[0] + parts[2] + parts[3], parts[1] + parts[4]
 
 
 def reading_notations(texts, decimal="", thousands=""):
@@ -132,15 +111,14 @@ def reading_notations(texts, decimal="", thousands=""):
 
 def recognised_numbers(name, levels, notation):
     """The dict of a column whose levels are all numbers, else None; refuses numbers that mean two things."""
-    affix, texts, marks = "", plain_characters(levels), (notation.decimal, notation.thousands)
+    affix, texts, marks = {}, levels, (notation.decimal, notation.thousands)
     fits = reading_notations(texts, *marks)
     if not fits:
-        texts, affixes = without_affix(texts)
-        found = set(affixes.dropna())
-        affix = "".join(found)
-        if texts.isna().any() or len(found - {""}) != 1 or {"", "%"} <= found:
+        texts, affixes = without_affix(levels)
+        found = {*affixes} - {""}
+        if texts.isna().any() or len(found) != 1 or {"", "%"} <= {*affixes}:
             return None
-        fits = reading_notations(texts, *marks)
+        affix, fits = {"affix": found.pop()}, reading_notations(texts, *marks)
     if not fits:
         return None
     (decimal, thousands), *others = fits
@@ -148,17 +126,9 @@ def recognised_numbers(name, levels, notation):
     for other in others if (decimal, thousands) != (".", "") else ():
         differ = numbers != to_numbers(texts, *other)
         if differ.any():
-            raise DataError(
-                f"Column {name!r} holds numbers such as {levels[differ].iloc[0][:40]!r}, which may mean two "
-                f"things: add {option(decimal, thousands)} or {option(*other)} to choose one, or leave "
-                f"out the column with --drop {name}."
-            )
-    return {
-        "kind": "number",
-        "decimal": decimal,
-        "thousands": thousands,
-        **({"affix": affix} if affix else {}),
-    }
+            way = f"add {option(decimal, thousands)} or {option(*other)} to choose one"
+            refuse_column(name, "numbers", levels[differ], ", which may mean two things", way)
+    return {"kind": "number", "decimal": decimal, "thousands": thousands, **affix}
 
 
 def option(decimal, thousands):
@@ -169,14 +139,11 @@ def option(decimal, thousands):
 
 def advice(texts, column):
     """The options that read texts as numbers which are none in the column's notation; else empty."""
-    fits, marks = reading_notations(plain_characters(texts)), (column["decimal"], column["thousands"])
+    fits, marks = reading_notations(texts), (column["decimal"], column["thousands"])
     options = [
         option(point, group if point == marks[0] else "") for point, group in fits if marks not in fits
     ]
     return " or ".join(dict.fromkeys(options))
-
-
-# ---------------------------------------------------------------------------- dates
 
 
 def as_dates(texts, notation):
@@ -197,35 +164,20 @@ def date_format(levels, name):
     formats = [one for one in DATE_FORMATS if as_dates(levels.iloc[:SAMPLE], one).notna().all()]
     found = {one: dates for one in formats if (dates := as_dates(levels, one)).notna().all()}
     if not found:
-        wrong = levels[as_dates(levels, (formats or DATE_FORMATS)[0]).isna()]
-        cell = wrong.iloc[0][:40] if len(wrong) else ""
-        row = wrong.index[0] + 1 if len(wrong) else 1
-        raise DataError(
-            f"Row {row:,}: column {name!r} holds {cell!r}, but all its cells must be dates in one notation, "
-            f"such as 2024-03-31 or 2024-03-31 23:59, between 1678 and 2262: {ways_out(name, cell)}."
-        )
+        refuse_mixture(name, "dates", levels, as_dates(levels, (formats or DATE_FORMATS)[0]).notna())
     notation, *others = found
     if notation != "ISO8601" and any((found[notation] != found[other]).any() for other in others):
-        raise DataError(
-            f"Column {name!r} holds dates such as {levels.iloc[0][:40]!r}, in which day and month cannot be "
-            f"told apart: write them as 2024-03-31, or leave out the column with --drop {name}."
-        )
+        unclear = ", in which day and month cannot be told apart"
+        refuse_column(name, "dates", levels, unclear, "write them as 2024-03-31")
     return notation
-
-
-def ways_out(name, cell):
-    """What can be done about a column with a cell that does not belong there."""
-    return f"correct it, add --missing {cell} if it means nothing, or leave out the column with --drop {name}"
-
-
-# ---------------------------------------------------------------------------- kinds
 
 
 def column_kind(name, cells, notation):
     """(dict of the column, None), or (None, why it is dropped)."""
-    n_rows, number = len(cells), {"kind": "number", "decimal": notation.point, "thousands": ""}
+    n_rows = len(cells)
     if cells.dtype == np.float64:
-        return number_kind(name, cells.dropna(), n_rows, number)
+        column = {"kind": "number", "decimal": notation.point, "thousands": ""}
+        return number_kind(name, cells.dropna(), n_rows, column)
     filled = (tidy(cells, notation.missing) if cells.dtype == object else cells).dropna()
     levels = filled.drop_duplicates()
     if len(levels) < 2 and (len(levels) == 0 or len(filled) == n_rows):
@@ -241,18 +193,16 @@ def column_kind(name, cells, notation):
     is_date = levels.str.fullmatch(DATE)
     if is_date.all():
         return {"kind": "date", "format": date_format(levels, name)}, None
-    mostly_different = len(levels) >= MANY_LEVELS and len(levels) > 0.5 * len(filled)
     refuse_mixtures(name, levels, is_date, notation)
-    if mostly_different and levels.str.count(r"\s+").median() >= 2:
+    if len(levels) >= MANY_LEVELS and len(levels) > 0.5 * len(filled):
+        if levels.str.count(r"\s+").median() < 2:
+            return None, "an id"
         raise DataError(
             f"Column {name!r} is free text, such as {levels.iloc[0][:40]!r}, "
             f"which cannot be used: leave it out with --drop {name}."
         )
-    if mostly_different:
-        return None, "an id"
-    if filled.value_counts().iloc[0] < rare_below(n_rows):
-        return None, "without a frequent value"
-    return {"kind": "category"}, None
+    is_frequent = filled.value_counts().iloc[0] >= rare_below(n_rows)
+    return ({"kind": "category"}, None) if is_frequent else (None, "without a frequent value")
 
 
 def number_kind(name, numbers, n_rows, column):
@@ -272,51 +222,50 @@ def number_kind(name, numbers, n_rows, column):
 def refuse_mixtures(name, levels, is_date, notation):
     """Refuse texts most of which are numbers, or dates; and numbers that the given notation excludes."""
     for some in (levels.iloc[:SAMPLE], levels):
-        numbers, affixes = without_affix(plain_characters(some))
+        numbers, affixes = without_affix(some)
         reads = [to_numbers(numbers, *marks).notna() for marks in NOTATIONS]
         is_number = np.any(reads, axis=0) & (affixes.nunique() <= MOST_UNITS)
         if max(is_number.mean(), is_date.mean()) <= 0.5:
             return
     column = {"decimal": notation.decimal, "thousands": notation.thousands}
     if any(column.values()) and is_number.all() and (options := advice(numbers, column)):
-        raise DataError(
-            f"Column {name!r} holds numbers like {levels.iloc[0][:40]!r}, which --decimal or --thousands "
-            f"exclude: use {options} instead, or leave out the column with --drop {name}."
-        )
+        excluded = ", which --decimal or --thousands exclude"
+        refuse_column(name, "numbers", levels, excluded, f"use {options} instead")
     # numbers in the most frequent notation and unit
     usual = max(reads, key=sum) & (affixes == affixes.mode().get(0, ""))
     for which, right, what in ((is_number, usual, "numbers"), (is_date, is_date, "dates")):
         if len(levels) >= MANY_LEVELS and which.mean() > 0.5 and right.any() and not right.all():
-            cell = levels[~right].iloc[0][:40]
-            raise DataError(
-                f"Column {name!r} holds {what} such as {levels[right].iloc[0][:40]!r}, but also {cell!r}: "
-                f"{ways_out(name, cell)}."
-            )
+            refuse_mixture(name, what, levels, right)
+
+
+def refuse_mixture(name, what, levels, is_right):
+    wrong = [*levels[~is_right], *levels][0][:40]
+    way = f"correct it, add --missing {wrong} if it means nothing"
+    refuse_column(name, what, [*levels[is_right], "2024-03-31"], f", but also {wrong!r}", way)
+
+
+def refuse_column(name, what, cells, problem, way):
+    raise DataError(
+        f"Column {name!r} holds {what} such as {[*cells][0][:40]!r}{problem}: {way}, "
+        f"or leave out the column with --drop {name}."
+    )
 
 
 def choose_columns(raw, path, notation):
     """The columns to learn from, as typed_columns takes them; prints which ones are dropped, and why."""
     columns, dropped = {}, {}
     for name in raw.columns:
-        column, why = column_kind(name, raw[name], notation)
-        if column:
-            columns[name] = column
-        else:
+        columns[name], why = column_kind(name, raw[name], notation)
+        if why:
             dropped.setdefault(why, []).append(name)
+    columns = {name: column for name, column in columns.items() if column}
     reasons = "; ".join(f"{', '.join(names)} ({why})" for why, names in dropped.items())
     if not columns:
         raise DataError(f"{path} has no column to learn from: {reasons or 'there is only the label'}.")
     kinds = [column["kind"] for column in columns.values()]
-    counts = [
-        f"{kinds.count(kind)} {words[kinds.count(kind) > 1]}"
-        for kind, words in WORDS.items()
-        if kind in kinds
-    ]
+    counts = [f"{kinds.count(kind)} {WORDS[kind][kinds.count(kind) > 1]}" for kind in WORDS if kind in kinds]
     print(f"Columns: {', '.join(counts)}." + (f" Dropped: {printable(reasons)}." if reasons else ""))
     return columns
-
-
-# ---------------------------------------------------------------------------- cells
 
 
 def typed_columns(raw, columns, missing=(), unreadable=None):
