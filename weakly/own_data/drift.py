@@ -21,10 +21,9 @@ N_BINS = 20
 MISSING, FILLED, OTHER_LEVELS = "(missing)", "(filled)", "(rare or new)"
 BINS = ["(below the range)", *map(str, range(N_BINS)), "(above the range)", MISSING]
 UNUSUAL = (BINS[0], BINS[-2], OTHER_LEVELS, MISSING)
-MOST_LEVELS = 50
 FAR, MUCH_MORE = 0.2, 0.05  # a larger distance, or a larger rise of an unusual share, is reported
 FEWEST_ROWS = 50  # fewer say nothing about shares
-MOST_NAMED = 4  # columns in a message
+MOST_LEVELS, MOST_NAMED = 50, 4  # of a column; columns in a message
 
 
 def summarised(table, columns):
@@ -45,7 +44,7 @@ def summarised(table, columns):
 
 def as_numbers(column, kind):
     """The numbers of a column, or its dates as days since 1970, without missing ones (n,); none of others."""
-    values = column.dropna().to_numpy() if kind in ("number", "date") else np.empty(0)
+    values = column.dropna().to_numpy() if kind in ("number", "date") else np.array([])
     return (values - np.datetime64(0, "ns")) / np.timedelta64(1, "D") if kind == "date" else values
 
 
@@ -127,6 +126,7 @@ class Comparison:
 def check_summary(quantiles, shares):
     """An error of some kind unless a column may have these: they are from a file, which may say anything."""
     are_floats = all(type(value) is float for value in [*quantiles, *shares.values()])
-    in_order = len(quantiles) in (0, N_BINS + 1) and (np.diff(quantiles) >= 0).all()
-    if not (are_floats and in_order and all(0 <= share <= 1 for share in shares.values())):
+    are_shares = all(0 <= share <= 1 for share in shares.values())
+    in_order = all(low <= high for low, high in zip(quantiles, quantiles[1:]))
+    if not (len(quantiles) in (0, N_BINS + 1) and are_floats and are_shares and in_order):
         raise ValueError("its summary of the training rows is something else")

@@ -61,7 +61,7 @@ def report_page(model, found, table, contamination):
         contamination=contamination,
         threshold=threshold,
         table_name=table.path.name,
-        is_same=(about["origin"].get("table") or {}).get("sha256") == table.fingerprint()["sha256"],
+        is_same=table.fingerprint()["sha256"] in facts(about)["Table"],
         thresholds=[threshold_row(model, found, rate) for rate in sorted({*RATES, contamination})],
         best=best(found),
         columns=list(columns(model.columns, found.comparison)),
