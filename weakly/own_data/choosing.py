@@ -7,7 +7,7 @@ and scores the third, in which rows without a label count as normal. The highest
 anomalies, and others hidden among the rows, it picks better methods than AUC-PR does.
 
 Candidates and rule were chosen on 14 of ADBench's sets and 6 of the paper's, which therefore flatter them:
-70/30 splits, 5,000 rows of the large sets, the other training anomalies without a label, one draw. Test AUC-PR
+70/30 splits, 5,000 rows of large sets, the other training anomalies without a label, one draw. Test AUC-PR
 by number of labels, means over the 20 sets (* CatBoost with 300 trees where it is not the chosen one):
 
 labels             5      10     20     60
