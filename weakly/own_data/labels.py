@@ -23,7 +23,7 @@ import pandas as pd
 
 from weakly.errors import DataError
 from weakly.own_data.arguments import anomaly_values
-from weakly.own_data.columns import DATE, MISSING
+from weakly.own_data.columns import DATE, is_missing
 from weakly.own_data.tables import Table
 
 LISTED = 10  # labels in a message, at most
@@ -59,11 +59,11 @@ def known_labels(cells, values, normal_value, path):
     names = canonical(levels, truth=values is None)
     anomalous = TRUE if values is None else frozenset(canonical(values, truth=False))
     refuse_absent(values, names, cells, path)
-    normal = {} if normal_value is None else frozenset(canonical([normal_value], truth=values is None))
-    is_missing, is_anomaly = names == "", names.isin(anomalous)
+    normal = frozenset() if normal_value is None else frozenset(canonical([normal_value], values is None))
+    is_empty, is_anomaly = names == "", names.isin(anomalous)
     if values is None or normal:
         known = anomalous | (normal or FALSE)
-        unclear = ~is_missing & ~names.isin(known)
+        unclear = ~is_empty & ~names.isin(known)
         if unclear.any():
             row = np.argmax(cells.isin(levels[unclear]))
             raise DataError(
@@ -73,7 +73,7 @@ def known_labels(cells, values, normal_value, path):
     meaning = ""
     if normal_value is None and values is None and names.isin(FALSE).any():
         zero, one = (levels[names.isin(words)].iloc[:1].sum() for words in (FALSE, TRUE))
-        if is_missing.any():
+        if is_empty.any():
             normal, told, other = FALSE, "checked and normal, because other cells are empty", "unlabelled"
             option = f"--anomaly-value {one or 1}"
         else:
@@ -95,10 +95,6 @@ def canonical(values, truth):
     named = texts.mask(np.isfinite(numbers), numbers.map("{:.17g}".format)).mask(is_missing(texts), "")
     lower = named.str.casefold()
     return named.mask(lower.isin(TRUE | FALSE), lower) if truth else named
-
-
-def is_missing(texts):
-    return texts.str.casefold().isin(MISSING)
 
 
 def refuse_absent(values, names, cells, path):
@@ -210,8 +206,8 @@ def are_same(given, expected):
     same |= texts.str.fullmatch(DATE) & right.str.fullmatch(DATE)
     with_comma = texts.str.replace(".", "", regex=False).str.replace(",", ".", regex=False)
     for read in (texts, with_comma):
-        pair = [pd.to_numeric(cells, errors="coerce").astype(np.float64) for cells in (read, right)]
-        same |= np.isclose(*pair, rtol=SAME_NUMBER, atol=0)
+        number, other = (pd.to_numeric(cells, errors="coerce").astype(np.float64) for cells in (read, right))
+        same |= np.isclose(number, other, rtol=SAME_NUMBER, atol=0)
     return same.to_numpy(bool)
 
 

@@ -16,6 +16,7 @@ import json
 import warnings
 import zipfile
 from contextlib import contextmanager
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -221,7 +222,7 @@ def method_of(pipeline):
     """The name of the method at the end of a pipeline."""
     from sklearn.pipeline import Pipeline
 
-    detector = pipeline[-1] if type(pipeline) is Pipeline else None
+    detector: Any = pipeline[-1] if type(pipeline) is Pipeline else None
     name = f"{type(detector).__module__}.{type(detector).__qualname__}"
     if name not in DETECTORS:
         raise ValueError(f"the last step of a Pipeline must be a detector of this project, not {name}")
@@ -268,9 +269,10 @@ def load_model(path):
 
 def check_about(model):
     """An error of some kind unless a pipeline scores a row as its file describes it."""
-    from weakly.own_data.drift import Comparison
+    from weakly.own_data.info_command import info
 
     about, columns, values = model.about, model.columns, model.typical
+    info(about)  # all that info and the page say
     types = {"number": float | int, "truth": float | int, "category": str, "date": pd.Timestamp}
     known = about["method"] in METHODS and all(type(about[name]) is int for name in ("rows", "features"))
     known = known and all(type(about[name]) is dict for name in ("settings", "notation", "origin"))
@@ -281,13 +283,11 @@ def check_about(model):
     if not all(isinstance(values[name], types[columns[name]["kind"]] | None) for name in columns):
         raise ValueError("its typical values are of other types")
     quantiles = np.array(about["quantiles"], np.float64)
-    if not (quantiles.ndim == 1 and 1 < len(quantiles) <= QUANTILES and (np.diff(quantiles) >= 0).all()):
+    usual = quantiles.ndim == 1 and 1 < len(quantiles) <= QUANTILES
+    if not (usual and (np.abs(quantiles) < 1e300).all() and (np.diff(quantiles) >= 0).all()):
         raise ValueError("its quantiles are not ascending numbers")
     cells = {name: pd.Series([value], dtype=TYPES[columns[name]["kind"]]) for name, value in values.items()}
     row = pd.DataFrame(cells)
     scores = model.pipeline.decision_function(row)
     if not (scores.shape == (1,) and np.isfinite(scores).all()):
         raise ValueError("it gives no scores")
-    comparison = Comparison(about["summary"], columns)
-    comparison.add(row)
-    comparison.changes()
