@@ -10,14 +10,14 @@ import numpy as np
 import pandas as pd
 import pytest
 from event_tables import events
-from weakly.own_data.models import SAVED_METHODS, load_model
-from weakly.training.number_scaler import NumberScaler
 
 import detect
 from weakly.errors import DataError
 from weakly.loading.row_order import weka_order
 from weakly.own_data import tables
 from weakly.own_data.labels import known_labels
+from weakly.own_data.models import SAVED_METHODS, load_model
+from weakly.training.number_scaler import NumberScaler
 
 ROOT = Path(__file__).resolve().parent.parent.parent
 QUICK = "--method logistic-converged"
@@ -58,7 +58,9 @@ def test_the_ranked_head_has_the_wanted_columns_flags_and_reasons(folder, model_
     # 1% of 570 unlabelled rows, and all 30 labelled ones
     assert head["flag"].sum() == (whole["flag"] == "1").sum() == 36
     message = capsys.readouterr().out
-    threshold = float(re.search(r"score above (\S+), which 1% of the unlabelled training rows exceed", message)[1])
+    threshold = float(
+        re.search(r"score above (\S+), which 1% of the unlabelled training rows exceed", message)[1]
+    )
     assert head["score"][head["flag"] == 1].min() > threshold > head["score"][head["flag"] == 0].max()
     assert set(head["why_1"][:30].str.split("=").str[0]) <= {"amount", "country"}
 
@@ -197,8 +199,7 @@ def test_rows_with_unreadable_cells_are_scored_without_them(folder, model_path, 
     table.to_csv("new.csv", index=False)
     assert run(f"score new.csv --model {model_path}") == 0
     assert (
-        "2 rows have cells that could not be read and count as missing (row 5, 10)"
-        in capsys.readouterr().out
+        "2 rows have cells that could not be read and count as missing (row 5, 10)" in capsys.readouterr().out
     )
     table.assign(amount=table["amount"].where(~table.index.isin([4, 9]), ""), member=table["member"].where(
         table.index != 9, "")).to_csv("blank.csv", index=False)  # fmt: skip

@@ -13,6 +13,7 @@ import pandas as pd
 import pytest
 from archives import zip_bytes
 from event_tables import events
+
 from weakly.own_data.models import load_model
 
 ROOT = Path(__file__).resolve().parent.parent.parent

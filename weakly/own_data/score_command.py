@@ -111,4 +111,6 @@ def unreadable_in_words(rows):
     rows, n_rows = sorted(rows), len(rows)
     first = ", ".join(f"{row:,}" for row in rows[:LISTED]) + (", ..." if n_rows > LISTED else "")
     what = "row has a cell" if n_rows == 1 else "rows have cells"
-    return f"{n_rows:,} {what} that could not be read and count as missing (row {first}); --strict stops there."
+    return (
+        f"{n_rows:,} {what} that could not be read and count as missing (row {first}); --strict stops there."
+    )
