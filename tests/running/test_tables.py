@@ -13,8 +13,9 @@ from weakly.judging.tables import averages, paper_layout, repeat_without_labels,
 from weakly.methods import Method, make_detector
 from weakly.reporting import theorem
 from weakly.running.configuration import Cell
-from weakly.running.runs_file import RUN_COLUMNS, RunsFile, describe_settings, latest_runs
+from weakly.running.runs_file import RUN_COLUMNS, RunsFile, latest_runs
 from weakly.running.runs_file import select_runs as select_runs_with
+from weakly.running.single_run import describe_settings
 
 CELL_COLUMNS = [field.name for field in fields(Cell) if field.name in RUN_COLUMNS]
 

@@ -15,8 +15,8 @@ import time
 from pathlib import Path
 
 from weakly.environment import RUSAGE_UNIT, commit, machine, package_versions, peak_bytes
+from weakly.own_modules import module_name
 from weakly.paths import ROOT
-from weakly.source_code import module_name
 from weakly.writing import copy_aside, written_whole
 
 SECONDS_BETWEEN_SAVES = 30

@@ -181,15 +181,6 @@ class RunsFile:
             os.fsync(file.fileno())
 
 
-def describe_settings(detector):
-    """The parameters that a detector learns with, except those that are None, in one comparable line.
-
-    So a new option of a detector with the default None keeps earlier results valid.
-    """
-    parameters = sorted(detector.learning_parameters().items())
-    return " ".join(f"{name}={value}" for name, value in parameters if value is not None)
-
-
 def select_runs(runs, current, todays):
     """The runs to show in one table with `current`, the requested cells of one point.
 
