@@ -36,7 +36,7 @@ from weakly.running.planning import overrides, plan, requested_cell, requested_c
 from weakly.running.processes import run_cells
 from weakly.running.progress import with_progress
 from weakly.running.provenance import Session
-from weakly.running.runs_file import SET_UP, RunsFile, only_writer, select_runs
+from weakly.running.runs_file import DATA, SET_UP, RunsFile, only_writer, select_runs
 from weakly.training.number_scaler import SCALINGS
 
 BEYOND_THE_PAPER = ("today", "scaling", "crosscheck")  # experiments whose tables have their own layout
@@ -146,7 +146,8 @@ def runs_to_show(args, wanted, runs):
     chosen = []
     for point in dict.fromkeys(cell.point for cell in wanted):
         current = [cell for cell in wanted if cell.point == point]
-        todays = [requested_cell(args, method, current[0].dataset, point) for method in methods]
+        data_set, version = current[0].dataset, {name: getattr(current[0], name) for name in DATA}
+        todays = [requested_cell(args, method, data_set, point, version) for method in methods]
         chosen.append(select_runs(runs, current, todays))
     return pd.concat(chosen)
 

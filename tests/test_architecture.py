@@ -6,8 +6,9 @@ from functools import cache
 import pytest
 
 from weakly.methods import METHODS
+from weakly.own_modules import module_name, text_of
 from weakly.paths import ROOT
-from weakly.source_code import imported, is_script_part, module_name
+from weakly.source_code import imported, is_script_part, modules_reached
 
 BELOW_RUNNING = {"common", "loading", "training", "detectors"}
 MAY_IMPORT = {
@@ -85,6 +86,18 @@ def test_imports_go_one_way(module):
 )
 def test_judging_drawing_and_reporting_come_without_tensorflow(module):
     assert not reached_by_import(module) & {"tensorflow", "keras"}
+
+
+def test_what_decides_a_run_imports_only_what_its_text_names():
+    """Otherwise the hash of its code would miss something. (The network code also names keras and tf.)"""
+    reached, _ = modules_reached([*DETECTORS, "weakly.running.single_run"])
+    hidden = {"import_module", "__import__", "exec", "eval", "runpy", "exec_module", "load_module"}
+    hiding = set()
+    for module in reached:
+        nodes = ast.walk(ast.parse(text_of(module)))
+        names = {getattr(node, "attr", getattr(node, "id", "")) for node in nodes}
+        hiding |= {module} if names & hidden else set()
+    assert hiding == {"weakly.training.network"}
 
 
 def test_only_the_network_code_imports_requests():

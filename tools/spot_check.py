@@ -26,7 +26,8 @@ from weakly.loading.unseen import source_of
 from weakly.methods import METHODS, make_detector
 from weakly.running.configuration import PLACE, Cell
 from weakly.running.processes import run_cells
-from weakly.running.runs_file import RunsFile, describe_settings
+from weakly.running.runs_file import RunsFile
+from weakly.running.single_run import describe_settings
 from weakly.writing import written_whole
 
 RESULTS = ["auc_roc", "auc_pr", "code"]  # of a run, and again in columns that end in `_today`

@@ -1,7 +1,6 @@
 """Which code decides a run: our modules, without comments, docstrings and formatting, and library versions.
 
-A module's text is read once in a process, and again when the module has just been imported (note_imports).
-So a hash is that of the code that runs, not of what its file has become since.
+The texts are those of the modules that this process has imported: see weakly/own_modules.py.
 """
 
 import ast
@@ -9,77 +8,54 @@ import functools
 import hashlib
 import sys
 
-from weakly.environment import versions_of_imports
-from weakly.paths import ROOT
+from weakly.environment import version_of
+from weakly.own_modules import path_of, text_of, texts
 
 # modules that are imported for a run, but decide no number of it
 DECIDE_NOTHING = {
-    *"weakly weakly.environment weakly.errors weakly.paths weakly.source_code weakly.writing".split(),
+    *"weakly weakly.environment weakly.errors weakly.own_modules weakly.paths weakly.source_code".split(),
+    "weakly.writing",
     "weakly.methods",  # the class of a method is in the title of its hash, and its settings have a column
-    "weakly.loading.registry",  # facts: where files are and what they hold; tests compare them with the paper
+    "weakly.loading.registry",  # where files are; the numbers that paper_odds reads are in the title, too
 }
-
-_texts: dict[str, str] = {}  # of our modules, as they were when they were imported or first asked for
-_noted: set[str] = set()  # the modules that note_imports has seen
 
 
 def hash_of_modules(*names, title=""):
     """The hash of modules of ours, of all that they import, and of the versions of the libraries they use."""
     reached, libraries = modules_reached(names)
-    versions = {name: version for name, version in versions_of_imports().items() if name in libraries}
-    texts = [title, str(sorted(versions.items())), *(f"{name}: {reached[name]}" for name in sorted(reached))]
+    versions = [(name, version_of(name)) for name in sorted(libraries)]
+    texts = [title, str(versions), *(f"{name}: {reached[name]}" for name in sorted(reached))]
     return hashlib.sha256("\n".join(texts).encode()).hexdigest()[:16]
 
 
 def modules_reached(names):
     """These modules of ours and all that they import, directly or not, as {name: canonical text}.
 
-    Also the names of everything that is not ours.
+    Also the names of the libraries that they import.
     """
-    waiting, reached, others = list(names), {}, set()
+    waiting, reached, libraries = list(names), {}, set()
     while waiting:
         name = waiting.pop()
         if name in reached or name in DECIDE_NOTHING:
             continue
-        if path_of(name):
+        if name in texts or is_ours(name):
             reached[name], further = digested(text_of(name), package_of(name))
             waiting += further
-        else:
-            others.add(name.partition(".")[0])
-    return reached, others
+        elif not is_ours(library := name.partition(".")[0]):
+            libraries.add(library)
+    return reached, libraries - sys.stdlib_module_names
 
 
 @functools.cache
-def path_of(name):
-    """The file of a module of ours, None if it is not ours."""
-    path = ROOT.joinpath(*name.split("."))
-    files = (path.with_name(f"{path.name}.py"), path / "__init__.py")
-    return next((file for file in files if file.is_file()), None)
+def is_ours(name):
+    """Whether a module of ours had this name when that was first asked; later ones count if imported."""
+    return path_of(name) is not None
 
 
+@functools.cache
 def package_of(name):
     """What a dot stands for in the relative imports of a module of ours."""
     return name if path_of(name).name == "__init__.py" else name.rpartition(".")[0]
-
-
-def module_name(path):
-    """The name under which a file of ours is imported, such as weakly.training.loop."""
-    return ".".join(path.relative_to(ROOT).with_suffix("").parts)
-
-
-def text_of(name):
-    if name not in _texts:
-        _texts[name] = path_of(name).read_text("utf-8", "replace")
-    return _texts[name]
-
-
-def note_imports():
-    """Read the texts of our modules that this process has imported since the last call."""
-    for name in set(sys.modules) - _noted:
-        if path_of(name):
-            _texts.pop(name, None)
-            text_of(name)
-        _noted.add(name)
 
 
 @functools.cache

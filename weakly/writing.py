@@ -1,7 +1,6 @@
 """Write a file so that readers never see a partly written one, and nothing is lost."""
 
 import os
-import re
 import shutil
 import stat
 import uuid
@@ -11,7 +10,7 @@ from pathlib import Path
 from weakly.errors import DataError
 
 STANDARD_OUTPUT = 1  # its descriptor: sys.stdout may have been replaced
-PART = re.compile(r"\..+\.[0-9a-f]{8}\.part")  # the names of files that are being written
+PART = ".weakly-part"  # the ending of files that are being written
 
 
 def name_of(target):
@@ -82,7 +81,7 @@ def _replaced(target):
     """A file next to the target, or to what it links to, that replaces it at the end."""
     target = Path(os.path.realpath(target))
     # unique, for several processes at once
-    part = target.with_name(f".{target.name}.{uuid.uuid4().hex[:8]}.part")
+    part = target.with_name(f".{target.name}.{uuid.uuid4().hex[:8]}{PART}")
     target.parent.mkdir(parents=True, exist_ok=True)
     try:
         with open(part, "wb") as file:
@@ -92,6 +91,7 @@ def _replaced(target):
             file.flush()
             os.fsync(file.fileno())
         os.replace(part, target)
+        _sync(target.parent)  # the name, too
     finally:
         part.unlink(missing_ok=True)
 
@@ -103,4 +103,16 @@ def copy_aside(path):
         number += 1
         copy = path.with_name(f"{path.name}.bak{number}")
     shutil.copy2(path, copy)
+    _sync(copy)
+    _sync(copy.parent)
     return copy
+
+
+def _sync(path):
+    """Have a file or folder on disk, not only in memory, as far as its file system can."""
+    with suppress(OSError):
+        descriptor = os.open(path, os.O_RDONLY)
+        try:
+            os.fsync(descriptor)
+        finally:
+            os.close(descriptor)

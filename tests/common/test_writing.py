@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from weakly.errors import DataError
-from weakly.writing import is_standard_output, is_written_through, refuse_source, written_whole
+from weakly.writing import copy_aside, is_standard_output, is_written_through, refuse_source, written_whole
 
 ROOT = Path(__file__).resolve().parent.parent.parent
 
@@ -35,7 +35,9 @@ def test_a_file_keeps_its_mode_and_is_on_disk_before_it_gets_its_name(tmp_path, 
     )
     write(path)
     assert stat.S_IMODE(path.stat().st_mode) == 0o600 and path.read_bytes() == b"new"
-    assert synced == 2 * [path.stat().st_ino]
+    copy = copy_aside(path)
+    files, folder = [path, path, tmp_path, copy], tmp_path.stat().st_ino
+    assert synced == [*(file.stat().st_ino for file in files), folder]
 
 
 def test_a_fifo_stays_one_and_is_written_to(tmp_path):

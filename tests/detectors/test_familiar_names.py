@@ -18,7 +18,7 @@ from iforest_baseline import IForest
 from prenet import PReNet
 from weakly.beyond.classifiers import Logistic, XGBoost
 from weakly.methods import make_detector
-from weakly.running.runs_file import describe_settings
+from weakly.running.single_run import describe_settings
 from weakly.training import keras_detector
 from weakly.training.input_checks import UnscaledFeaturesWarning
 

@@ -24,7 +24,8 @@ from weakly.paths import ROOT
 from weakly.reporting.text_tables import NO_BREAK
 from weakly.running import provenance
 from weakly.running.configuration import Cell
-from weakly.running.runs_file import RunsFile, describe_settings
+from weakly.running.runs_file import RunsFile
+from weakly.running.single_run import describe_settings
 
 SETS = ["fraud", "census", "celeba", "bac", "w7a", "campaign", "thyroid"]
 

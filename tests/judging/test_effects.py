@@ -18,7 +18,8 @@ from weakly.judging.effects import (
 from weakly.judging.tables import by_method
 from weakly.methods import make_detector
 from weakly.paths import ROOT
-from weakly.running.runs_file import RunsFile, describe_settings
+from weakly.running.runs_file import RunsFile
+from weakly.running.single_run import describe_settings
 
 REFERENCE = ROOT / "results" / "reference"
 

@@ -503,12 +503,34 @@ def test_damaged_prepared_data(data_dir):
         load_data("demo", data_dir)
     for other in (X[::-1], X.T, X.view(np.int32)):  # the same bytes in another order, shape or type
         np.save(path, other)
-        arrays.check_arrays.cache_clear()  # as in another process
         with pytest.raises(DataError, match="was changed after it was prepared"):
             load_data("demo", data_dir)
     shutil.rmtree(path.parent)
     run(data_dir, "--datasets", "demo")
     assert path.read_bytes() == whole and load_data("demo", data_dir).size == len(X)
+    y = np.load(path.with_name("y.npy"))
+    for other in (y.view(">i8"), y.view(np.float64), y[:, np.newaxis]):
+        np.save(path.with_name("y.npy"), other)
+        with pytest.raises(DataError, match="was changed after it was prepared"):
+            load_data("demo", data_dir)
+
+
+def test_a_sparse_matrix_with_another_number_of_columns_is_refused(tmp_path):
+    X, y = sparse.random(30, 20, 0.5, "csr", np.float32, random_state=0), np.repeat([0, 1], 15)
+    arrays.save_data(tmp_path / "prepared" / "x", X, y, status="exact")
+    np.save(load_data("x", tmp_path).folder / "X_shape.npy", [30, 27])
+    with pytest.raises(DataError, match="was changed after it was prepared"):
+        load_data("x", tmp_path)
+
+
+@pytest.mark.parametrize("content", ["{}", "[]", "null", '{"fingerprint": 5}', '{"fingerprint": ""}', "{"])
+def test_a_strange_meta_json_counts_as_none(data_dir, content):
+    run(data_dir, "--datasets", "demo")
+    (data_dir / "prepared" / "demo" / "meta.json").write_text(content)
+    with pytest.raises(DataError, match="demo is not prepared"):
+        load_data("demo", data_dir)
+    run(data_dir, "--datasets", "demo")
+    assert load_data("demo", data_dir).status == "synthetic"
 
 
 def test_a_version_in_use_outlives_the_next_one(data_dir):

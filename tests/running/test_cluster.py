@@ -129,6 +129,8 @@ def test_other_data_settings_code_or_versions_are_refused(dask, cells, monkeypat
     if other == "numpy":
         monkeypatch.setitem(cluster.VERSIONS, "numpy", "1.0")
         reason = f"is not used: its numpy {np.__version__} for prenet on demo differ"
+    elif other == "data_sha256":
+        reason = "is not used: demo is not prepared in the version that was planned: "
     elif other == "data_dir":
         reason = "is not used: demo is not prepared: run `python data_prep.py"
     if other != "numpy":

@@ -19,6 +19,7 @@ import pytest
 from drivers import ENVIRONMENT, ROOT, allow_ctrl_c, finish
 
 import experiments
+from iforest_baseline import IForest
 from weakly.errors import UserError
 from weakly.loading.fetching import SourceFinder
 from weakly.loading.store import prepare_all
@@ -26,8 +27,9 @@ from weakly.loading.unseen import UNSEEN_DEMO_SETS
 from weakly.running import single_run
 from weakly.running.configuration import Cell
 from weakly.running.processes import run_cells
-from weakly.running.provenance import read_sessions
+from weakly.running.provenance import Session, read_sessions
 from weakly.running.runs_file import IDENTITY, RunsFile, only_writer
+from weakly.writing import PART
 
 QUICK = ("--methods", "iforest", "--set", "n_trees=5")
 DEATH = "the worker process died, perhaps out of memory: try fewer --jobs"
@@ -168,11 +170,13 @@ def test_a_last_line_cut_off_anywhere_is_dropped_and_no_neighbour_is_lost(data_d
 
 def test_a_file_with_the_line_ends_of_an_old_mac_is_refused_and_kept(data_dir, results, capsys):
     path = results / "seen_n_trees=5_runs.csv"
-    rewritten = path.read_bytes().replace(b"\r\n", b"\r")
-    path.write_bytes(rewritten)
-    run(data_dir, results, *QUICK)
-    assert f"{path} does not have the line ends of a file of this version" in capsys.readouterr().err
-    assert path.read_bytes() == rewritten
+    header, rows = path.read_bytes().split(b"\r\n", 1)
+    for ending in (b"\r", b"\r\n"):  # of the header
+        rewritten = header + ending + rows.replace(b"\r\n", b"\r")
+        path.write_bytes(rewritten)
+        run(data_dir, results, *QUICK)
+        assert f"{path} does not have the line ends of a file of this version" in capsys.readouterr().err
+        assert path.read_bytes() == rewritten
 
 
 @pytest.mark.parametrize("stop", [signal.SIGINT, signal.SIGTERM])
@@ -244,9 +248,10 @@ def test_a_run_that_kills_its_worker_twice_is_reported_and_costs_its_own_cell_on
 
 
 def test_what_a_killed_driver_was_writing_is_cleared_away_and_nothing_else(tmp_path):
-    old, new = tmp_path / ".seen.csv.0a1b2c3d.part", tmp_path / "figures" / ".labels.png.0a1b2c3d.part"
-    foreign = [tmp_path / name for name in (".film.part", ".a.0A1B2C3D.part", ".a.0a1b2c3.part", "x.part")]
+    old, new = tmp_path / f".seen.csv.0a1b2c3d{PART}", tmp_path / "figures" / f".labels.png.0a1b2c3d{PART}"
+    foreign = [tmp_path / name for name in (".holiday.1a2b3c4d.part", ".film.part", f"x{PART}")]
     new.parent.mkdir()
+    (tmp_path / f".folder.0a1b2c3d{PART}").mkdir()
     for path in (old, new, *foreign):
         path.touch()
     for path in (old, *foreign):
@@ -256,12 +261,23 @@ def test_what_a_killed_driver_was_writing_is_cleared_away_and_nothing_else(tmp_p
         assert all(path.exists() for path in foreign)
 
 
-def test_a_lock_that_is_a_link_is_refused(tmp_path):
+@pytest.mark.parametrize("make, message", [
+    (lambda lock, mine: lock.symlink_to(mine), "cannot be written: Too many levels of symbolic links"),
+    (lambda lock, mine: lock.hardlink_to(mine), "is not a lock of this project: move it"),
+    (lambda lock, mine: lock.mkdir(), "cannot be written: Is a directory"),
+])  # fmt: skip
+def test_a_lock_that_is_not_ours_is_refused(tmp_path, make, message):
     (tmp_path / "mine").write_text("mine")
-    (tmp_path / ".lock").symlink_to("mine")
-    with pytest.raises(UserError, match=".lock is a symbolic link: delete it"), only_writer(tmp_path):
+    make(tmp_path / ".lock", tmp_path / "mine")
+    with pytest.raises(UserError, match=f".lock {message}"), only_writer(tmp_path):
         pass
     assert (tmp_path / "mine").read_text() == "mine"
+
+
+def test_a_folder_where_the_provenance_belongs_is_told(tmp_path):
+    (tmp_path / "seen_provenance.json").mkdir()
+    with pytest.raises(UserError, match="seen_provenance.json cannot be written: Is a directory"):
+        Session(tmp_path, "seen", []).save()
 
 
 # --- two drivers
@@ -369,7 +385,7 @@ def test_a_read_only_folder(data_dir, results):
     done = subprocess.run(list(map(str, command)), capture_output=True, text=True, env=ENVIRONMENT)
     if "unshare" in done.stderr or "mount:" in done.stderr:
         pytest.skip("mounting is not permitted here")
-    assert done.returncode == 2 and f"{results} cannot be written: Read-only file system" in done.stderr
+    assert done.returncode == 2 and f"{results}/.lock cannot be written: Read-only" in done.stderr
     assert {path: path.read_bytes() for path in results.iterdir()} == before
 
 
@@ -413,7 +429,7 @@ def test_runs_of_other_data_or_settings_are_kept_but_never_averaged_with_new_one
 # --- numbers: more in test_numbers.py
 
 
-class TellsNothing:
+class TellsNothing(IForest):
     """A detector that gives all rows the same score."""
 
     def fit_rows(self, X, unlabeled, anomalies):

@@ -13,8 +13,9 @@ from weakly.judging.tables import averages, paper_layout, repeat_without_labels,
 from weakly.methods import Method, make_detector
 from weakly.reporting import theorem
 from weakly.running.configuration import Cell
-from weakly.running.runs_file import RUN_COLUMNS, RunsFile, describe_settings, latest_runs
+from weakly.running.runs_file import RUN_COLUMNS, RunsFile, latest_runs
 from weakly.running.runs_file import select_runs as select_runs_with
+from weakly.running.single_run import describe_settings
 
 CELL_COLUMNS = [field.name for field in fields(Cell) if field.name in RUN_COLUMNS]
 
@@ -65,13 +66,13 @@ def test_an_area_that_cannot_be_is_refused_with_its_line(tmp_path, name, value):
         runs_file.read()
 
 
-@pytest.mark.parametrize("run, seed", [(1.5, 1.5), (1, 2)])
+@pytest.mark.parametrize("run, seed", [(1.5, 1.5), (1, 2), (-1, -1), (2e5, 2e5)])
 def test_a_run_whose_number_is_not_its_seed_is_refused_with_its_line(tmp_path, run, seed):
     runs_file = RunsFile(tmp_path, "seen")
     runs_file.open_for_append()
     for row in (run_row(), run_row(run=run, seed=seed)):
         runs_file.append(row)
-    with pytest.raises(UserError, match=f"line 3 has run {run} and seed {seed}, not one whole number"):
+    with pytest.raises(UserError, match=f"line 3 has run {run:g} and seed {seed:g}, not the number of a"):
         runs_file.read()
 
 

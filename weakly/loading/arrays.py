@@ -83,7 +83,7 @@ class PreparedData:
         """
         view = parse_unseen(self.name)
         pool = "_of_" + "".join(map(str, view.seen)) if view else ""
-        start = f"contamination{pool}_{hash_of_modules('weakly.loading.splits')}_"
+        start = f"contamination{pool}_{hash_of_modules(__name__)}_"
         for path in self.folder.glob(f"{start}*.npy"):
             with suppress(DataError):
                 rows = _load_array(path)
@@ -109,19 +109,30 @@ def load_data(name, data_dir="dataset", fingerprint="", status=""):
         raise DataError(f"{source} is not prepared: run `python data_prep.py --datasets {source}`.")
     fingerprint, status = fingerprint or meta["fingerprint"], status or meta["status"]
     folder /= fingerprint[:HASH_DIGITS]
-    check_arrays(folder, fingerprint)
+    if not folder.is_dir():
+        raise DataError(f"{source} is not prepared in the version that was planned: {folder} is missing.")
+    check_arrays(folder, fingerprint, meta.get("shape") if fingerprint == meta["fingerprint"] else None)
     X, classes = _open_arrays(folder)
     view = parse_unseen(name)
     y = view_roles(classes, view) if view else np.where(classes > 0, ANOMALY, NORMAL)
     return PreparedData(name, X, y, status, fingerprint, meta["order"], folder)
 
 
-@functools.cache
-def check_arrays(folder, fingerprint):
-    """DataError unless the arrays of a folder are what was prepared; checked once in a process."""
-    X, classes = _open_arrays(folder)
-    if X.shape[0] != len(classes) or X.dtype != np.float32 or fingerprint_of(X, classes) != fingerprint:
+def check_arrays(folder, fingerprint, shape=None):
+    """DataError unless the arrays of a folder are what was prepared; `shape` is that of X, if it is known."""
+    files = [path.stat() for path in sorted(folder.glob("[Xy]*.npy"))]
+    states = tuple((file.st_size, file.st_mtime_ns, file.st_ino) for file in files)
+    if not _are_intact(folder, fingerprint, shape and tuple(shape), states):
         raise DataError(f"{folder} was changed after it was prepared: delete it and prepare the data again.")
+
+
+@functools.cache
+def _are_intact(folder, fingerprint, shape, _states):
+    """Whether the arrays of a folder have this hash; read once in a process for every state of the files."""
+    X, classes = _open_arrays(folder)
+    has_types = X.dtype == np.float32 and classes.dtype.kind in "biu" and classes.dtype.isnative
+    has_shape = classes.shape == X.shape[:1] and shape in (None, X.shape)
+    return has_types and has_shape and fingerprint_of(X, classes) == fingerprint
 
 
 def _open_arrays(folder):
@@ -172,30 +183,30 @@ def save_data(folder, X, y, order="", fingerprint=None, **meta):
             new.mkdir()
             for part, array in {**parts, "y": y}.items():
                 np.save(new / f"{part}.npy", array)
-            _put_in_place(new, arrays, fingerprint)
+            _put_in_place(new, arrays, fingerprint, X.shape)
     except OSError as error:
         raise DataError(f"{folder} cannot be written: {error.strerror}.") from error
     with written_whole(folder / "meta.json") as file:
         file.write(json.dumps(meta | {"fingerprint": fingerprint}).encode())
 
 
-def _put_in_place(new, arrays, fingerprint):
+def _put_in_place(new, arrays, fingerprint, shape):
     """Give a folder of new arrays its name, unless another process has just done that."""
     try:
-        check_arrays(arrays, fingerprint)
+        check_arrays(arrays, fingerprint, shape)
     except DataError:  # there are none, or damaged ones
         with suppress(FileNotFoundError):
             arrays.rename(new.with_name("old"))
         with suppress(OSError):  # it is there now
             new.rename(arrays)
-        check_arrays(arrays, fingerprint)
+        check_arrays(arrays, fingerprint, shape)
 
 
 def read_meta(folder):
     """What save_data recorded about a set; None if not prepared, or by another version of the encoders."""
     try:
         meta = json.loads((folder / "meta.json").read_text())
-    except (OSError, ValueError):
+        is_there = (folder / meta["fingerprint"][:HASH_DIGITS]).is_dir()
+        return meta if is_there and meta["encoding"] == ENCODING else None
+    except (OSError, ValueError, KeyError, TypeError):  # missing, or not what save_data wrote
         return None
-    is_there = (folder / meta["fingerprint"][:HASH_DIGITS]).is_dir()
-    return meta if is_there and meta["encoding"] == ENCODING else None

@@ -8,13 +8,13 @@ from scipy import sparse
 
 from weakly.loading.arrays import load_data
 from weakly.loading.splits import ANOMALY, OUTSIDE_PROTOCOLS
-from weakly.loading.unseen import with_all_others_seen
+from weakly.loading.unseen import source_of, with_all_others_seen
 from weakly.methods import METHODS, make_detector
 from weakly.running.configuration import IDENTITY_COLUMNS, PLACE, PREPARED, Cell
 from weakly.running.paper_experiments import COSTLY_SETS, THEOREM_RATES
 from weakly.running.progress import usual_seconds
-from weakly.running.runs_file import SET_UP, describe_settings
-from weakly.running.single_run import code_hash
+from weakly.running.runs_file import SET_UP
+from weakly.running.single_run import code_hash, describe_settings
 
 
 def overrides(args, method, point):
@@ -32,34 +32,37 @@ def overrides(args, method, point):
 def requested_cells(args, names):
     """What is requested: a cell per data set, method and point."""
     wanted = {}  # keeps the order, without duplicates
+    versions = {}  # the data of each source when it was first opened: another driver may prepare it anew
     for name in names:
-        note_fewer_labels(args, load_data(name, args.data_dir))
+        first = versions.setdefault(source_of(name), load_data(name, args.data_dir))
+        version = {"data_sha256": first.fingerprint, "data_status": first.status}
+        note_fewer_labels(args, load_data(name, args.data_dir, *version.values()))
         for method in args.methods:
             # without labels, the seen classes do not matter: once per unseen class is enough
             dataset = name if METHODS[method].uses_labels or "->" not in name else with_all_others_seen(name)
-            X = load_data(dataset, args.data_dir).X
-            if sparse.issparse(X) and (why := why_not_sparse(args, method)):
-                what = f"{name}, sparse with {X.shape[1]:,} columns,"
+            if sparse.issparse(first.X) and (why := why_not_sparse(args, method)):
+                what = f"{name}, sparse with {first.X.shape[1]:,} columns,"
                 print(f"{what} is skipped for {METHODS[method].column}, which {why}.")
                 continue
             for point in args.points:
                 if not is_left_out(args, method, name, point):
-                    wanted[requested_cell(args, method, dataset, point)] = None
+                    wanted[requested_cell(args, method, dataset, point, version)] = None
     return list(wanted)
 
 
-def requested_cell(args, method, dataset, point):
-    """One method on one data set at one point of a sweep."""
+def requested_cell(args, method, dataset, point, version):
+    """One method on one version of a data set at one point of a sweep."""
     set_up = {name: getattr(args, name) for name in SET_UP}
     if point and point[0] in SET_UP:
         set_up[point[0]] = point[1]
-    cell = Cell(method=method, dataset=dataset, **set_up, experiment=args.experiment, data_dir=args.data_dir)
-    return identified(replace(cell, overrides=overrides(args, method, point), point=point))
+    where = {"experiment": args.experiment, "data_dir": args.data_dir, **version}
+    changed = {"overrides": overrides(args, method, point), "point": point}
+    return identified(Cell(method=method, dataset=dataset, **set_up, **where, **changed))
 
 
 def identified(cell):
-    """A cell with its full identity: what its data, its detector and the code are in this process."""
-    data = load_data(cell.dataset, cell.data_dir)
+    """A cell with its full identity in this process; its data is the newest, unless it names a version."""
+    data = load_data(cell.dataset, cell.data_dir, cell.data_sha256, cell.data_status)
     return replace(
         cell,
         data_sha256=data.fingerprint,

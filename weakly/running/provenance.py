@@ -15,8 +15,8 @@ import time
 from pathlib import Path
 
 from weakly.environment import RUSAGE_UNIT, commit, machine, package_versions, peak_bytes
+from weakly.own_modules import module_name
 from weakly.paths import ROOT
-from weakly.source_code import module_name
 from weakly.writing import copy_aside, written_whole
 
 SECONDS_BETWEEN_SAVES = 30
@@ -37,7 +37,7 @@ class Session:
         self._path = Path(results_dir) / f"{label}_provenance.json"
         self._started, self._saved = time.time(), 0.0
         self._earlier = read_sessions(self._path)
-        self._is_damaged = self._path.exists() and not self._earlier
+        self._is_damaged = self._path.is_file() and not self._earlier
         started = datetime.datetime.fromtimestamp(self._started, datetime.timezone.utc)
         self.entry = {
             "started": started.isoformat(timespec="seconds"),

@@ -8,6 +8,7 @@ import csv
 import fcntl
 import os
 import platform
+import re
 import shutil
 import sys
 import time
@@ -16,6 +17,7 @@ from pathlib import Path
 
 import pandas as pd
 
+from weakly.command_line import MOST
 from weakly.errors import UserError
 from weakly.loading.unseen import source_of
 from weakly.running.configuration import IDENTITY_COLUMNS
@@ -64,16 +66,20 @@ def only_writer(results_dir):
         folder.mkdir(parents=True, exist_ok=True)
         if shutil.disk_usage(folder).free < FREE_BYTES:
             raise UserError(f"{folder} cannot be written: its disk has less than {FREE_BYTES >> 20} MB free")
-        if (folder / ".lock").is_symlink():  # what it points to would be overwritten
-            raise UserError(f"{folder / '.lock'} is a symbolic link: delete it")
-        (folder / ".lock").touch()
-    with open(folder / ".lock", "r+") as file:
+    lock = folder / ".lock"
+    with os_errors_tell(lock):  # a symbolic link is not followed: what it points to would be overwritten
+        descriptor = os.open(lock, os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW, 0o666)
+    with open(descriptor, "r+", errors="replace") as file:
         _lock(file, folder)
-        file.truncate(0)
+        file.seek(0)
+        if not re.match(r"\0*(process |$)", file.read()):
+            raise UserError(f"{lock} is not a lock of this project: move it, or choose another --results-dir")
+        file.seek(0)
+        file.truncate()
         file.write(f"process {os.getpid()} of {platform.node()} ({command()})")
         file.flush()
-        for left in folder.glob("**/.*.part"):  # left by a driver that was killed while writing
-            if PART.fullmatch(left.name) and time.time() - left.lstat().st_mtime > 60:
+        for left in folder.glob(f"**/.*{PART}"):  # left by a driver that was killed while writing
+            if left.is_file() and time.time() - left.lstat().st_mtime > 60:
                 left.unlink(missing_ok=True)
         yield
 
@@ -110,9 +116,10 @@ class RunsFile:
                 runs[name] = pd.to_numeric(runs[name])
                 if name not in MAY_BE_EMPTY and runs[name].isna().any():
                     raise ValueError(f"line {runs[name].isna().argmax() + 2} has no {name}")
-            for row in runs.index[(runs["run"] % 1 != 0) | (runs["run"] != runs["seed"])][:1]:
+            is_run = (runs["run"] % 1 == 0) & runs["run"].between(0, MOST) & (runs["run"] == runs["seed"])
+            for row in runs.index[~is_run][:1]:
                 run, seed = runs.loc[row, ["run", "seed"]]
-                raise ValueError(f"line {row + 2} has run {run:g} and seed {seed:g}, not one whole number")
+                raise ValueError(f"line {row + 2} has run {run:g} and seed {seed:g}, not the number of a run")
             for name in AREAS:
                 impossible = runs[name][(runs[name] < -ROUNDING) | (runs[name] > 1 + ROUNDING)]
                 for row, value in impossible[:1].items():
@@ -130,17 +137,17 @@ class RunsFile:
         with os_errors_tell(self.path):
             self.path.parent.mkdir(parents=True, exist_ok=True)
             content = self.path.read_bytes() if self.path.exists() else b""
-            first, _, _ = content.partition(b"\n")
+            first, last = content.partition(b"\n")[0], content.rpartition(b"\n")[2]
             if header.startswith(content):  # empty, or the header itself was cut off
                 self.path.write_bytes(header)
-            elif first.rstrip(b"\r") != header.rstrip():
-                ends = "the line ends" if b"\r" in first.rstrip(b"\r") else "the columns"
+            elif first.rstrip(b"\r") != header.rstrip() or b"\r" in last[:-1]:
+                ends = "the line ends" if b"\r" in first.rstrip(b"\r") + last[:-1] else "the columns"
                 what_to_do = "move it, or choose another --results-dir"
                 raise UserError(f"{self.path} does not have {ends} of a file of this version; {what_to_do}")
-            elif not content.endswith(b"\n"):
+            elif last:
                 copy = copy_aside(self.path)
                 print(f"{self.path}: dropping the last line, which is incomplete; {copy.name} has it")
-                os.truncate(self.path, content.rfind(b"\n") + 1)
+                os.truncate(self.path, len(content) - len(last))
 
     def adopt(self, wanted):
         """Copy the wanted runs that other experiments of the folder have made; they keep its name.
@@ -153,7 +160,7 @@ class RunsFile:
                 other = RunsFile(path.parent, path.name.removesuffix(ENDING))
                 tables.append(other.read().assign(is_own=False))
         known = pd.concat([table for table in tables if len(table)] or tables)
-        known = known[known["run"] == known["seed"]].drop_duplicates([*IDENTITY_COLUMNS, "run"])
+        known = known.drop_duplicates([*IDENTITY_COLUMNS, "run"])
         is_wanted = known.set_index(IDENTITY_COLUMNS).index.isin([cell.identity for cell in wanted])
         found = known[is_wanted & ~known["is_own"].astype(bool)]
         for row in found.astype(object).where(found.notna(), "").to_dict("records"):
@@ -172,15 +179,6 @@ class RunsFile:
             csv.writer(file).writerow([row[name] for name in RUN_COLUMNS])
             file.flush()
             os.fsync(file.fileno())
-
-
-def describe_settings(detector):
-    """The parameters that a detector learns with, except those that are None, in one comparable line.
-
-    So a new option of a detector with the default None keeps earlier results valid.
-    """
-    parameters = sorted(detector.learning_parameters().items())
-    return " ".join(f"{name}={value}" for name, value in parameters if value is not None)
 
 
 def select_runs(runs, current, todays):

@@ -15,11 +15,13 @@ import numpy as np
 from sklearn.metrics import average_precision_score, roc_auc_score
 from sklearn.preprocessing import MinMaxScaler
 
+from weakly.environment import replaced_libraries
 from weakly.loading.arrays import load_data
+from weakly.loading.registry import DATA_SETS
 from weakly.loading.splits import NORMAL, ONE_DRAW, OUTSIDE_SCALED, TRAINING_COPIES, Split
 from weakly.methods import METHODS, make_detector
 from weakly.running.configuration import PREPARED
-from weakly.source_code import hash_of_modules, note_imports
+from weakly.source_code import hash_of_modules
 from weakly.training.number_scaler import NumberScaler
 
 
@@ -101,19 +103,29 @@ def code_hash(method):
     It covers the detector's module, this one, everything of ours that they import, and library versions.
     """
     entry = METHODS[method]
-    return hash_of_modules(entry.module, __name__, title=f"{entry.module}.{entry.class_name}")
+    # what paper_odds reads from the table of data sets
+    sizes = [(data_set.name, data_set.rows, data_set.anomalies) for data_set in DATA_SETS.values()]
+    return hash_of_modules(entry.module, __name__, title=f"{entry.module}.{entry.class_name} {sizes}")
+
+
+def describe_settings(detector):
+    """The parameters that a detector learns with, except those that are None, in one comparable line.
+
+    So a new option of a detector with the default None keeps earlier results valid.
+    """
+    parameters = sorted(detector.learning_parameters().items())
+    return " ".join(f"{name}={value}" for name, value in parameters if value is not None)
 
 
 def checked_code(cell):
-    """The hash of the code that this process has imported for a cell; CodeChanged if not the planned one.
-
-    If it is, the text was the same when the driver planned and is now, so it was at the import in between.
-    """
-    note_imports()
+    """The hash of the code that this process has for a cell; CodeChanged if it is not what was planned."""
     code = code_hash(cell.method)
-    if cell.code not in ("", code):
-        again = "the same command makes the remaining runs with the new code"
-        raise CodeChanged(f"the code or a library was changed after the start; {again}")
+    settings = describe_settings(make_detector(cell.method, **dict(cell.overrides)))
+    changed = replaced_libraries()
+    if changed or cell.code not in ("", code) or cell.settings not in ("", settings):
+        what = ", ".join(changed) or "the code, a setting or a library"
+        again = "the same command makes the remaining runs with what is there now"
+        raise CodeChanged(f"{what} was changed after the start; {again}")
     return code
 
 
@@ -135,7 +147,7 @@ def _rows_of_run(cell, data, seed):
     """The rows of a run; `released` has one split for all seeds, so it is cached."""
     seed = None if cell.protocol in ("released", TRAINING_COPIES) else seed
     set_up = (cell.protocol, cell.n_labeled, cell.contamination)
-    key = (data.fingerprint, cell.data_dir, cell.dataset, *set_up, cell.scaling, seed)
+    key = (data.fingerprint, data.status, cell.data_dir, cell.dataset, *set_up, cell.scaling, seed)
     if key not in _kept:
         _kept.clear()  # before the next is made, so that only one is in memory
         rows = rows_of_run(data, cell.protocol, seed, cell.n_labeled, cell.contamination)

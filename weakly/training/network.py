@@ -22,8 +22,10 @@ from weakly.training.detector import Rows, apply_in_chunks
 from weakly.training.input_checks import require_same_shape
 
 os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "3")
-os.environ.setdefault("TF_ENABLE_ONEDNN_OPTS", "0")  # its kernels round differently from one CPU to the next
+os.environ["TF_ENABLE_ONEDNN_OPTS"] = "0"  # its kernels round differently from one CPU to the next
 os.environ["KERAS_BACKEND"] = "tensorflow"  # whatever ~/.keras/keras.json says
+for variable in ("XLA_FLAGS", "TF_XLA_FLAGS"):  # which change the order of sums
+    os.environ.pop(variable, None)
 
 
 class ImportedLater:
