@@ -62,7 +62,7 @@ def test_info_tells_what_fit_compared_and_cannot_break_the_terminal(model_path, 
     model.about["origin"] = {"label": "\x1b[2J\nMethod  PReNet", "code": "\x07"}
     save_model("chosen.model", model)
     text = shown("info chosen.model")
-    assert "It ranked best. AUC-PR: CatBoost (gradient-boosted trees) 0.612.\n" in text
+    assert "It ranked best. AUC-ROC: CatBoost (gradient-boosted trees) 0.900.\n" in text
     assert "\x1b" not in text and "\x07" not in text and text.count("\nMethod") == 0
     assert r"\x1b[2J\nMethod  PReNet" in text and "Table               not recorded\n" in text
 

@@ -69,8 +69,8 @@ def imported(name):
         if (error.name or "").startswith("weakly"):
             raise
         sys.exit(
-            f"{error.name} is not installed for {sys.executable}. In a clone, run `.venv/bin/python detect.py "
-            f"{name} ...`; `bash -c 'source ./setup_env.sh'` installs what it needs."
+            f"{error.name} is not installed for {sys.executable}. In a clone, run `.venv/bin/python "
+            f"detect.py {name} ...`; `bash -c 'source ./setup_env.sh'` installs what it needs."
         )
 
 

@@ -18,6 +18,7 @@ from weakly.own_data.arguments import (
     anomaly_values,
     notation_of,
 )
+from weakly.own_data.choosing import choose_method, say
 from weakly.own_data.labelled_tables import columns_to_use, labelled_rows, print_labels
 from weakly.own_data.leakage import suspicious_columns, warnings_about_rows
 from weakly.own_data.models import SAVED_METHODS, fit_model, in_words, save_model
@@ -76,7 +77,7 @@ def fitted_model(args, table, raw, labels):
         raise DataError("--set changes a parameter of a method: name the --method too.")
     columns, typed = columns_to_use(table, raw.drop(columns=args.drop, errors="ignore"))
     for warning in (*suspicious_columns(typed, columns, labels.y), *warnings_about_rows(typed, labels.y)):
-        print(warning)
+        say(warning)
     method, choice = method_to_fit(args, typed, columns, labels)
     notation = table.notation._replace(header=table.header)._asdict()
     about = {"notation": notation, "choice": choice, "origin": origin_of(args, table, labels, method)}
@@ -89,17 +90,16 @@ def method_to_fit(args, typed, columns, labels):
     if labels.y.any():
         if args.method:
             return args.method, None
-        from weakly.own_data.choosing import choose_method  # here, because a named method starts faster
-
         return choose_method(typed, columns, labels.y, labels.normal, args.seed)
     if args.method not in (None, WITHOUT_LABELS):
         raise DataError(
             f"No row is labelled as an anomaly, and {args.method} learns from labelled anomalies: "
             f"label some (see --label), or leave out --method to start with {in_words(WITHOUT_LABELS)}."
         )
-    print(
-        f"No row is labelled as an anomaly, so {in_words(WITHOUT_LABELS)} looks for rows that are unlike the "
-        "others. With the first labels, fit learns what you look for: `detect.py next` proposes rows to check."
+    say(
+        f"No row is labelled as an anomaly, so {in_words(WITHOUT_LABELS)} looks for rows that are unlike "
+        "the others. With the first labels, fit learns what you look for: `detect.py next` proposes rows "
+        "to check."
     )
     return WITHOUT_LABELS, None
 

@@ -59,8 +59,8 @@ def choice_in_words(choice):
     """Why `fit` took this method, and the figures of those that it compared."""
     if not choice:
         return "by its user, not by fit"
-    compared = [f"{in_words(row['method'])} {number(row['auc_pr'])}" for row in choice.get("rows", ())]
-    return choice["why"] + (f" AUC-PR: {', '.join(compared)}." if compared else "")
+    compared = [f"{in_words(row['method'])} {number(row['auc_roc'])}" for row in choice.get("rows", ())]
+    return choice["why"] + (f" AUC-ROC: {', '.join(compared)}." if compared else "")
 
 
 def plain_text(value):

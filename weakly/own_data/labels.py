@@ -54,7 +54,7 @@ class Labels(NamedTuple):
 
 
 def known_labels(cells, values, normal_value, path):
-    """The Labels of a column (n,) of texts; an unclear cell is refused. values: of --anomaly-value, or None."""
+    """The Labels of a column (n,) of texts; an unclear cell is refused. values: of --anomaly-value."""
     levels = pd.Series(cells.unique(), dtype=object)
     names = canonical(levels, truth=values is None)
     anomalous = TRUE if values is None else frozenset(canonical(values, truth=False))
@@ -187,9 +187,10 @@ def refuse_other_rows(given, expected, places, path, table):
         differ = ~are_same(found.to_numpy(), right.to_numpy())
         if differ.any():
             at = differ.argmax()
+            cell, wanted = (str(cells.iloc[at])[:40] for cells in (found, right))
             raise DataError(
-                f"{path} does not match {table.path}: row {places[at] + 1:,} has {str(found.iloc[at])[:40]!r} "
-                f"in column {name!r}, but the table has {str(right.iloc[at])[:40]!r}."
+                f"{path} does not match {table.path}: row {places[at] + 1:,} has {cell!r} in column {name!r}, "
+                f"but the table has {wanted!r}."
             )
 
 
@@ -212,11 +213,11 @@ def are_same(given, expected):
 
 
 def checked_labels(given, cells, args, path):
-    """Whether each cell of a checked file means an anomaly, and whether it is filled (m,); others are refused.
+    """Whether each cell of a checked file means an anomaly, and whether it is filled (m,).
 
     1, true and yes mean an anomaly, and 0, false and no a normal row, unless the table uses these labels
     itself. The labels of the table can be used too: all but those of --anomaly-value mean normal, because the
-    row was checked.
+    row was checked. Any other label is refused.
     """
     values = anomaly_values(args.anomaly_value)
     truth = values is None

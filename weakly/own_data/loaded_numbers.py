@@ -2,7 +2,8 @@
 
 check_numbers(pipeline)     # ValueError unless its trees and encoders stay within their features
 
-XGBoost and CatBoost read their own bytes, whose size alone is limited: a forged booster can crash the process.
+XGBoost and CatBoost read their own bytes, whose size alone is limited, so that a forged booster can crash the
+process.
 """
 
 import numpy as np
