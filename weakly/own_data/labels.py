@@ -189,8 +189,8 @@ def refuse_other_rows(given, expected, places, path, table):
             at = differ.argmax()
             cell, wanted = (str(cells.iloc[at])[:40] for cells in (found, right))
             raise DataError(
-                f"{path} does not match {table.path}: row {places[at] + 1:,} has {cell!r} in column {name!r}, "
-                f"but the table has {wanted!r}."
+                f"{path} does not match {table.path}: row {places[at] + 1:,} has {cell!r} in column "
+                f"{name!r}, but the table has {wanted!r}."
             )
 
 
