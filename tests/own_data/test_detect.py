@@ -346,7 +346,7 @@ def test_the_example_of_the_page(tmp_path, monkeypatch, real_data, capsys, run):
     for line in shown.splitlines():
         if re.match(r"[\d,]+ rows of|Columns:|Scored|Held out|[\d,]+ unlabelled", line):
             assert line in section
-    figures = [re.search(r"^prenet +0 +(0.*)", text, re.MULTILINE)[1].split() for text in (shown, section)]
+    figures = [re.search(r"^(0.* )\d+\.\d +0 +PReNet", text, re.M)[1].split() for text in (shown, section)]
     np.testing.assert_allclose(*np.array(figures, float), atol=0.03)
     top = [int(row) for row in re.findall(r"^1,(\d+),\d", section, re.MULTILINE)]
     assert len(top) == 5 and len(set(top) & set(pd.read_csv("top.csv")["row"])) >= 4
