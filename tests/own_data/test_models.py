@@ -16,6 +16,7 @@ import pandas as pd
 import pytest
 import skops.io
 from event_tables import COLUMNS, events, model_of_events, typed_events
+from scipy import sparse
 from sklearn.compose import make_column_transformer
 from sklearn.ensemble import RandomForestClassifier
 from sklearn.pipeline import make_pipeline
@@ -355,6 +356,28 @@ def of_network(forge):
     yield "an older protocol", lambda: forge.schema.update(protocol=0)
     yield "no schema", lambda: forge.schema.clear()
     yield "a deep nest", lambda: detector["margin"].update(nested(400))
+    partners = detector["anomaly_partners_"]
+    spmatrix = {
+        "__loader__": "SparseMatrixNode",
+        "__module__": "scipy.sparse._matrix",
+        "__class__": "spmatrix",
+    }
+    far = {"1.npz": with_far_indices(np.load(io.BytesIO(forge.members[partners["file"]])))}
+    sparse_part = spmatrix | {"type": "scipy", "file": "1.npz"}
+    yield "a sparse matrix", lambda: (partners.update(sparse_part), forge.members.update(far))
+    endless = {"__loader__": "ListNode", "__module__": "builtins", "__class__": "list", "content": []}
+    for number in range(12):  # each list is 21 times the one before, which skops would take from its memory
+        repeated = [dict(endless, content=[], __id__=number)] * 20
+        endless = endless | {"content": [endless | {"__id__": number}, *repeated], "__id__": number + 1}
+    yield "few bytes for 21^12 lists", lambda: weights.append(endless)
+
+
+def with_far_indices(array):
+    """An .npz of a sparse matrix whose columns do not exist, with which a product reads foreign memory."""
+    matrix, buffer = sparse.csr_matrix(array), io.BytesIO()
+    matrix.indices[:] = 2**30
+    sparse.save_npz(buffer, matrix)
+    return buffer.getvalue()
 
 
 def nested(depth):

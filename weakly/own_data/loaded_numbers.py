@@ -2,7 +2,7 @@
 
 check_numbers(pipeline)     # ValueError unless its trees and encoders stay within their features
 
-XGBoost and CatBoost read their own bytes, whose size alone is limited, so that a forged booster can crash the
+XGBoost and CatBoost read their own bytes, whose size alone is limited: a forged booster can crash the
 process.
 """
 
@@ -10,11 +10,9 @@ import numpy as np
 
 LEAF = -1  # instead of a child
 MOST_FEATURES = 1_000_000
-DEEPEST = 16  # symmetric tree; CatBoost's limit
 # the estimators in a detector; those of scikit-learn get its rows, so their trees have its features
 HELD = {"RandomForestClassifier", "DecisionTreeClassifier", "IsolationForest", "ExtraTreeRegressor"}
 HELD |= {"LogisticRegression", "CatBoostClassifier"}
-OBJECTIVES = ("binary:logistic", "reg:squarederror")  # of XGBoost
 
 
 def require(truth, what):

@@ -2,7 +2,7 @@
 
     about = read_about("fraud.model")                 # plain values
     rewrite_about("fraud.model", about)
-    ModelFile("fraud.model").check()                  # then skops may load it
+    data = ModelFile("fraud.model").checked()         # bytes that skops may load
 
 A file may come from anybody. Its size, its members, the types that it names and the shapes of its arrays are
 checked before an object is made, so it cannot execute anything, and its cost is bounded. What is left are
@@ -13,6 +13,7 @@ import io
 import json
 import math
 import os
+import re
 import stat
 import zipfile
 from contextlib import contextmanager
@@ -30,6 +31,7 @@ TEXT_LIMIT = 2**24  # bytes of about.json, and of skops' schema
 MOST_PARTS, DEEPEST, MOST_MEMBERS = 1_000_000, 60, 2_000  # of the schema; a model has some 500, 25 and 50
 MEMORY = 2**31  # bytes more than the process has, to load a model
 ABOUT, SCHEMA = "about.json", "schema.json"
+MEMBERS = r"about\.json|schema\.json|\d+\.npy|[\da-f-]{36}\.bin"  # no .npz: nobody checks a sparse matrix
 
 DETECTORS = {f"{method.module}.{method.class_name}" for method in METHODS.values()}
 # beside those that skops knows to be harmless, among them all of scikit-learn's estimators
@@ -98,7 +100,8 @@ class ModelFile:
             raise DataError(
                 f"{path} expands to more than {MODEL_SIZE_LIMIT:,} bytes, which no model of detect.py does."
             )
-        if not len(self.sizes) == len(members) <= MOST_MEMBERS or any("/" in name for name in self.sizes):
+        known = all(re.fullmatch(MEMBERS, name) for name in self.sizes)
+        if not (known and len(self.sizes) == len(members) <= MOST_MEMBERS):
             raise ValueError("it has other members")
         self.about = self._parsed(ABOUT)
 
@@ -110,16 +113,26 @@ class ModelFile:
             raise ValueError(f"its {name} holds something else")
         return parsed
 
-    def check(self):
-        """Refuse a schema and arrays that would take more time or memory than their bytes."""
+    def checked(self):
+        """The bytes for skops; refuses what would take more time or memory than its bytes.
+
+        skops takes a part whose __id__ it has seen from its memory, so a small file can hold endless lists of
+        lists. So these are left out.
+        """
         schema = self._parsed(SCHEMA)
         if type(schema.get("protocol")) is not int or schema["protocol"] < 2:
             raise ValueError("it was written by an older skops")  # whose loaders check less
         if sum(self.sizes[name] for name in named_members(schema)) > MODEL_SIZE_LIMIT:
             raise ValueError("it uses its members again and again")
-        for name in self.sizes:
-            if name.endswith(".npy"):
-                check_array(self.archive.read(name))
+        buffer = io.BytesIO()
+        with zipfile.ZipFile(buffer, "w") as archive:
+            archive.writestr(SCHEMA, json.dumps(schema))
+            for name in self.sizes.keys() - {ABOUT, SCHEMA}:
+                data = self.archive.read(name)
+                if name.endswith(".npy"):
+                    check_array(data)
+                archive.writestr(name, data)
+        return buffer.getvalue()
 
 
 def bounded_bytes(path):
@@ -142,6 +155,7 @@ def named_members(schema):
         if count > MOST_PARTS or depth > DEEPEST:
             raise ValueError("its schema is too large")
         if isinstance(part, dict):
+            part.pop("__id__", None)
             if isinstance(part.get("file"), str):
                 yield part["file"]
             waiting += ((inner, depth + 1) for inner in part.values())
@@ -163,3 +177,5 @@ def check_array(data):
     )
     if not known or math.prod(shape) * dtype.itemsize != len(data) - file.tell():
         raise ValueError(f"it has an array of {dtype} with the shape {shape}")
+    if dtype.kind == "b" and data[file.tell() :].translate(None, b"\0\1"):
+        raise ValueError("it has truth values that are neither 0 nor 1")

@@ -259,8 +259,7 @@ def load_model(path):
     with damage_reported(path), np.errstate(all="ignore"), warnings.catch_warnings():
         warnings.simplefilter("ignore")  # of other versions: info shows them
         file = ModelFile(path)
-        file.check()
-        model = Model(skops.io.loads(file.data, trusted=TRUSTED), file.about)
+        model = Model(skops.io.loads(file.checked(), trusted=TRUSTED), file.about)
         method_of(model.pipeline)
         check_numbers(model.pipeline)
         check_about(model)
