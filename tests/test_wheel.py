@@ -72,7 +72,7 @@ def test_the_installed_command(installed, tmp_path):
     detect = installed / "bin/weakly-detect"
     table = "\n".join(["value,label", *(f"{number % 17},{int(number > 280)}" for number in range(300))])
     (tmp_path / "events.csv").write_text(table)
-    fit = ["fit", "events.csv", "--label", "label", "--method", "logistic", "--model", "events.model"]
+    fit = "fit events.csv --label label --method logistic-converged --model events.model".split()
     run(detect, *fit, cwd=tmp_path)
     run(detect, "score", "events.csv", "--model", "events.model", "--output", "scores.csv", cwd=tmp_path)
     assert len((tmp_path / "scores.csv").read_text().splitlines()) == 301

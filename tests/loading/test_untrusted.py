@@ -379,7 +379,7 @@ def detect_bombs():
         "an endless first line": (gzipped((b"a", SIZE)), None, long_line),
         "a large cell": (header + b"1," * 7 + b"x" * 10**8 + b"\n", None, long_line),
         "large cells": (large_cells, None, "GiB of memory"),
-        "an endless quote": (quote, None, "GiB of memory"),
+        "an endless quote": (quote, None, "GiB of memory|a quote in line 2 is not closed"),
         "too wide": (b",".join(b"%d" % i for i in range(100_000)) + b"\n", None, "more than 10,000 cells"),
         "row names": (b"fraud\n" + b"1," * 9_998 + b"1\n", None, "more cells"),
         "many rows": (gzipped((header, 1), (row, 2**22)), None, "GiB of memory"),

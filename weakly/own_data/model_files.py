@@ -29,7 +29,7 @@ from weakly.writing import written_whole
 MODEL_SIZE_LIMIT = 2**26
 TEXT_LIMIT = 2**24  # bytes of about.json, and of skops' schema
 MOST_PARTS, DEEPEST, MOST_MEMBERS = 1_000_000, 60, 2_000  # of the schema; a model has some 500, 25 and 50
-MEMORY = 2**31  # bytes more than the process has, to load a model
+MEMORY = 2**30  # bytes more than the process has, to load a model
 ABOUT, SCHEMA = "about.json", "schema.json"
 MEMBERS = r"about\.json|schema\.json|\d+\.npy|[\da-f-]{36}\.bin"  # no .npz: nobody checks a sparse matrix
 

@@ -203,7 +203,7 @@ class Table:
                 parts[name].append(chunk[name].to_numpy())
             held += chunk.memory_usage(deep=True).sum()
             if held > 0.75 * files.MEMORY_LIMIT:  # pandas may crash at the limit itself
-                raise DataError(f"{self.path} needs more memory than {held / 2**30:.3g} GiB.")
+                raise DataError(f"{self.path} needs more than {held / 2**30:.3g} GiB of memory.")
             n_rows = chunk.index[-1] + 1
         types = {name: {part.dtype for part in parts[name] if not pd.isna(part).all()} for name in columns}
         mixed = [name for name in columns if len(types[name]) > 1]
