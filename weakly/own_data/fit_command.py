@@ -5,6 +5,9 @@ import os
 import platform
 import time
 
+import numpy as np
+import pandas as pd
+
 from weakly.command_line import setting
 from weakly.environment import commit, package_versions
 from weakly.errors import DataError
@@ -22,12 +25,13 @@ from weakly.own_data.choosing import choose_method, say
 from weakly.own_data.labelled_tables import columns_to_use, labelled_rows, print_labels
 from weakly.own_data.leakage import suspicious_columns, warnings_about_rows
 from weakly.own_data.models import SAVED_METHODS, fit_model, in_words, save_model
-from weakly.own_data.scoring import score_rows
+from weakly.own_data.scoring import highest, score_rows
 from weakly.own_data.tables import Table
 from weakly.source_code import hash_of_modules
 from weakly.writing import name_of, refuse_source, statuses_of
 
 WITHOUT_LABELS = "iforest"
+SCORED_AT_ONCE = 2**18  # rows, which limits memory
 DESCRIPTION = (
     "Learns from labelled anomalies and unlabelled rows. Without --method, a short evaluation chooses one; "
     "without any label, isolation forest finds the rows that are unlike the others. Methods: "
@@ -68,7 +72,7 @@ def run(args):
     seconds = time.perf_counter() - start
     print(f"Fitted {in_words(model.about['method'])} in {seconds:.1f} s; wrote {name_of(args.model)}.")
     if labels.unlabeled.any():
-        print_most_suspicious(model, raw[labels.unlabeled], args.top)
+        print_most_suspicious(model, raw, labels.unlabeled, args.top)
 
 
 def fitted_model(args, table, raw, labels):
@@ -132,8 +136,12 @@ def date_of(table):
         raise DataError(f"SOURCE_DATE_EPOCH must be a number of seconds, not {seconds!r}.") from None
 
 
-def print_most_suspicious(model, raw, top):
-    best = score_rows(model, raw, top, explain=len(raw) > 0)
+def print_most_suspicious(model, raw, is_open, top):
+    """Print the rows with the highest scores among those that nobody has checked, is_open (n,)."""
+    rows, best = np.flatnonzero(is_open), pd.DataFrame()
+    for start in range(0, len(rows), SCORED_AT_ONCE):
+        chunk = raw.iloc[rows[start : start + SCORED_AT_ONCE]]
+        best = highest(score_rows(model, chunk, top, explain=True), top, best)
     count, plural = (f"{len(best)} ", "s") if len(best) > 1 else ("", "")
     print(f"\nThe {count}most suspicious unlabelled row{plural}:")
     shown = [name for name in best if name not in ("why_4", "why_5", "why_rest")]
