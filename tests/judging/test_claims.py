@@ -8,8 +8,14 @@ import pandas as pd
 import pytest
 from scipy.stats import t
 
-from weakly.judging import claims
-from weakly.judging.claims import CLAIMS, judge_claims, judged_by, verdict_counts_of_claims
+from weakly.judging.claims import (
+    CLAIMS,
+    claim_of,
+    in_paper,
+    judge_claims,
+    judged_by,
+    verdict_counts_of_claims,
+)
 from weakly.judging.effects import lead
 from weakly.judging.score_rules import direction_text
 from weakly.judging.sources import NotTestable, OurTables, PublishedTables, sources_by_name
@@ -74,21 +80,15 @@ def table_scores(prenet=0.8, **others):
 
 
 def found(check, folder, new_draws=False):
-    """What our tables in a folder say about the claim of a function."""
-    (one,) = [one for one in CLAIMS if one.judge is check]
-    return judged_by(one, OurTables(folder, new_draws))
-
-
-def in_paper(check):
-    (one,) = [one for one in CLAIMS if one.judge is check]
-    return judged_by(one, PublishedTables())
+    """What our tables in a folder say about the claim of a key."""
+    return judged_by(claim_of(check), OurTables(folder, new_draws))
 
 
 # ---------------------------------------------------------------------------- the list
 
 
 def test_every_claim_has_a_text_a_section_and_a_rule_and_is_listed_once():
-    assert len({one.text for one in CLAIMS}) == len({one.judge for one in CLAIMS}) == len(CLAIMS)
+    assert len({one.text for one in CLAIMS}) == len({one.key for one in CLAIMS}) == len(CLAIMS)
     for one in CLAIMS:
         assert one.text.endswith(".") and one.rule.endswith(".") and not one.caveat.endswith("..")
         assert re.match(r"(Sec\. \d|App\. [AC]|abstract)", one.section)
@@ -101,38 +101,38 @@ def test_without_results_nothing_of_ours_is_tested_and_the_command_to_run_is_nam
             assert finding.verdict == UNTESTABLE and finding.status == ""
             driver = re.search(r"\./(run_\w+\.sh)", finding.evidence).group(1)
             assert (ROOT / driver).exists()
-    assert "--protocol independent" in found(claims.best_on_seen, tmp_path, new_draws=True).evidence
-    assert "--protocol redrawn" in found(claims.more_labels_help, tmp_path, new_draws=True).evidence
-    assert "--theorem" in found(claims.theorem_order, tmp_path).evidence
+    assert "--protocol independent" in found("best-on-seen", tmp_path, new_draws=True).evidence
+    assert "--protocol redrawn" in found("more-labels-help", tmp_path, new_draws=True).evidence
+    assert "--theorem" in found("theorem-order", tmp_path).evidence
 
 
 def test_the_papers_own_values_are_judged_first_and_without_results():
     assert list(judge_claims(sources_by_name(""))[0].findings) == [PAPER, PAPER_ON_OURS, OURS, NEW]
-    assert in_paper(claims.best_on_seen).evidence.startswith("PReNet is ranked 1 of 7: PReNet 0.583")
-    nine = in_paper(claims.nine_on_seen)
+    assert in_paper("best-on-seen").evidence.startswith("PReNet is ranked 1 of 7: PReNet 0.583")
+    nine = in_paper("nine-on-seen")
     assert nine.verdict == WEAKENED and "significantly better than 8 of 9" in nine.evidence.lower()
     assert "ahead, but not significantly: FEAWAD (ahead on 8 of 11, p = 0.154" in nine.evidence
-    assert "FEAWAD (ahead on 19 of 28, p = 0.399" in in_paper(claims.nine_on_unseen).evidence
-    assert in_paper(claims.significant_on_seen).verdict == SUPPORTED
-    assert in_paper(claims.robust_in_margin).verdict == UNTESTABLE  # a figure without numbers
-    assert in_paper(claims.devnet_on_six).verdict == UNTESTABLE  # no single runs
-    caveats = {one.judge: one.caveat for one in CLAIMS}
+    assert "FEAWAD (ahead on 19 of 28, p = 0.399" in in_paper("nine-on-unseen").evidence
+    assert in_paper("significant-on-seen").verdict == SUPPORTED
+    assert in_paper("robust-in-margin").verdict == UNTESTABLE  # a figure without numbers
+    assert in_paper("devnet-on-six").verdict == UNTESTABLE  # no single runs
+    caveats = {one.key: one.caveat for one in CLAIMS}
     where = "In the paper itself, "
-    assert caveats[claims.improvement_on_seen] == f"{where}FSNet is 62.8% in the table, 54% in the text."
-    assert caveats[claims.feature_layer] == f"{where}LDM is 9.9% in the table, 10% in the text."
+    assert caveats["improvement-on-seen"] == f"{where}FSNet is 62.8% in the table, 54% in the text."
+    assert caveats["feature-layer"] == f"{where}LDM is 9.9% in the table, 10% in the text."
 
 
 def test_the_paper_is_judged_on_our_sets_and_methods_too(tmp_path):
     """On our data sets with all its methods, whatever we have run."""
     write(tmp_path, "seen", prenet=0.8, devnet=0.5)
-    judged = {one.claim.judge: one for one in judge_claims(sources_by_name(tmp_path))}
-    one = judged[claims.significant_on_seen]
+    judged = {one.claim.key: one for one in judge_claims(sources_by_name(tmp_path))}
+    one = judged["significant-on-seen"]
     paper = one.findings[PAPER_ON_OURS]
     assert paper.verdict == SUPPORTED and "7 printed sets that we have" in paper.evidence
     assert "6 of 6: DevNet (ahead on 7 of 7, p = 0.016" in paper.evidence
     assert one.verdict == one.findings[OURS].verdict
     # what ours are compared with is not judged
-    paper = judged[claims.improvement_on_seen].findings[PAPER_ON_OURS]
+    paper = judged["improvement-on-seen"].findings[PAPER_ON_OURS]
     assert paper.verdict == UNTESTABLE and paper.evidence.startswith("Ours are compared with: DevNet +")
 
 
@@ -219,20 +219,20 @@ def test_the_smallest_p_value():
 
 def test_significance_is_asked_of_every_method_and_its_direction_is_said(tmp_path):
     write(tmp_path, "seen", **table_scores())  # better on all seven: p = 2 / 2**7
-    finding = found(claims.significant_on_seen, tmp_path)
+    finding = found("significant-on-seen", tmp_path)
     assert finding.verdict == SUPPORTED and finding.status == "exact"
     assert "DevNet (ahead on 7 of 7, p = 0.016, lead +0.300 [+0.300, +0.300])" in finding.evidence
     assert "The smallest p that 7 sets can give is 0.016." in finding.evidence
     mixed = [0.7] * 3 + [0.9] * 4  # behind on four of seven, not significantly
     write(tmp_path, "seen", **table_scores(devnet=[0.7] * 4 + [0.9] * 3, fsnet=mixed))
-    finding = found(claims.significant_on_seen, tmp_path)  # 5 of 6 methods in the right direction
+    finding = found("significant-on-seen", tmp_path)  # 5 of 6 methods in the right direction
     assert finding.verdict == WEAKENED and "better than 4 of 6" in finding.evidence
     assert "ahead, but not significantly: DevNet (ahead on 4 of 7, p " in finding.evidence
     assert "not better than FSNet (behind on 4 of 7, p " in finding.evidence
     write(tmp_path, "seen", **table_scores(devnet=mixed, dsad=mixed, fsnet=mixed))  # three of six
-    assert found(claims.significant_on_seen, tmp_path).verdict == CONTRADICTED
+    assert found("significant-on-seen", tmp_path).verdict == CONTRADICTED
     write(tmp_path, "seen", **table_scores(fsnet=0.9))  # one is significantly better
-    finding = found(claims.significant_on_seen, tmp_path)
+    finding = found("significant-on-seen", tmp_path)
     assert finding.verdict == CONTRADICTED
     assert "not better than FSNet (behind on 7 of 7, p = 0.016, lead −0.100" in finding.evidence
 
@@ -241,7 +241,7 @@ def test_the_level_asked_for_in_auc_roc_is_the_papers(tmp_path):
     """Ranks of the differences: 1, 2.5, 4, 5, 6, 7 won and 2.5 lost; p is between 0.05 and 0.1."""
     devnet, prenet = [0.7] * 6 + [0.81], [0.71, 0.72, 0.73, 0.74, 0.75, 0.76, 0.79]
     write(tmp_path, "seen", metric="auc_roc", **table_scores(prenet=prenet, devnet=devnet))
-    finding = found(claims.significant_auc_roc_on_seen, tmp_path)
+    finding = found("significant-auc-roc-on-seen", tmp_path)
     p_value = float(re.search(r"DevNet \(ahead on 6 of 7, p = ([\d.]+)", finding.evidence).group(1))
     assert 0.05 < p_value < 0.1 and finding.verdict == SUPPORTED
 
@@ -250,7 +250,7 @@ def test_methods_that_were_not_run_are_named(tmp_path):
     """And they keep the claim from being supported."""
     write(tmp_path, "seen", prenet=0.8, devnet=0.5, dsad=[0.5] * 3 + [np.nan] * 4)
     missing = "not tested (not run, or on fewer than 6 sets): DSAD, FSNet, cFSNet, REPEN, iForest"
-    for check in (claims.best_on_seen, claims.significant_on_seen):
+    for check in ("best-on-seen", "significant-on-seen"):
         finding = found(check, tmp_path)
         assert finding.verdict == WEAKENED and missing in finding.evidence
 
@@ -263,18 +263,18 @@ def test_significance_on_single_sets_is_over_their_runs(tmp_path, new_draws):
     scores = {(name, "devnet"): np.full(10, 0.5) for name in SETS[:6]}
     scores |= {(name, "prenet"): values for name, values in zip(SETS, [better] * 3 + [level] * 2 + [worse])}
     write_runs(tmp_path, scores, protocol)
-    finding = found(claims.devnet_on_six, tmp_path, new_draws)  # on 3 of 6 sets, 6 of 12 are claimed
+    finding = found("devnet-on-six", tmp_path, new_draws)  # on 3 of 6 sets, 6 of 12 are claimed
     assert finding.verdict == SUPPORTED
     assert "better on 3: donors +0.100, census +0.100, celeba +0.100" in finding.evidence
     assert "significantly worse on 1: campaign −0.100" in finding.evidence
     assert ("Wilcoxon" if new_draws else "Mann-Whitney") in finding.evidence
     fewer = scores | {("census", "prenet"): level}  # on 2 of 6, and worse on 1
     write_runs(tmp_path, fewer, protocol)
-    assert found(claims.devnet_on_six, tmp_path, new_draws).verdict == WEAKENED
+    assert found("devnet-on-six", tmp_path, new_draws).verdict == WEAKENED
     write_runs(tmp_path, fewer | {("celeba", "prenet"): level}, protocol)  # as many better as worse
-    assert found(claims.devnet_on_six, tmp_path, new_draws).verdict == CONTRADICTED
+    assert found("devnet-on-six", tmp_path, new_draws).verdict == CONTRADICTED
     write_runs(tmp_path, {key: values[:5] for key, values in scores.items()}, protocol)  # no p below 0.05
-    assert found(claims.devnet_on_six, tmp_path, new_draws).verdict == UNTESTABLE
+    assert found("devnet-on-six", tmp_path, new_draws).verdict == UNTESTABLE
 
 
 def test_pairs_count_as_pairs_only_where_runs_share_their_draws(tmp_path):
@@ -283,7 +283,7 @@ def test_pairs_count_as_pairs_only_where_runs_share_their_draws(tmp_path):
     scores = {(name, "devnet"): spread for name in sets} | {(name, "prenet"): spread + 0.01 for name in sets}
     for new_draws, protocol, count in ((False, "released", 0), (True, "independent", 6)):
         write_runs(tmp_path, scores, protocol)
-        evidence = found(claims.devnet_on_six, tmp_path, new_draws).evidence
+        evidence = found("devnet-on-six", tmp_path, new_draws).evidence
         assert evidence.startswith(f"Significantly better on {count}:")
 
 
@@ -306,22 +306,22 @@ def test_a_lead_has_an_interval_over_data_sets_and_runs():
 
 def test_the_best_average_must_lead_by_more_than_chance(tmp_path):
     write(tmp_path, "seen", **table_scores())
-    finding = found(claims.best_on_seen, tmp_path)
+    finding = found("best-on-seen", tmp_path)
     assert finding.verdict == SUPPORTED and "PReNet 0.800, DevNet 0.500" in finding.evidence
     assert "7 exact data sets" in finding.evidence
     write(tmp_path, "seen", **table_scores(repen=[0.1] * 2 + [0.9] * 5))  # mean 0.671, but ahead on five
-    finding = found(claims.best_on_seen, tmp_path)
+    finding = found("best-on-seen", tmp_path)
     assert finding.verdict == WEAKENED and "lead over REPEN +0.129 [−" in finding.evidence
     write(tmp_path, "seen", **table_scores(repen=0.81))
-    finding = found(claims.best_on_seen, tmp_path)
+    finding = found("best-on-seen", tmp_path)
     assert finding.verdict == CONTRADICTED and "ranked 2 of 7: REPEN 0.810, PReNet 0.800" in finding.evidence
 
 
 def test_the_best_or_nearly_so_on_every_set(tmp_path):
     write(tmp_path, "seen", **table_scores(devnet=[0.81] * 7))  # exactly 0.01 above
-    assert found(claims.best_or_comparable, tmp_path).verdict == SUPPORTED
+    assert found("best-or-comparable", tmp_path).verdict == SUPPORTED
     write(tmp_path, "seen", **table_scores(devnet=[0.81] * 6 + [0.83]))
-    finding = found(claims.best_or_comparable, tmp_path)
+    finding = found("best-or-comparable", tmp_path)
     assert finding.verdict == WEAKENED
     assert "further below the best: thyroid 0.800 (DevNet 0.830)" in finding.evidence
     assert "at 0.005 contradicted; at 0.02 weakened" in finding.evidence
@@ -333,20 +333,20 @@ def test_improvements_are_compared_with_the_papers_on_the_same_sets(tmp_path):
     gains = {name: printed["prenet"] / printed[name] - 1 for name in method_group("table")[1:]}
     enough = {name: 0.8 / (1 + 0.9001 * gain) for name, gain in gains.items()}
     write(tmp_path, "seen", prenet=0.8, **enough)
-    finding = found(claims.improvement_on_seen, tmp_path)
+    finding = found("improvement-on-seen", tmp_path)
     assert finding.verdict == SUPPORTED and "in the paper's table on these sets" in finding.evidence
     assert "The threshold is 0.1 of the figure; at 0.05 weakened; at 0.2 supported." in finding.evidence
     write(tmp_path, "seen", prenet=0.8, **enough | {"fsnet": 0.8 / (1 + 0.8999 * gains["fsnet"])})
-    finding = found(claims.improvement_on_seen, tmp_path)
+    finding = found("improvement-on-seen", tmp_path)
     assert finding.verdict == WEAKENED and re.search(r"less: FSNet \+\d", finding.evidence)
     write(tmp_path, "seen", prenet=0.8, **dict.fromkeys(enough, 0.8))
-    assert found(claims.improvement_on_seen, tmp_path).verdict == CONTRADICTED
+    assert found("improvement-on-seen", tmp_path).verdict == CONTRADICTED
 
 
 def test_improvements_per_data_set_count_the_named_ones(tmp_path):
     # 25% better everywhere; census, bac, w7a, campaign, thyroid are named, and news20
     write(tmp_path, "seen", prenet=0.5, devnet=0.4)
-    finding = found(claims.devnet_per_set, tmp_path)
+    finding = found("devnet-per-set", tmp_path)
     assert finding.verdict == SUPPORTED and finding.evidence.startswith(
         "5 of the 6 named sets tested; as claimed"
     )
@@ -360,41 +360,41 @@ def test_improvements_per_data_set_count_the_named_ones(tmp_path):
         0.49,
     ]  # 2% on census, bac and thyroid; claimed 3%, less a point
     write(tmp_path, "seen", prenet=0.5, devnet=devnet)
-    finding = found(claims.devnet_per_set, tmp_path)
+    finding = found("devnet-per-set", tmp_path)
     assert finding.verdict == SUPPORTED and "better, but by less: w7a +8.7% (claimed 10%)" in finding.evidence
     devnet[1], devnet[3] = 0.51, 0.51
     write(tmp_path, "seen", prenet=0.5, devnet=devnet)  # as claimed on one of five, better on three
-    finding = found(claims.devnet_per_set, tmp_path)
+    finding = found("devnet-per-set", tmp_path)
     assert finding.verdict == WEAKENED and "not better: census −2.0% (claimed 3%), bac" in finding.evidence
     write(tmp_path, "seen", sets=["celeba"], prenet=0.5, devnet=0.4)
-    assert found(claims.devnet_per_set, tmp_path).verdict == UNTESTABLE
+    assert found("devnet-per-set", tmp_path).verdict == UNTESTABLE
 
 
 def test_the_improvement_over_devnet_is_the_smallest(tmp_path):
     write(tmp_path, "unseen", sets=UNSEEN, **table_scores(devnet=0.6))
-    assert found(claims.more_than_over_devnet, tmp_path).verdict == SUPPORTED
+    assert found("more-than-over-devnet", tmp_path).verdict == SUPPORTED
     write(tmp_path, "unseen", sets=UNSEEN, **table_scores(devnet=0.6, dsad=0.7))
-    finding = found(claims.more_than_over_devnet, tmp_path)
+    finding = found("more-than-over-devnet", tmp_path)
     assert finding.verdict == WEAKENED and "not more over DSAD +14.3%" in finding.evidence
 
 
 def test_ranks_and_conover_speak_of_all_ten_methods(tmp_path):
     scores = {name: 0.8 - 0.01 * place for place, name in enumerate(method_group("table", "appendix"))}
     write(tmp_path, "seen", **scores)
-    for check in (claims.best_rank_on_seen, claims.conover_on_seen, claims.three_more_on_seen):
+    for check in ("best-rank-on-seen", "conover-on-seen", "three-more-on-seen"):
         assert found(check, tmp_path).verdict == SUPPORTED
     write(tmp_path, "seen", **scores | {"feawad": 0.9})
-    finding = found(claims.best_rank_on_seen, tmp_path)
+    finding = found("best-rank-on-seen", tmp_path)
     assert finding.verdict == CONTRADICTED and "ranked 2 of 10: FEAWAD 1.00, PReNet 2.00" in finding.evidence
-    finding = found(claims.conover_on_seen, tmp_path)  # the same order everywhere: significantly worse
+    finding = found("conover-on-seen", tmp_path)  # the same order everywhere: significantly worse
     assert finding.verdict == CONTRADICTED
     assert "not better than FEAWAD (rank 1.00 versus 2.00" in finding.evidence
-    finding = found(claims.three_more_on_seen, tmp_path)
+    finding = found("three-more-on-seen", tmp_path)
     assert finding.verdict == WEAKENED
     assert "not better than FEAWAD (ahead on 0, behind on 7 of 7, lead −0.100" in finding.evidence
     # first by 1/7 of a rank: DevNet is above on three of seven sets
     write(tmp_path, "seen", **scores | {"devnet": [0.9] * 3 + [0.79] * 4})
-    finding = found(claims.best_rank_on_seen, tmp_path)
+    finding = found("best-rank-on-seen", tmp_path)
     assert finding.verdict == WEAKENED and "PReNet 1.43, DevNet 1.57" in finding.evidence
 
 
@@ -410,39 +410,37 @@ def labels(prenet, **of_120):
 
 def test_fewer_labels_are_compared_with_the_rival_with_120(tmp_path):
     write_sweep(tmp_path, "labels", "n_labeled", labels((0.4, 0.45, 0.6), devnet=0.61, dsad=0.45))
-    finding = found(claims.fewer_labels_than_devnet, tmp_path)  # 0.600 is within 0.01 of 0.610
+    finding = found("fewer-labels-than-devnet", tmp_path)  # 0.600 is within 0.01 of 0.610
     assert finding.verdict == SUPPORTED
     assert "w7a 0.600 versus 0.610, campaign 0.600 versus 0.610" in finding.evidence
     assert "as good with 30 on 0 of 2" in finding.evidence
     assert "at 0.005 weakened; at 0.02 supported" in finding.evidence
     # with 15 labels 0.4: below DSAD's 0.45 with 120, and below its 0.5 with 15
-    assert found(claims.fewer_labels_than_dsad, tmp_path).verdict == CONTRADICTED
-    assert found(claims.fewer_labels_on_unseen, tmp_path).verdict == UNTESTABLE
+    assert found("fewer-labels-than-dsad", tmp_path).verdict == CONTRADICTED
+    assert found("fewer-labels-on-unseen", tmp_path).verdict == UNTESTABLE
     write_sweep(tmp_path, "labels", "n_labeled", labels((0.51, 0.5, 0.5), devnet=0.61, dsad=0.6))
-    for check in (claims.fewer_labels_than_devnet, claims.fewer_labels_than_dsad):
+    for check in ("fewer-labels-than-devnet", "fewer-labels-than-dsad"):
         assert found(check, tmp_path).verdict == WEAKENED  # as good, or better, with as few labels
     # better than the rival with 120 labels, whatever it has with few
     write_sweep(tmp_path, "labels", "n_labeled", labels((0.47, 0.5, 0.5), devnet=0.4, dsad=0.46))
-    for check in (claims.fewer_labels_than_devnet, claims.fewer_labels_than_dsad):
+    for check in ("fewer-labels-than-devnet", "fewer-labels-than-dsad"):
         assert found(check, tmp_path).verdict == SUPPORTED
 
 
 def test_new_draws_of_the_label_curves_are_those_of_redrawn(tmp_path):
     write_sweep(tmp_path, "labels_redrawn", "n_labeled", labels((0.4, 0.45, 0.6), devnet=0.6))
-    assert found(claims.fewer_labels_than_devnet, tmp_path, new_draws=True).verdict == SUPPORTED
-    assert found(claims.fewer_labels_than_devnet, tmp_path).verdict == UNTESTABLE
+    assert found("fewer-labels-than-devnet", tmp_path, new_draws=True).verdict == SUPPORTED
+    assert found("fewer-labels-than-devnet", tmp_path).verdict == UNTESTABLE
 
 
-@pytest.mark.parametrize(
-    "check, sets", [(claims.more_labels_help, SETS), (claims.more_labels_help_on_unseen, UNSEEN)]
-)
+@pytest.mark.parametrize("check, sets", [("more-labels-help", SETS), ("more-labels-help-on-unseen", UNSEEN)])
 def test_more_labels_must_help_every_method_on_most_sets(tmp_path, check, sets):
     """Every method on seen anomalies, most of them on unseen ones."""
     methods = [name for name in method_group("table") if METHODS[name].uses_labels]
     few, more = dict.fromkeys(methods, 0.4), dict.fromkeys(methods, 0.5)
     write_sweep(tmp_path, "labels", "n_labeled", {15: few, 120: more}, sets)
     assert found(check, tmp_path).verdict == SUPPORTED
-    for_all = check is claims.more_labels_help
+    for_all = check == "more-labels-help"
     mixed = [0.9] * 2 + [0.39] * 5  # higher on average, lower on five of seven
     write_sweep(tmp_path, "labels", "n_labeled", {15: few, 120: more | {"devnet": mixed}}, sets)
     finding = found(check, tmp_path)
@@ -471,7 +469,7 @@ def test_stability_under_contamination_leaves_news20_out(tmp_path, at_5, verdict
     by_value = {rate: {"prenet": 0.9} for rate in (0.0, 0.02)}
     by_value |= {0.05: {"prenet": [*at_5, 0.1]}, 0.1: {"prenet": 0.8}}
     write_sweep(tmp_path, "contamination", "contamination", by_value, [*SETS, "news20"])
-    finding = found(claims.stable_under_contamination, tmp_path)
+    finding = found("stable-under-contamination", tmp_path)
     assert finding.verdict == verdict and note in finding.evidence
     assert "At 10%: within 0.05 on 0 of 7, largest on donors −0.100." in finding.evidence
 
@@ -479,18 +477,18 @@ def test_stability_under_contamination_leaves_news20_out(tmp_path, at_5, verdict
 def test_robustness_looks_at_the_worst_value_per_data_set(tmp_path):
     at = {0.25: 0.44, 0.5: 0.5, 1.0: 0.46, 2.0: 0.5, 4.0: 0.5, 8.0: 0.54}
     write_sweep(tmp_path, "sensitivity", "margin", {value: {"prenet": score} for value, score in at.items()})
-    assert found(claims.robust_in_margin, tmp_path).verdict == SUPPORTED
-    assert found(claims.small_margin, tmp_path).verdict == CONTRADICTED
-    for check in (claims.larger_margins, claims.larger_margins_on_hard_sets):
+    assert found("robust-in-margin", tmp_path).verdict == SUPPORTED
+    assert found("small-margin", tmp_path).verdict == CONTRADICTED
+    for check in ("larger-margins", "larger-margins-on-hard-sets"):
         assert found(check, tmp_path).verdict == SUPPORTED  # +0.1; of the named ones, dos is not there
-    assert found(claims.robust_in_lambda, tmp_path).verdict == UNTESTABLE  # another parameter
+    assert found("robust-in-lambda", tmp_path).verdict == UNTESTABLE  # another parameter
     at[1.0] = [0.44] + [0.46] * 6
     at[0.25] = 0.7  # higher: not the same, but it does perform well
     write_sweep(tmp_path, "sensitivity", "margin", {value: {"prenet": score} for value, score in at.items()})
-    finding = found(claims.robust_in_margin, tmp_path)
+    finding = found("robust-in-margin", tmp_path)
     assert finding.verdict == WEAKENED and "on 6 of 7 sets" in finding.evidence
     assert "donors −0.060" in finding.evidence
-    assert found(claims.small_margin, tmp_path).verdict == SUPPORTED
+    assert found("small-margin", tmp_path).verdict == SUPPORTED
 
 
 def test_a_larger_lambda_must_lower_most_of_the_named_sets(tmp_path):
@@ -502,7 +500,7 @@ def test_a_larger_lambda_must_lower_most_of_the_named_sets(tmp_path):
     }.items():
         by_value = {0.01: {"prenet": 0.5}, 0.1: {"prenet": [*scores, 0.9]}}
         write_sweep(tmp_path, "sensitivity", "l2", by_value, sets)
-        finding = found(claims.large_lambda, tmp_path)
+        finding = found("large-lambda", tmp_path)
         assert finding.verdict == verdict and "2 of the 4 named sets tested" in finding.evidence
 
 
@@ -512,19 +510,19 @@ def test_a_larger_lambda_must_lower_most_of_the_named_sets(tmp_path):
 @pytest.mark.parametrize(
     "check, variant, scores, verdict",
     [
-        (claims.three_way, "trm", 0.7, SUPPORTED),
-        (claims.three_way, "trm", 0.79, WEAKENED),  # better, but by 1.3% only
-        (claims.three_way, "trm", [0.1, 0.1, 0.1, 0.9, 0.9, 0.9, 0.9], WEAKENED),  # in the mean only
-        (claims.three_way, "trm", 0.9, CONTRADICTED),
-        (claims.pairs_instead_of_instances, "iprenet", [0.7] * 6 + [0.9], SUPPORTED),  # all but one
-        (claims.pairs_instead_of_instances, "iprenet", [0.7] * 5 + [0.9] * 2, WEAKENED),
-        (claims.pairs_instead_of_instances, "iprenet", [0.7] * 3 + [0.9] * 4, CONTRADICTED),
-        (claims.feature_layer, "ldm", 0.8 * 0.89, SUPPORTED),
-        (claims.feature_layer, "ldm", 0.8 * 0.95, WEAKENED),
-        (claims.feature_layer, "ldm", 0.81, CONTRADICTED),
-        (claims.deeper, "a2h", 0.79, SUPPORTED),
-        (claims.deeper, "a2h", [0.1] * 3 + [0.81] * 4, WEAKENED),  # better in the mean only
-        (claims.non_linear, "npr", 0.81, CONTRADICTED),
+        ("three-way", "trm", 0.7, SUPPORTED),
+        ("three-way", "trm", 0.79, WEAKENED),  # better, but by 1.3% only
+        ("three-way", "trm", [0.1, 0.1, 0.1, 0.9, 0.9, 0.9, 0.9], WEAKENED),  # in the mean only
+        ("three-way", "trm", 0.9, CONTRADICTED),
+        ("pairs-instead-of-instances", "iprenet", [0.7] * 6 + [0.9], SUPPORTED),  # all but one
+        ("pairs-instead-of-instances", "iprenet", [0.7] * 5 + [0.9] * 2, WEAKENED),
+        ("pairs-instead-of-instances", "iprenet", [0.7] * 3 + [0.9] * 4, CONTRADICTED),
+        ("feature-layer", "ldm", 0.8 * 0.89, SUPPORTED),
+        ("feature-layer", "ldm", 0.8 * 0.95, WEAKENED),
+        ("feature-layer", "ldm", 0.81, CONTRADICTED),
+        ("deeper", "a2h", 0.79, SUPPORTED),
+        ("deeper", "a2h", [0.1] * 3 + [0.81] * 4, WEAKENED),  # better in the mean only
+        ("non-linear", "npr", 0.81, CONTRADICTED),
     ],
 )
 def test_ablations(tmp_path, check, variant, scores, verdict):
@@ -536,12 +534,12 @@ def test_one_layer_must_be_better_for_every_method(tmp_path):
     two = {f"{name}-two-layers": 0.4 for name in ("prenet", "devnet", "dsad", "fsnet", "cfsnet", "repen")}
     write(tmp_path, "seen", **table_scores())
     write(tmp_path, "interpretations", **two)
-    assert found(claims.one_hidden_layer, tmp_path).verdict == SUPPORTED
+    assert found("one-hidden-layer", tmp_path).verdict == SUPPORTED
     write(tmp_path, "interpretations", **two | {"repen-two-layers": 0.6})
-    finding = found(claims.one_hidden_layer, tmp_path)
+    finding = found("one-hidden-layer", tmp_path)
     assert finding.verdict == WEAKENED and "not for REPEN (0.500 versus 0.600 with two" in finding.evidence
     write(tmp_path, "interpretations", sets=["x"], **two)  # on no data set in common
-    assert found(claims.one_hidden_layer, tmp_path).verdict == UNTESTABLE
+    assert found("one-hidden-layer", tmp_path).verdict == UNTESTABLE
 
 
 def theorem_table(shift, shares=(0.02, 0.5)):
@@ -557,22 +555,22 @@ def theorem_table(shift, shares=(0.02, 0.5)):
 def test_the_theorem_is_compared_with_measured_scores(tmp_path):
     table = theorem_table(-0.5)  # exactly the distance that is allowed
     table.to_csv(tmp_path / "theorem.csv", index=False)
-    for check in (claims.theorem_order, claims.theorem_values):
+    for check in ("theorem-order", "theorem-values"):
         assert found(check, tmp_path).verdict == SUPPORTED
-    assert "Beyond 2/3" not in found(claims.theorem_order, tmp_path).evidence
+    assert "Beyond 2/3" not in found("theorem-order", tmp_path).evidence
     table.loc[1, "mean_score_anomalies"] = table.loc[1, "mean_score_normals"] - 0.2
     table.to_csv(tmp_path / "theorem.csv", index=False)
-    finding = found(claims.theorem_order, tmp_path)
+    finding = found("theorem-order", tmp_path)
     assert finding.verdict == CONTRADICTED  # one of two points
     assert "at 1 of 2 points; the smallest gap is −0.20, on bac at a share of 0.50" in finding.evidence
-    assert found(claims.theorem_values, tmp_path).verdict == WEAKENED  # three of four means are near
+    assert found("theorem-values", tmp_path).verdict == WEAKENED  # three of four means are near
 
 
 def test_beyond_its_limit_the_theorem_predicts_the_order_reversed(tmp_path):
     """At a share of 0.7 it expects 6 of anomalies and 2 + 0.7 * 6 = 6.2 of normals: said, but not judged."""
     for shift, above in ((0.0, 0), (0.3, 1)):
         theorem_table(shift, shares=(0.02, 0.7)).to_csv(tmp_path / "theorem.csv", index=False)
-        finding = found(claims.theorem_order, tmp_path)
+        finding = found("theorem-order", tmp_path)
         assert finding.verdict == SUPPORTED
         assert f"anomalies stay above at {above} of 1 points" in finding.evidence
         assert finding.evidence.endswith("predicted 6.00 and 6.20.")
@@ -583,13 +581,13 @@ def test_beyond_its_limit_the_theorem_predicts_the_order_reversed(tmp_path):
 
 def test_partial_data_counts_only_where_there_is_no_other_and_is_named(tmp_path):
     write(tmp_path, "unseen", sets=UNSEEN, status="partial", **table_scores())
-    finding = found(claims.best_on_unseen, tmp_path)
+    finding = found("best-on-unseen", tmp_path)
     assert finding.verdict == SUPPORTED and finding.status == "partial"
     assert "partial data, 7 sets" in finding.evidence
     status = ["exact"] * 6 + ["partial"]
     # the partial set would turn the average
     write(tmp_path, "seen", status=status, **table_scores(devnet=[0.7] * 6 + [9.0]))
-    assert found(claims.best_on_seen, tmp_path).verdict == SUPPORTED
+    assert found("best-on-seen", tmp_path).verdict == SUPPORTED
 
 
 def test_synthetic_data_never_counts(tmp_path):
@@ -601,8 +599,8 @@ def test_synthetic_data_never_counts(tmp_path):
 def test_new_draws_have_verdicts_of_their_own(tmp_path):
     write(tmp_path, "seen", **table_scores())
     write(tmp_path, "seen_independent", **table_scores(prenet=0.4))
-    assert found(claims.best_on_seen, tmp_path).verdict == SUPPORTED
-    assert found(claims.best_on_seen, tmp_path, new_draws=True).verdict == CONTRADICTED
+    assert found("best-on-seen", tmp_path).verdict == SUPPORTED
+    assert found("best-on-seen", tmp_path, new_draws=True).verdict == CONTRADICTED
 
 
 @pytest.mark.parametrize(

@@ -1,7 +1,7 @@
-"""What a claim is, the list of claims, and the rules that claims of one kind are judged by."""
+"""What a claim is, and the rules that claims of one kind are judged by."""
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from weakly.judging.sources import OurTables
 from weakly.judging.verdicts import Finding
@@ -9,18 +9,15 @@ from weakly.judging.verdicts import Finding
 
 @dataclass(frozen=True)
 class Claim:
-    """A statement of the paper, its section, the rule that judges it, and the function that applies it."""
+    """A statement of the paper, its section, the rule that judges it, in words and as a function."""
 
+    key: str  # a short name: the claim's anchor on the page
     text: str
     section: str
     rule: str
-    judge: Callable
+    judge: Callable  # of a source and the arguments
+    arguments: dict = field(default_factory=dict)
     caveat: str = ""  # what a reader must know in addition to the verdict
-
-    @property
-    def key(self) -> str:
-        """A short name, derived from the function's name: the claim's anchor on the page."""
-        return self.judge.__name__.replace("_", "-")
 
 
 @dataclass(frozen=True)
@@ -42,19 +39,6 @@ class Judged:
     @property
     def evidence(self) -> str:
         return self.ours.evidence
-
-
-CLAIMS: list[Claim] = []
-
-
-def claim(text, section, rule, caveat=""):
-    """Add a function that maps a source to a Finding to the list of claims."""
-
-    def register(judge):
-        CLAIMS.append(Claim(text, section, rule, judge, caveat))
-        return judge
-
-    return register
 
 
 # The rules for claims of one kind.

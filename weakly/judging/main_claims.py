@@ -12,7 +12,6 @@ from typing import NamedTuple
 
 import numpy as np
 
-from weakly.judging import claims
 from weakly.judging.claim_kinds import Judged
 from weakly.judging.effects import Lead, lead
 from weakly.judging.score_rules import ALL_METHODS, TABLE_METHODS
@@ -103,26 +102,26 @@ def score_gap(source):
 
 
 CLOSEST = "AUC-PR lead over the closest of the {} methods that were run"
-# the claim's function in claims.py, its short name, what its sizes are, the function that computes them
+# the claim's function in "py", its short name, what its sizes are, the function that computes them
 MAIN = (
-    (claims.nine_on_seen, "nine-seen", CLOSEST.format("nine"), over_nine_seen),
-    (claims.nine_on_unseen, "nine-unseen", CLOSEST.format("nine"), over_nine_unseen),
-    (claims.best_on_seen, "best-seen", CLOSEST.format("six"), over_six_seen),
-    (claims.best_on_unseen, "best-unseen", CLOSEST.format("six"), over_six_unseen),
+    ("nine-on-seen", "nine-seen", CLOSEST.format("nine"), over_nine_seen),
+    ("nine-on-unseen", "nine-unseen", CLOSEST.format("nine"), over_nine_unseen),
+    ("best-on-seen", "best-seen", CLOSEST.format("six"), over_six_seen),
+    ("best-on-unseen", "best-unseen", CLOSEST.format("six"), over_six_unseen),
     (
-        claims.fewer_labels_than_devnet,
+        "fewer-labels-than-devnet",
         "labels",
         "AUC-PR with 60 labels minus DevNet's with 120",
         half_the_labels,
     ),
     (
-        claims.stable_under_contamination,
+        "stable-under-contamination",
         "contamination",
         "change of AUC-PR at 5% contamination",
         under_contamination,
     ),
-    (claims.pairs_instead_of_instances, "pairs", "AUC-PR lead over iPReNet", over_single_rows),
-    (claims.theorem_order, "theorem", "mean score of anomalies minus that of normals", score_gap),
+    ("pairs-instead-of-instances", "pairs", "AUC-PR lead over iPReNet", over_single_rows),
+    ("theorem-order", "theorem", "mean score of anomalies minus that of normals", score_gap),
 )
 
 
@@ -136,9 +135,9 @@ def size_by(measure, source):
 
 def main_claims(sources, judged):
     """The eight claims with their verdicts, from judge_claims, and their sizes by source."""
-    by_function = {one.claim.judge: one for one in judged}
+    by_key = {one.claim.key: one for one in judged}
     return [
-        MainClaim(by_function[claim], key, quantity, {n: size_by(measure, s) for n, s in sources.items()})
+        MainClaim(by_key[claim], key, quantity, {n: size_by(measure, s) for n, s in sources.items()})
         for claim, key, quantity, measure in MAIN
-        if claim in by_function
+        if claim in by_key
     ]
