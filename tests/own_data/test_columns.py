@@ -134,7 +134,9 @@ def test_mixtures_free_text_and_unclear_dates_are_refused():
     assert "'x' is free text" in refused([f"please call number {i} back" for i in N])
     assert "day and month cannot be told apart" in refused(["3/4/2024", "5/4/2024"])
     assert "such as '2024-01-01', but also '9999-12-31'" in refused(["9999-12-31", "2024-01-01"])
-    assert "--drop x" in refused(["5/31/2024", "31.5.2024"])
+    told = refused(["5/31/2024", "31.5.2024"])
+    assert "such as '31.5.2024', but also '5/31/2024'" in told and "--drop x" in told
+    assert "holds '99.1.2024', which is not a date" in refused(["99.1.2024", "98.1.2024"])
 
 
 def test_chosen_columns_and_why_others_are_dropped(capsys):

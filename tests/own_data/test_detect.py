@@ -143,7 +143,8 @@ def test_without_a_label_isolation_forest_starts(folder, run, table, capsys):
     assert run(f"fit new.csv {label} --drop time --model m --top 3") == 0
     shown = capsys.readouterr().out
     assert "No row is labelled as an anomaly" in shown and "With the first labels" in shown
-    assert load_model("m").about["method"] == "iforest"
+    about = load_model("m").about
+    assert about["method"] == "iforest" and "No row is labelled" in about["choice"]["why"]
     assert run(f"next new.csv {label} --model m --n 4") == 0
     rows = pd.read_csv("to_check.csv", dtype=str, keep_default_na=False)
     name = "fraud" if label else "label"
@@ -198,9 +199,7 @@ def test_rows_with_unreadable_cells_are_scored_without_them(folder, model_path, 
     table.loc[9, "member"] = "maybe"
     table.to_csv("new.csv", index=False)
     assert run(f"score new.csv --model {model_path}") == 0
-    assert (
-        "2 rows have cells that could not be read and count as missing (row 5, 10)" in capsys.readouterr().out
-    )
+    assert "Unreadable cells count as missing, in 2 rows (5, 10)" in capsys.readouterr().out
     table.assign(amount=table["amount"].where(~table.index.isin([4, 9]), ""), member=table["member"].where(
         table.index != 9, "")).to_csv("blank.csv", index=False)  # fmt: skip
     assert run(f"score blank.csv --model {model_path} --output blank_scores.csv") == 0
@@ -350,3 +349,18 @@ def test_the_example_of_the_page(tmp_path, monkeypatch, real_data, capsys, run):
     np.testing.assert_allclose(*np.array(figures, float), atol=0.03)
     top = [int(row) for row in re.findall(r"^1,(\d+),\d", section, re.MULTILINE)]
     assert len(top) == 5 and len(set(top) & set(pd.read_csv("top.csv")["row"])) >= 4
+
+
+def test_messages_count_in_the_singular_too(folder, run, capsys):
+    table = events().assign(flag=1.5)
+    table.to_csv("events.csv", index=False)
+    assert run("fit events.csv --label fraud --drop time --method iforest --model m --top 1") == 0
+    table[:1].assign(amount="abc").to_csv("one.csv", index=False)
+    # a column may be called flag if score writes none
+    assert run("score one.csv --model m --keep flag --output one_scores.csv") == 0
+    shown = capsys.readouterr().out
+    assert "Scored 1 row of one.csv" in shown and "in 1 row (1); score --strict" in shown
+    assert run("score one.csv --model m --keep flag --contamination 0.1") == 2
+    assert "already has a column 'flag'" in capsys.readouterr().err
+    assert run("score one.csv --model m --contamination 0.1 --output one_scores.csv") == 0
+    assert "0 of the 1 row are flagged" in capsys.readouterr().out

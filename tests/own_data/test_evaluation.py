@@ -175,6 +175,7 @@ def test_times_are_numbers_or_dates(cells, expected):
     [
         (["01/02/2024", "03/04/2024"], "day and month cannot be told apart"),
         (["2024-01-01", "soon"], "olumn 'when' holds .*'soon'"),
+        (["Ulm", "Bern"], "'when' holds 'Ulm', which is not a date"),
         ([np.nan, np.nan], "is empty"),
     ],
 )

@@ -277,6 +277,12 @@ def test_labels_that_a_person_filled_in_are_never_written_over(few_labels, comma
     assert Path("new.csv").read_bytes() == before
 
 
+def test_a_feature_cannot_be_the_label(folder, capsys, run):
+    events().rename(columns={"amount": "label"}).to_csv("events.csv", index=False)
+    assert run(FIT) == 0 and run("next events.csv --model fraud.model") == 2
+    assert "Column 'label' cannot be the label" in capsys.readouterr().err
+
+
 def test_a_table_with_all_labels_has_nothing_to_check(folder, capsys, run):
     table = events()
     table.assign(fraud=np.where(table["fraud"] == "1", "1", "0")).to_csv("events.csv", index=False)

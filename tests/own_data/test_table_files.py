@@ -303,3 +303,9 @@ def test_any_table_is_read_or_refused_in_a_sentence(rows, noise, separator, line
         pd.testing.assert_frame_equal(typed_columns(again, columns), typed)
     except DataError as error:
         assert str(error).isprintable()
+
+
+def test_a_text_in_another_encoding_is_not_called_damaged(tmp_path):
+    (tmp_path / "t.csv").write_text("a,b\n1,2\n")
+    with pytest.raises(DataError, match="is not text in UTF-16: name its encoding"):
+        Table(tmp_path / "t.csv", Notation(encoding="utf-16"))

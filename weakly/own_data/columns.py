@@ -164,7 +164,11 @@ def date_format(levels, name):
     formats = [one for one in DATE_FORMATS if as_dates(levels.iloc[:SAMPLE], one).notna().all()]
     found = {one: dates for one in formats if (dates := as_dates(levels, one)).notna().all()}
     if not found:
-        refuse_mixture(name, "dates", levels, as_dates(levels, (formats or DATE_FORMATS)[0]).notna())
+        reads = [as_dates(levels, one).notna() for one in formats or DATE_FORMATS]
+        if not (usual := max(reads, key=sum)).any():
+            wrong = f"Column {name!r} holds {levels.iloc[0][:40]!r}, which is not a date such as 2024-03-31"
+            raise DataError(f"{wrong}: correct it, or do without this column.")
+        refuse_mixture(name, "dates", levels, usual)
     notation, *others = found
     if notation != "ISO8601" and any((found[notation] != found[other]).any() for other in others):
         unclear = ", in which day and month cannot be told apart"
@@ -239,9 +243,9 @@ def refuse_mixtures(name, levels, is_date, notation):
 
 
 def refuse_mixture(name, what, levels, is_right):
-    wrong = [*levels[~is_right], *levels][0][:40]
+    wrong = levels[~is_right].iloc[0][:40]
     way = f"correct it, add --missing {wrong} if it means nothing"
-    refuse_column(name, what, [*levels[is_right], "2024-03-31"], f", but also {wrong!r}", way)
+    refuse_column(name, what, levels[is_right], f", but also {wrong!r}", way)
 
 
 def refuse_column(name, what, cells, problem, way):

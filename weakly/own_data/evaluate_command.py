@@ -5,6 +5,7 @@ import pandas as pd
 
 from weakly.command_line import parse_names, positive, rate
 from weakly.errors import DataError, printable
+from weakly.numbers import count_of
 from weakly.own_data.arguments import (
     add_checked_argument,
     add_label_arguments,
@@ -30,6 +31,7 @@ from weakly.writing import name_of, refuse_source, statuses_of
 
 METRIC = "AUC-PR"
 FEWEST = 5  # anomalies, and other rows
+ANOMALY = "anomaly", "anomalies"
 DESCRIPTION = (
     "Holds out 20% of the rows, hides the labels of all but --n-labeled training anomalies, fits, and scores "
     "the held-out rows. Rows without a label count as normal. Anomalies with hidden labels stay among the "
@@ -112,22 +114,20 @@ def labelled_and_split(args, table):
         args.drop = [name for name in args.drop if name != args.time]  # it is read, but is not a feature
     raw, labels = labelled_rows(args, table)
     y, n_unlabeled = labels.y, int(labels.unlabeled.sum())
+    anomalies = count_of(y.sum(), *ANOMALY)
     if min(y.sum(), (y == 0).sum()) < FEWEST:
         raise DataError(
-            f"{table.path} has {counted(y.sum())} and {(y == 0).sum():,} other rows: "
+            f"{table.path} has {anomalies} and {count_of((y == 0).sum(), 'other row')}: "
             f"to hold out 20%, evaluate needs at least {FEWEST} of each."
         )
-    print(f"{len(y):,} rows of {table.path}: {counted(y.sum())}.")
+    print(f"{len(y):,} rows of {table.path}: {anomalies}.")
     if n_unlabeled:
+        rows, counts = ("row", "counts") if n_unlabeled == 1 else ("rows", "count")
         say(
-            f"The {n_unlabeled:,} rows without an anomaly label count as normal. If anomalies hide among "
-            "them, all AUC-PR and precisions below are too low; which method is best changes little."
+            f"The {n_unlabeled:,} {rows} without an anomaly label {counts} as normal. If anomalies hide "
+            "among them, all AUC-PR and precisions below are too low; which method is best changes little."
         )
     return split_by_time(args, table, raw, y) if args.time else (raw, y, None)
-
-
-def counted(n_anomalies):
-    return "1 anomaly" if n_anomalies == 1 else f"{n_anomalies:,} anomalies"
 
 
 def split_by_time(args, table, raw, y):
@@ -136,7 +136,7 @@ def split_by_time(args, table, raw, y):
     times = times_of(cells, args.time, table.notation)
     known = ~np.isnan(times)
     if not known.all():
-        print(f"Left out: {(~known).sum():,} rows without a time in column {name!r}.")
+        print(f"Left out: {count_of((~known).sum(), 'row')} without a time in column {name!r}.")
         raw, y, times, cells = raw[known], y[known], times[known], cells[known]
     is_test = latest_rows(times, args.time)
     first = printable(str(cells.iloc[np.where(is_test, times, np.inf).argmin()])[:40])
@@ -162,10 +162,12 @@ def times_of(cells, name, notation):
 
 def tell_split(y, unlabeled, anomalies, test, n_left_out):
     """Print the numbers of rows, the heading of the table, and what guessing would give."""
-    left_out = f" Left out: the other {counted(n_left_out)}." if n_left_out else ""
+    left_out = f" Left out: the other {count_of(n_left_out, *ANOMALY)}." if n_left_out else ""
+    unlabelled = count_of(len(unlabeled), "unlabelled row")
+    labelled = count_of(len(anomalies), *(f"labelled {words}" for words in ANOMALY))
     say(
-        f"Held out: {len(test):,} rows, {y[test].sum():,} anomalies (base rate {y[test].mean():.4f}). "
-        f"For training: {len(anomalies):,} labelled anomalies and {len(unlabeled):,} unlabelled rows, "
+        f"Held out: {count_of(len(test), 'row')}, {count_of(y[test].sum(), *ANOMALY)} "
+        f"(base rate {y[test].mean():.4f}). For training: {labelled} and {unlabelled}, "
         f"{y[unlabeled].sum():,} of them anomalies with hidden labels.{left_out} "
         "Top N: precision among the N highest scores."
     )
@@ -220,8 +222,9 @@ def advice(quality, overlap):
         lead = f"its {METRIC} is clearly the highest over {n_runs} runs, above {', '.join(behind)}"
         return [f"Take {taken}: {lead}."]
     more = "" if n_runs >= 10 else " More --runs narrow the intervals."
+    include = "an interval that includes" if len(level) == 1 else "intervals that include"
     clear = f" Clearly behind: {', '.join(behind)}." if behind else ""
     return [
         f"No clear winner: {taken} has the highest mean {METRIC} over {n_runs} runs, but is above "
-        f"{', '.join(level)}, intervals that include 0.{clear} A simpler or faster one may do as well.{more}"
+        f"{', '.join(level)}, {include} 0.{clear} A simpler or faster one may do as well.{more}"
     ]

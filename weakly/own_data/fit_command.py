@@ -100,12 +100,11 @@ def method_to_fit(args, typed, columns, labels):
             f"No row is labelled as an anomaly, and {args.method} learns from labelled anomalies: "
             f"label some (see --label), or leave out --method to start with {in_words(WITHOUT_LABELS)}."
         )
+    why = "No row is labelled as an anomaly, so isolation forest looks for rows that are unlike the others."
     say(
-        f"No row is labelled as an anomaly, so {in_words(WITHOUT_LABELS)} looks for rows that are unlike "
-        "the others. With the first labels, fit learns what you look for: `detect.py next` proposes rows "
-        "to check."
+        f"{why} With the first labels, fit learns what you look for: `detect.py next` proposes rows to check."
     )
-    return WITHOUT_LABELS, None
+    return WITHOUT_LABELS, None if args.method else {"why": why, "rows": []}
 
 
 def origin_of(args, table, labels, method):

@@ -50,7 +50,8 @@ def facts(about):
     method = about["method"]
     known = {"method": f"{in_words(method)} ({method})", "chosen": choice_in_words(about["choice"])}
     known |= {name: count(about[name]) for name in ("rows", "features")} | {"settings": about["settings"]}
-    known |= {"label": None, "table": None} | about["origin"]
+    known |= {"label": "not recorded", "table": "not recorded"}
+    known |= {name: value for name, value in about["origin"].items() if value is not None}
     known |= {"evaluation": about["evaluation"] or "none yet: detect.py evaluate --record MODEL adds it"}
     return {name.replace("_", " ").capitalize(): plain_text(value) for name, value in known.items()}
 
@@ -72,7 +73,7 @@ def plain_text(value):
         return ", ".join(map(plain_text, value))
     if isinstance(value, float):
         return f"{value:.4g}"
-    return "not recorded" if value is None else str(value)
+    return str(value)
 
 
 def column_in_words(column, known):

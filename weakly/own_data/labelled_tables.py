@@ -4,6 +4,7 @@ import pandas as pd
 
 from weakly.errors import DataError, printable
 from weakly.loading.files import bounded_memory
+from weakly.numbers import count_of
 from weakly.own_data.arguments import anomaly_values
 from weakly.own_data.columns import choose_columns, typed_columns
 from weakly.own_data.labels import add_checked, known_labels
@@ -35,7 +36,7 @@ def labelled_rows(args, table, dropped_too=False):
 
 def print_labels(table, labels):
     """Print how many rows have which label, and what 0 was taken to mean."""
-    print(f"{len(labels.y):,} rows of {table.path}: {labels.in_words()}")
+    print(f"{count_of(len(labels.y), 'row')} of {table.path}: {labels.in_words()}")
     if labels.meaning:
         print(f"Labels: {labels.meaning}")
 
@@ -49,6 +50,6 @@ def columns_to_use(table, raw):
     counts = counts[counts > 0].sort_values(ascending=False, kind="stable")
     told = [f"{printable(str(name))} {n:,} ({n / len(typed):.1%})" for name, n in counts.items()]
     if told:
-        others = f" and {len(told) - MOST_TOLD:,} more columns" if len(told) > MOST_TOLD else ""
+        others = f" and {count_of(len(told) - MOST_TOLD, 'more column')}" if len(told) > MOST_TOLD else ""
         print(f"Missing cells: {', '.join(told[:MOST_TOLD])}{others}.")
     return columns, typed

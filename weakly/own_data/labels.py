@@ -22,6 +22,7 @@ import numpy as np
 import pandas as pd
 
 from weakly.errors import DataError
+from weakly.numbers import count_of
 from weakly.own_data.arguments import anomaly_values
 from weakly.own_data.columns import DATE, is_missing
 from weakly.own_data.tables import Table
@@ -48,8 +49,7 @@ class Labels(NamedTuple):
 
     def in_words(self):
         """The three counts."""
-        n_anomalies = int(self.y.sum())
-        anomalies = f"{n_anomalies:,} labelled {'anomaly' if n_anomalies == 1 else 'anomalies'}"
+        anomalies = count_of(self.y.sum(), "labelled anomaly", "labelled anomalies")
         return f"{anomalies}, {self.normal.sum():,} known normal, {self.unlabeled.sum():,} unlabelled."
 
 
@@ -156,11 +156,8 @@ def add_checked(labels, path, table, raw, cells, args):
             )
         y[place], normal[place] = anomalous, not anomalous
     n_anomalies, n_filled = int(is_anomaly[is_filled].sum()), int(is_filled.sum())
-    counts = f"{n_anomalies:,} {'anomaly' if n_anomalies == 1 else 'anomalies'}"
-    print(
-        f"{path}: {len(rows):,} rows, {counts}, {n_filled - n_anomalies:,} normal, "
-        f"{len(rows) - n_filled:,} not filled in."
-    )
+    counts = f"{count_of(len(rows), 'row')}, {count_of(n_anomalies, 'anomaly', 'anomalies')}"
+    print(f"{path}: {counts}, {n_filled - n_anomalies:,} normal, {len(rows) - n_filled:,} not filled in.")
     return Labels(y, normal, labels.meaning)
 
 
@@ -170,8 +167,8 @@ def row_places(cells, n_rows, path):
     wrong = ~((numbers >= 1) & (numbers <= n_rows) & (numbers % 1 == 0))
     if wrong.any():
         raise DataError(
-            f"{path} names the row {cells.iloc[wrong.argmax()]!r}, but the table has {n_rows:,} rows: "
-            "is it a file of another table?"
+            f"{path} names the row {cells.iloc[wrong.argmax()]!r}, but the table has "
+            f"{count_of(n_rows, 'row')}: is it a file of another table?"
         )
     return numbers.astype(int) - 1
 

@@ -12,6 +12,7 @@ import numpy as np
 import pandas as pd
 
 from weakly.errors import printable
+from weakly.numbers import count_of
 from weakly.own_data.columns import rare_below
 
 NEARLY_ALL = 0.95  # of the labelled anomalies
@@ -35,7 +36,8 @@ def suspicious_columns(table, columns, y):
             what = "has a different whole number in nearly every row, like an id"
             ids.append(f"{start} {what}: if it is one, leave it out {end}")
     n_others = len(copies) - MOST_TOLD
-    others = [f"WARNING: {n_others} more columns are like these."] if n_others > 0 else []
+    more = count_of(n_others, "more column is", "more columns are")
+    others = [f"WARNING: {more} like these."] if n_others > 0 else []
     return copies[:MOST_TOLD] + others + ids[:MOST_TOLD]
 
 

@@ -14,6 +14,7 @@ import pandas as pd
 
 from weakly.command_line import positive
 from weakly.errors import DataError
+from weakly.numbers import count_of
 from weakly.own_data.arguments import (
     add_checked_argument,
     add_label_arguments,
@@ -75,9 +76,10 @@ def run(args):
         raise DataError(
             f"{args.output} already exists and may hold labels: name a new file with --output, or delete it."
         )
-    if model and (args.label or "label") in model.columns:
+    label = args.label or "label"
+    if model and label in model.columns:
         raise DataError(
-            f"Column {args.label!r} cannot be the label, because {args.model} uses it as a feature: "
+            f"Column {label!r} cannot be the label, because {args.model} uses it as a feature: "
             "name another --label or --model."
         )
     raw, labels = labelled_rows(args, table, dropped_too=True)
@@ -93,8 +95,8 @@ def run(args):
     n_others = len(proposed) - n_suspicious
     all_checked = " ".join(f"--checked {name_of(path)}" for path in (*args.checked, args.output))
     print(
-        f"Wrote {len(proposed):,} rows to {name_of(args.output)}: {n_suspicious:,} with the highest scores, "
-        f"and {n_others:,} unlike them and unlike all labelled rows.\n"
+        f"Wrote {count_of(len(proposed), 'row')} to {name_of(args.output)}: {n_suspicious:,} with the "
+        f"highest scores, and {n_others:,} unlike them and unlike all labelled rows.\n"
         f"Fill in its column {args.label!r}: 1 for an anomaly, 0 for a normal row, nothing if you cannot "
         f"tell. Then give it to fit: --label {args.label} {all_checked}"
     )

@@ -7,6 +7,7 @@ import pandas as pd
 
 from weakly.command_line import rate
 from weakly.errors import DataError
+from weakly.numbers import count_of
 from weakly.own_data.arguments import add_table_arguments, add_top_argument, comma_list, notation_of
 from weakly.own_data.columns import as_written
 from weakly.own_data.drift import Comparison
@@ -81,12 +82,14 @@ def run(args):
         if args.top:
             write(best)
     written = f"the {len(best):,} highest" if args.top else "all"
-    print(f"Scored {n_rows:,} rows of {table.path}; wrote {written} to {name_of(args.output)}.")
+    print(f"Scored {count_of(n_rows, 'row')} of {table.path}; wrote {written} to {name_of(args.output)}.")
     if unreadable:
         print(unreadable_in_words(unreadable))
     if threshold is not None:
+        of = f"of the {count_of(n_rows, 'row')}"
+        flagged = count_of(flags.n_above, f"{of} is flagged", f"{of} are flagged")
         print(
-            f"{flags.n_above:,} of the {n_rows:,} rows are flagged: score above {threshold:.6g}, which "
+            f"{flagged}: score above {threshold:.6g}, which "
             f"{100 * args.contamination:g}% of the unlabelled training rows exceed (--contamination)."
         )
     if words := drift.in_words():
@@ -97,8 +100,9 @@ def kept_columns(args, table):
     """The columns of --keep, all of the table's if none is named."""
     keep = table.columns if args.keep == [] else args.keep or []
     table.must_have(keep, "of --keep")
+    written = "row|score" + "|flag" * (args.contamination is not None) + "|why_.*" * args.explain
     for name in keep:
-        if re.fullmatch("row|score|flag|why_.*", name):
+        if re.fullmatch(written, name):
             raise DataError(
                 f"{table.path} already has a column {name!r}, which score also writes: "
                 "rename it, or leave it out of --keep."
@@ -110,7 +114,5 @@ def unreadable_in_words(rows):
     """How many rows had a cell that could not be read, and which."""
     rows, n_rows = sorted(rows), len(rows)
     first = ", ".join(f"{row:,}" for row in rows[:LISTED]) + (", ..." if n_rows > LISTED else "")
-    what = "row has a cell" if n_rows == 1 else "rows have cells"
-    return (
-        f"{n_rows:,} {what} that could not be read and count as missing (row {first}); --strict stops there."
-    )
+    where = f"{count_of(n_rows, 'row')} ({first})"
+    return f"Unreadable cells count as missing, in {where}; score --strict stops there."

@@ -321,7 +321,10 @@ class Recoded:
         self._text = codecs.getreader(encoding)(stream)
 
     def read(self, n_bytes):
-        return self._text.read(n_bytes // 4).encode()  # a character has up to 4 bytes
+        try:
+            return self._text.read(n_bytes // 4).encode()  # a character has up to 4 bytes
+        except UnicodeError as error:
+            raise NotText(str(error)) from None
 
 
 def json_rows(lines):
