@@ -235,6 +235,7 @@ def test_packed_recoded_and_piped_tables(pack, encoding):
         (b'{"a":' * 10**5, "line 1 is not JSON"),
         (b"PAR1....PAR1", "cannot be read as a table"),
     ],
+    ids=lambda value: value if isinstance(value, str) else "file",  # an archive holds the time
 )  # fmt: skip
 def test_other_files_are_refused_in_a_sentence(monkeypatch, content, message):
     monkeypatch.setattr(files, "SIZE_LIMIT", 100_000)
