@@ -29,14 +29,13 @@ from weakly.errors import DataError
 from weakly.methods import METHODS, method_group
 from weakly.own_data import model_files
 from weakly.own_data.encoding import new_encoder
+from weakly.own_data.model_files import read_about, rewrite_about
 from weakly.own_data.models import (
     SAVED_METHODS,
     fit_model,
     in_words,
     load_model,
     new_pipeline,
-    read_about,
-    rewrite_about,
     save_model,
 )
 from weakly.paths import ROOT
@@ -457,7 +456,8 @@ CHILD = """
 import faulthandler, resource, sys
 import pandas as pd
 from weakly.errors import DataError
-from weakly.own_data.models import load_model, read_about
+from weakly.own_data.model_files import read_about
+from weakly.own_data.models import load_model
 table = pd.read_pickle(sys.argv[1])
 for path in sys.stdin.read().splitlines():
     print(path, end="\\t", flush=True)

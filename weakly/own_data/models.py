@@ -32,8 +32,6 @@ from weakly.own_data.model_files import (
     damage_reported,
     write_members,
 )
-from weakly.own_data.model_files import read_about as read_about
-from weakly.own_data.model_files import rewrite_about as rewrite_about
 
 KNOWN_TO_FAIL = ("logistic", "xgboost")  # beside their repaired versions, logistic-converged and xgboost-half
 SAVED_METHODS = [name for name in method_group("table", "appendix", "today") if name not in KNOWN_TO_FAIL]

@@ -67,7 +67,7 @@ def overview_of(model, table, args, unreadable):
     names = [name for name in table.columns if name in verbatim or name in model.columns]
     with progress_bar(table) as bar:
         for raw in table.chunks(names, verbatim=verbatim):
-            best = score_rows(model, raw, top, True, [found], unreadable)
+            best = score_rows(model, raw, top, True, found.add, unreadable)
             best = raw[keep].add_prefix(KEPT).join(best, how="right")
             found.best = highest(best, top, found.best)
             if args.label:

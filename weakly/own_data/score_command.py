@@ -15,7 +15,6 @@ from weakly.own_data.models import load_model
 from weakly.own_data.scoring import (
     FORMATS,
     REASONS,
-    Flags,
     format_of,
     highest,
     progress_bar,
@@ -64,8 +63,13 @@ def run(args):
     keep = kept_columns(args, table)
     threshold = None if args.contamination is None else model.threshold(args.contamination)
     n_rows, best, unreadable = 0, pd.DataFrame(), None if args.strict else set()
-    flags, drift = Flags(threshold), Comparison(model.about["summary"], model.columns)
-    watch = [drift, *([] if threshold is None else [flags])]
+    drift, n_flagged = Comparison(model.about["summary"], model.columns), 0
+
+    def watch(typed, scores):
+        nonlocal n_flagged
+        drift.add(typed)
+        n_flagged += 0 if threshold is None else int((scores > threshold).sum())
+
     read = [name for name in table.columns if name in keep or name in model.columns]
     with score_file(args.output, format_name) as write, progress_bar(table) as bar:
         for raw in table.chunks(read, verbatim=keep):
@@ -87,7 +91,7 @@ def run(args):
         print(unreadable_in_words(unreadable))
     if threshold is not None:
         of = f"of the {count_of(n_rows, 'row')}"
-        flagged = count_of(flags.n_above, f"{of} is flagged", f"{of} are flagged")
+        flagged = count_of(n_flagged, f"{of} is flagged", f"{of} are flagged")
         print(
             f"{flagged}: score above {threshold:.6g}, which "
             f"{100 * args.contamination:g}% of the unlabelled training rows exceed (--contamination)."
