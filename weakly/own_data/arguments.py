@@ -5,11 +5,6 @@ import argparse
 from weakly.command_line import positive
 from weakly.own_data.tables import Notation
 
-LABEL_HELP = (
-    "column of labels, 1/0, true/false or yes/no; empty cells are unlabelled, "
-    "and if there are any, 0 means checked and normal"
-)
-
 
 def comma_list(text):
     return [name.strip() for name in text.split(",") if name.strip()]
@@ -66,7 +61,8 @@ def notation_of(args, fitted=None):
 
 def add_training_arguments(command, label_required):
     """The labels, which columns are used, and the seed."""
-    add_label_column(command, LABEL_HELP, label_required)
+    labels = "column of labels, 1/0, true/false or yes/no; empty cells are unlabelled, and if there are any, "
+    add_label_column(command, labels + "0 means checked and normal", label_required)
     add = command.add_argument
     add("--drop", type=comma_list, default=[], metavar="A,B", help="columns to leave out")
     checked = "file that `next` wrote, with its label column filled in; repeat the option for several files"

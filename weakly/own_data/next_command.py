@@ -86,7 +86,8 @@ def run(args):
     scaled = new_pipeline("prenet", model.columns, len(typed))[0].fit(typed)  # whatever the model's is
     features_of = lambda rows: scaled.transform(typed.iloc[rows])  # noqa: E731
     chosen, n_suspicious = chosen_rows(features_of, scores, labels.unlabeled, args.n, args.informative)
-    texts = texts_of(table, list(raw), chosen)
+    found = [chunk.loc[chunk.index.intersection(chosen)] for chunk in table.chunks(list(raw), list(raw))]
+    texts = pd.concat(found).loc[chosen]  # as they are in the file
     proposed = table_to_fill(model, texts, typed.iloc[chosen], scores[chosen], args.label)
     with written_whole(args.output) as file:
         proposed.to_csv(file, mode="wb", index=False, encoding=args.encoding)
@@ -98,12 +99,6 @@ def run(args):
         f"Fill in its column {args.label!r}: 1 for an anomaly, 0 for a normal row, nothing if you cannot "
         f"tell. Then give it to fit: --label {args.label} {all_checked}"
     )
-
-
-def texts_of(table, columns, chosen):
-    """The chosen rows as they are in the file."""
-    found = [chunk.loc[chunk.index.intersection(chosen)] for chunk in table.chunks(columns, columns)]
-    return pd.concat(found).loc[chosen]
 
 
 def chosen_rows(features_of, scores, is_open, n, informative_share):

@@ -71,10 +71,16 @@ def highest(table, top, *others):
     return rows.sort_values("score", ascending=False, kind="stable").head(top)
 
 
-def progress_bar(table):
-    """A bar of the bytes read, if standard error is a terminal; none for a pipe, whose size is unknown."""
+def chunks_with_progress(table, columns, verbatim):
+    """The chunks of a Table, with a bar of the bytes read if standard error is a terminal.
+
+    There is none for a pipe, whose size is unknown.
+    """
     hidden = True if table.size is None else None
-    return tqdm(total=table.size, unit="B", unit_scale=True, disable=hidden)
+    with tqdm(total=table.size, unit="B", unit_scale=True, disable=hidden) as bar:
+        for raw in table.chunks(columns, verbatim=verbatim):
+            yield raw
+            bar.update(table.position - bar.n)
 
 
 # ---------------------------------------------------------------------------- files of scores
