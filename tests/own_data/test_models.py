@@ -208,6 +208,10 @@ def test_pipelines_that_no_file_can_hold_are_refused(tmp_path):
     with pytest.raises(ValueError, match="must be a detector of this project, not sklearn"):
         weakly.save_model(tmp_path / "m", forest, X)
     pipeline = make_pipeline(MinMaxScaler(), Logistic()).fit(X.to_numpy(), y)
+    with pytest.raises(ValueError, match="must be a Pipeline of scikit-learn, not Logistic"):
+        weakly.save_model(tmp_path / "m", pipeline[-1], X)
+    with pytest.raises(ValueError, match="X must be a DataFrame, not ndarray"):
+        weakly.save_model(tmp_path / "m", pipeline, X.to_numpy())
     with pytest.raises(ValueError, match="columns of X must have texts as names"):
         weakly.save_model(tmp_path / "m", pipeline, pd.DataFrame(X.to_numpy()))
     assert not (tmp_path / "m").exists()
