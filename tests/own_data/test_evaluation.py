@@ -10,7 +10,7 @@ from event_tables import events
 from weakly.errors import DataError
 from weakly.own_data.evaluate_command import advice, times_of
 from weakly.own_data.evaluation import hide_labels, interval, latest_rows
-from weakly.own_data.models import read_about
+from weakly.own_data.model_files import read_about
 from weakly.own_data.tables import Notation
 
 QUICK = "--methods random-forest,logistic-converged"

@@ -13,7 +13,8 @@ import pytest
 
 from weakly.numbers import percent
 from weakly.own_data.info_command import value_in_words
-from weakly.own_data.models import load_model, read_about, rewrite_about, save_model
+from weakly.own_data.model_files import read_about, rewrite_about
+from weakly.own_data.models import load_model, save_model
 from weakly.paths import ROOT
 
 FIT = "fit events.csv --label fraud --method logistic-converged --model fraud.model"

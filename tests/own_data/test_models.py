@@ -29,14 +29,13 @@ from weakly.errors import DataError
 from weakly.methods import METHODS, method_group
 from weakly.own_data import model_files
 from weakly.own_data.encoding import new_encoder
+from weakly.own_data.model_files import read_about, rewrite_about
 from weakly.own_data.models import (
     SAVED_METHODS,
     fit_model,
     in_words,
     load_model,
     new_pipeline,
-    read_about,
-    rewrite_about,
     save_model,
 )
 from weakly.paths import ROOT
@@ -209,6 +208,10 @@ def test_pipelines_that_no_file_can_hold_are_refused(tmp_path):
     with pytest.raises(ValueError, match="must be a detector of this project, not sklearn"):
         weakly.save_model(tmp_path / "m", forest, X)
     pipeline = make_pipeline(MinMaxScaler(), Logistic()).fit(X.to_numpy(), y)
+    with pytest.raises(ValueError, match="must be a Pipeline of scikit-learn, not Logistic"):
+        weakly.save_model(tmp_path / "m", pipeline[-1], X)
+    with pytest.raises(ValueError, match="X must be a DataFrame, not ndarray"):
+        weakly.save_model(tmp_path / "m", pipeline, X.to_numpy())
     with pytest.raises(ValueError, match="columns of X must have texts as names"):
         weakly.save_model(tmp_path / "m", pipeline, pd.DataFrame(X.to_numpy()))
     assert not (tmp_path / "m").exists()
@@ -457,7 +460,8 @@ CHILD = """
 import faulthandler, resource, sys
 import pandas as pd
 from weakly.errors import DataError
-from weakly.own_data.models import load_model, read_about
+from weakly.own_data.model_files import read_about
+from weakly.own_data.models import load_model
 table = pd.read_pickle(sys.argv[1])
 for path in sys.stdin.read().splitlines():
     print(path, end="\\t", flush=True)

@@ -5,11 +5,6 @@ import argparse
 from weakly.command_line import positive
 from weakly.own_data.tables import Notation
 
-LABEL_HELP = (
-    "column of labels, 1/0, true/false or yes/no; empty cells are unlabelled, "
-    "and if there are any, 0 means checked and normal"
-)
-
 
 def comma_list(text):
     return [name.strip() for name in text.split(",") if name.strip()]
@@ -42,16 +37,10 @@ def add_table_arguments(command):
     )
     add("table", help="CSV or JSON lines (plain, gzipped or zipped) or Parquet file; - is standard input")
     add("--header", action=argparse.BooleanOptionalAction, help=header)
-    add(
-        "--decimal", choices=(".", ","), metavar="MARK", default="", help="decimal mark (default: recognised)"
-    )
-    add(
-        "--thousands",
-        choices=(",", ".", " ", "'"),
-        metavar="MARK",
-        default="",
-        help="mark between thousands (default: recognised)",
-    )
+    mark = {"metavar": "MARK", "default": ""}
+    add("--decimal", choices=(".", ","), help="decimal mark (default: recognised)", **mark)
+    thousands = "mark between thousands (default: recognised)"
+    add("--thousands", choices=(",", ".", " ", "'"), help=thousands, **mark)
     missing = "texts that mean a missing cell, besides the usual ones such as NA, -, ? and unknown"
     add("--missing", type=comma_list, default=[], metavar="A,B", help=missing)
     encoding = "encoding of a text file (default: %(default)s)"
@@ -70,10 +59,15 @@ def notation_of(args, fitted=None):
     )
 
 
-def add_label_arguments(command, required=True):
-    """The labels, and which columns are used."""
-    add_label_column(command, LABEL_HELP, required)
-    command.add_argument("--drop", type=comma_list, default=[], metavar="A,B", help="columns to leave out")
+def add_training_arguments(command, label_required):
+    """The labels, which columns are used, and the seed."""
+    labels = "column of labels, 1/0, true/false or yes/no; empty cells are unlabelled, and if there are any, "
+    add_label_column(command, labels + "0 means checked and normal", label_required)
+    add = command.add_argument
+    add("--drop", type=comma_list, default=[], metavar="A,B", help="columns to leave out")
+    checked = "file that `next` wrote, with its label column filled in; repeat the option for several files"
+    add("--checked", action="append", default=[], metavar="FILE", help=checked)
+    add("--seed", type=int, default=0, help="seed of all random draws (default: %(default)s)")
 
 
 def add_label_column(command, help_text, required):
@@ -86,17 +80,6 @@ def add_label_column(command, help_text, required):
     command.add_argument("--label", required=required, metavar="COLUMN", help=help_text)
     command.add_argument("--anomaly-value", action="append", metavar="A,B", help=anomaly)
     command.add_argument("--normal-value", metavar="VALUE", help=normal)
-
-
-def add_checked_argument(command):
-    checked = "file that `next` wrote, with its label column filled in; repeat the option for several files"
-    command.add_argument("--checked", action="append", default=[], metavar="FILE", help=checked)
-
-
-def add_seed_argument(command):
-    command.add_argument(
-        "--seed", type=int, default=0, help="seed of all random draws (default: %(default)s)"
-    )
 
 
 def add_top_argument(command, default, help_text):

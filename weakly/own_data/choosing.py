@@ -26,6 +26,7 @@ import textwrap
 import numpy as np
 
 from weakly.errors import DataError
+from weakly.numbers import count_of
 from weakly.own_data.evaluation import held_out_scores, short
 from weakly.own_data.models import in_words
 
@@ -43,7 +44,13 @@ def choose_method(table, columns, y, is_normal, seed):
     anomalies, others = np.flatnonzero(y == 1), np.flatnonzero(y == 0)
     n_others = len(others)
     if len(anomalies) < FEWEST_LABELS or n_others < FOLDS:
-        return default(len(anomalies))
+        labelled = "labelled anomaly is", "labelled anomalies are"
+        why = (
+            f"{count_of(len(anomalies), *labelled)} too few to compare methods ({FEWEST_LABELS} are enough), "
+            f"so {short(DEFAULT)} was taken, which does best with so few."
+        )
+        say(f"{why} --method names another one.")
+        return DEFAULT, {"why": why, "rows": []}
     rng = np.random.default_rng([seed, 3])
     if n_others > MOST_OTHERS:
         others = rng.choice(others, MOST_OTHERS, replace=False)
@@ -60,17 +67,6 @@ def choose_method(table, columns, y, is_normal, seed):
         "AUC-PR. To take another method, name it with --method."
     )
     return name, {"why": why, "rows": rows, "folds": FOLDS, "others": len(others)}
-
-
-def default(n_anomalies):
-    """The method that is taken without a comparison, and why."""
-    labelled = "1 labelled anomaly is" if n_anomalies == 1 else f"{n_anomalies} labelled anomalies are"
-    why = (
-        f"{labelled} too few to compare methods ({FEWEST_LABELS} are enough), so {short(DEFAULT)} was taken, "
-        "which does best with so few."
-    )
-    say(f"{why} --method names another one.")
-    return DEFAULT, {"why": why, "rows": []}
 
 
 def compared(table, columns, y, anomalies, others, rng, seed):

@@ -14,6 +14,7 @@ import numpy as np
 import pandas as pd
 
 from weakly.errors import DataError, printable
+from weakly.numbers import count_of
 
 MISSING = frozenset(
     """na n/a #n/a n.a. <na> nan null (null) #null! none nil nat unknown missing (missing) #div/0! #num!
@@ -267,7 +268,7 @@ def choose_columns(raw, path, notation):
     if not columns:
         raise DataError(f"{path} has no column to learn from: {reasons or 'there is only the label'}.")
     kinds = [column["kind"] for column in columns.values()]
-    counts = [f"{kinds.count(kind)} {WORDS[kind][kinds.count(kind) > 1]}" for kind in WORDS if kind in kinds]
+    counts = [count_of(kinds.count(kind), *WORDS[kind]) for kind in WORDS if kind in kinds]
     print(f"Columns: {', '.join(counts)}." + (f" Dropped: {printable(reasons)}." if reasons else ""))
     return columns
 

@@ -81,8 +81,8 @@ class Comparison:
         for name in columns:
             check_summary(**summary[name])
 
-    def add(self, table, scores=None):
-        """Count a chunk of typed columns; whatever watches the rows is given their scores too."""
+    def add(self, table):
+        """Count a chunk of typed columns."""
         self.n_rows += len(table)
         for name, kind in self.kinds.items():
             counts = counts_of(table[name], kind, self.summary[name])

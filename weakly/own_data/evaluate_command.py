@@ -6,13 +6,7 @@ import pandas as pd
 from weakly.command_line import parse_names, positive, rate
 from weakly.errors import DataError, printable
 from weakly.numbers import count_of
-from weakly.own_data.arguments import (
-    add_checked_argument,
-    add_label_arguments,
-    add_seed_argument,
-    add_table_arguments,
-    notation_of,
-)
+from weakly.own_data.arguments import add_table_arguments, add_training_arguments, notation_of
 from weakly.own_data.choosing import CANDIDATES, print_line, say
 from weakly.own_data.columns import dates_of, to_numbers
 from weakly.own_data.evaluation import (
@@ -24,8 +18,8 @@ from weakly.own_data.evaluation import (
     short,
 )
 from weakly.own_data.labelled_tables import columns_to_use, labelled_rows
-from weakly.own_data.leakage import suspicious_columns, warnings_about_rows
-from weakly.own_data.models import SAVED_METHODS, in_words, read_about, rewrite_about
+from weakly.own_data.model_files import read_about, rewrite_about
+from weakly.own_data.models import SAVED_METHODS, in_words
 from weakly.own_data.tables import Table
 from weakly.writing import name_of, refuse_source, statuses_of
 
@@ -43,13 +37,11 @@ DESCRIPTION = (
 def add_arguments(command):
     command.description = DESCRIPTION
     add_table_arguments(command)
-    add_label_arguments(command)
-    add_checked_argument(command)
+    add_training_arguments(command, label_required=True)
     add = command.add_argument
     methods = f"methods to compare on the same splits (default: those of fit, {','.join(CANDIDATES)})"
     names = {"type": lambda text: parse_names(text, SAVED_METHODS, "method"), "metavar": "A,B"}
     add("--method", "--methods", dest="methods", **names, help=methods)
-    add_seed_argument(command)
     labeled = "training anomalies that stay labelled (default: %(default)s)"
     runs = "number of runs, with seeds counting up from --seed (default: %(default)s)"
     when = (
@@ -78,10 +70,8 @@ def run(args):
     table = Table(args.table, notation_of(args))
     refuse_source(args.output, table.status, *statuses_of(args.checked))
     raw, y, is_test = labelled_and_split(args, table)
-    columns, typed = columns_to_use(table, raw)
+    columns, typed = columns_to_use(table, raw, y)
     del raw  # as large as all else together
-    for warning in (*suspicious_columns(typed, columns, y), *warnings_about_rows(typed, y)):
-        say(warning)
     settings = {"n_labeled": args.n_labeled, "hidden_share": args.hidden_share, "is_test": is_test}
     seeds, runs, figures = range(args.seed, args.seed + args.runs), [], []
     settings["tell"] = lambda *split: tell_split(y, *split)

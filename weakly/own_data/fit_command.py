@@ -13,17 +13,14 @@ from weakly.environment import commit, package_versions
 from weakly.errors import DataError
 from weakly.methods import METHODS
 from weakly.own_data.arguments import (
-    add_checked_argument,
-    add_label_arguments,
-    add_seed_argument,
     add_table_arguments,
     add_top_argument,
+    add_training_arguments,
     anomaly_values,
     notation_of,
 )
 from weakly.own_data.choosing import choose_method, say
 from weakly.own_data.labelled_tables import columns_to_use, labelled_rows, print_labels
-from weakly.own_data.leakage import suspicious_columns, warnings_about_rows
 from weakly.own_data.models import SAVED_METHODS, fit_model, in_words, save_model
 from weakly.own_data.scoring import highest, score_rows
 from weakly.own_data.tables import Table
@@ -42,8 +39,7 @@ DESCRIPTION = (
 def add_arguments(command):
     command.description = DESCRIPTION
     add_table_arguments(command)
-    add_label_arguments(command, required=False)
-    add_checked_argument(command)
+    add_training_arguments(command, label_required=False)
     add_fit_arguments(command)
     command.add_argument("--model", required=True, metavar="FILE", help="file to write; - is standard output")
     add_top_argument(command, 10, "number of suspicious rows to show (default: %(default)s)")
@@ -55,10 +51,8 @@ def add_fit_arguments(command):
     method = "the detector (default: chosen by a short evaluation)"
     command.add_argument("--method", choices=SAVED_METHODS, metavar="NAME", help=method)
     changed = "change a parameter of the --method, such as epochs=20; repeat the option for several"
-    command.add_argument(
-        "--set", type=setting, action="append", default=[], metavar="NAME=VALUE", help=changed
-    )
-    add_seed_argument(command)
+    option = {"action": "append", "default": [], "metavar": "NAME=VALUE", "help": changed}
+    command.add_argument("--set", type=setting, **option)
 
 
 def run(args):
@@ -79,9 +73,7 @@ def fitted_model(args, table, raw, labels):
     """Fit a model to the table without the columns of --drop, by the chosen method."""
     if args.set and not args.method:
         raise DataError("--set changes a parameter of a method: name the --method too.")
-    columns, typed = columns_to_use(table, raw.drop(columns=args.drop, errors="ignore"))
-    for warning in (*suspicious_columns(typed, columns, labels.y), *warnings_about_rows(typed, labels.y)):
-        say(warning)
+    columns, typed = columns_to_use(table, raw.drop(columns=args.drop, errors="ignore"), labels.y)
     method, choice = method_to_fit(args, typed, columns, labels)
     notation = table.notation._replace(header=table.header)._asdict()
     about = {"notation": notation, "choice": choice, "origin": origin_of(args, table, labels, method)}

@@ -6,8 +6,10 @@ from weakly.errors import DataError, printable
 from weakly.loading.files import bounded_memory
 from weakly.numbers import count_of
 from weakly.own_data.arguments import anomaly_values
+from weakly.own_data.choosing import say
 from weakly.own_data.columns import choose_columns, typed_columns
 from weakly.own_data.labels import add_checked, known_labels
+from weakly.own_data.leakage import suspicious_columns, warnings_about_rows
 
 MOST_TOLD = 10  # columns with missing cells that a message names
 
@@ -36,13 +38,15 @@ def labelled_rows(args, table, dropped_too=False):
 
 def print_labels(table, labels):
     """Print how many rows have which label, and what 0 was taken to mean."""
-    print(f"{count_of(len(labels.y), 'row')} of {table.path}: {labels.in_words()}")
+    anomalies = count_of(labels.y.sum(), "labelled anomaly", "labelled anomalies")
+    others = f"{labels.normal.sum():,} known normal, {labels.unlabeled.sum():,} unlabelled"
+    print(f"{count_of(len(labels.y), 'row')} of {table.path}: {anomalies}, {others}.")
     if labels.meaning:
         print(f"Labels: {labels.meaning}")
 
 
-def columns_to_use(table, raw):
-    """The columns to learn from, as choose_columns describes them, and these columns, typed."""
+def columns_to_use(table, raw, y):
+    """The columns to learn from, as choose_columns describes them, and these columns, typed; warns."""
     with bounded_memory(table.path):
         columns = choose_columns(raw, table.path, table.notation)
         typed = typed_columns(raw, columns, table.notation.missing)
@@ -52,4 +56,6 @@ def columns_to_use(table, raw):
     if told:
         others = f" and {count_of(len(told) - MOST_TOLD, 'more column')}" if len(told) > MOST_TOLD else ""
         print(f"Missing cells: {', '.join(told[:MOST_TOLD])}{others}.")
+    for warning in (*suspicious_columns(typed, columns, y), *warnings_about_rows(typed, y)):
+        say(warning)
     return columns, typed

@@ -47,11 +47,6 @@ class Labels(NamedTuple):
         """Which rows nobody has checked (n,)."""
         return (self.y == 0) & ~self.normal
 
-    def in_words(self):
-        """The three counts."""
-        anomalies = count_of(self.y.sum(), "labelled anomaly", "labelled anomalies")
-        return f"{anomalies}, {self.normal.sum():,} known normal, {self.unlabeled.sum():,} unlabelled."
-
 
 def known_labels(cells, values, normal_value, path):
     """The Labels of a column (n,) of texts; an unclear cell is refused. values: of --anomaly-value."""

@@ -75,12 +75,9 @@ def check_encoder(encoder):
 def check_tree(tree, n_features):
     """Every way down ends, at features and children that exist."""
     require(tree.node_count == tree.capacity > 0, "a tree with another number of nodes")
-    check_ways(tree.children_left, tree.children_right, tree.feature, n_features)
     require(tree.max_n_classes <= 2 and np.isfinite(tree.value).all(), "a tree with odd values")
-
-
-def check_ways(left, right, feature, n_features):
-    """ValueError unless inner nodes have later nodes as children, and a feature (arrays of nodes)."""
+    # inner nodes have later nodes as children
+    left, right, feature = tree.children_left, tree.children_right, tree.feature
     require(all(numbers.dtype.kind == "i" for numbers in (left, right, feature)), "a tree with odd nodes")
     places = np.arange(len(left))
     is_leaf = (left == LEAF) & (right == LEAF)

@@ -32,8 +32,6 @@ from weakly.own_data.model_files import (
     damage_reported,
     write_members,
 )
-from weakly.own_data.model_files import read_about as read_about
-from weakly.own_data.model_files import rewrite_about as rewrite_about
 
 KNOWN_TO_FAIL = ("logistic", "xgboost")  # beside their repaired versions, logistic-converged and xgboost-half
 SAVED_METHODS = [name for name in method_group("table", "appendix", "today") if name not in KNOWN_TO_FAIL]
@@ -148,6 +146,8 @@ class Model:
     def of_pipeline(cls, pipeline, X):
         """The model of a pipeline that was fitted in Python on the DataFrame X, or on rows like these."""
         method = method_of(pipeline)
+        if not isinstance(X, pd.DataFrame):
+            raise ValueError(f"X must be a DataFrame, not {type(X).__name__}")
         columns = {name: column_of(name, X[name]) for name in X}
         table = typed_like(X, columns)
         scores = pipeline.decision_function(X)
@@ -222,7 +222,9 @@ def method_of(pipeline):
     """The name of the method at the end of a pipeline."""
     from sklearn.pipeline import Pipeline
 
-    detector: Any = pipeline[-1] if type(pipeline) is Pipeline else None
+    if type(pipeline) is not Pipeline:
+        raise ValueError(f"a model must be a Pipeline of scikit-learn, not {type(pipeline).__name__}")
+    detector: Any = pipeline[-1]
     name = f"{type(detector).__module__}.{type(detector).__qualname__}"
     if name not in DETECTORS:
         raise ValueError(f"the last step of a Pipeline must be a detector of this project, not {name}")

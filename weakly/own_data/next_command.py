@@ -15,12 +15,7 @@ import pandas as pd
 from weakly.command_line import positive
 from weakly.errors import DataError
 from weakly.numbers import count_of
-from weakly.own_data.arguments import (
-    add_checked_argument,
-    add_label_arguments,
-    add_table_arguments,
-    notation_of,
-)
+from weakly.own_data.arguments import add_table_arguments, add_training_arguments, notation_of
 from weakly.own_data.columns import typed_columns
 from weakly.own_data.fit_command import add_fit_arguments, fitted_model
 from weakly.own_data.labelled_tables import labelled_rows, print_labels
@@ -55,8 +50,7 @@ def share(text):
 def add_arguments(command):
     command.description = DESCRIPTION
     add_table_arguments(command)
-    add_label_arguments(command, required=False)
-    add_checked_argument(command)
+    add_training_arguments(command, label_required=False)
     add = command.add_argument
     add("--model", metavar="FILE", help="file that fit wrote (default: fit a model first)")
     add_fit_arguments(command)
@@ -87,9 +81,14 @@ def run(args):
     if not labels.unlabeled.any():
         raise DataError(f"All rows of {table.path} are already labelled, so there are none left to check.")
     model = model or fitted_model(args, table, raw, labels)
-    chosen, n_suspicious, typed, scores = proposals(model, raw, labels, args)
-    texts = texts_of(table, list(raw), chosen)
-    proposed = table_to_fill(model, texts, typed, scores, args.label)
+    typed = typed_columns(raw, model.columns, model.missing)
+    scores = model.scored(typed)
+    scaled = new_pipeline("prenet", model.columns, len(typed))[0].fit(typed)  # whatever the model's is
+    features_of = lambda rows: scaled.transform(typed.iloc[rows])  # noqa: E731
+    chosen, n_suspicious = chosen_rows(features_of, scores, labels.unlabeled, args.n, args.informative)
+    found = [chunk.loc[chunk.index.intersection(chosen)] for chunk in table.chunks(list(raw), list(raw))]
+    texts = pd.concat(found).loc[chosen]  # as they are in the file
+    proposed = table_to_fill(model, texts, typed.iloc[chosen], scores[chosen], args.label)
     with written_whole(args.output) as file:
         proposed.to_csv(file, mode="wb", index=False, encoding=args.encoding)
     n_others = len(proposed) - n_suspicious
@@ -100,22 +99,6 @@ def run(args):
         f"Fill in its column {args.label!r}: 1 for an anomaly, 0 for a normal row, nothing if you cannot "
         f"tell. Then give it to fit: --label {args.label} {all_checked}"
     )
-
-
-def proposals(model, raw, labels, args):
-    """The rows to check, how many of them have the highest scores, their typed columns and scores."""
-    typed = typed_columns(raw, model.columns, model.missing)
-    scores = model.scored(typed)
-    scaled = new_pipeline("prenet", model.columns, len(typed))[0].fit(typed)  # whatever the model's is
-    features_of = lambda rows: scaled.transform(typed.iloc[rows])  # noqa: E731
-    chosen, n_suspicious = chosen_rows(features_of, scores, labels.unlabeled, args.n, args.informative)
-    return chosen, n_suspicious, typed.iloc[chosen], scores[chosen]
-
-
-def texts_of(table, columns, chosen):
-    """The chosen rows as they are in the file."""
-    found = [chunk.loc[chunk.index.intersection(chosen)] for chunk in table.chunks(columns, columns)]
-    return pd.concat(found).loc[chosen]
 
 
 def chosen_rows(features_of, scores, is_open, n, informative_share):
@@ -149,13 +132,9 @@ def least_alike(rows, others, n):
     rows, chosen = np.asarray(rows, np.float64), []
     nearest = np.full(len(rows), np.inf)
     for other in others:
-        nearest = np.minimum(nearest, squared_distances(rows, other))
+        nearest = np.minimum(nearest, np.square(rows - other).sum(axis=1))
     for _ in range(min(n, len(rows))):
         chosen.append(int(nearest.argmax()))
-        nearest = np.minimum(nearest, squared_distances(rows, rows[chosen[-1]]))
+        nearest = np.minimum(nearest, np.square(rows - rows[chosen[-1]]).sum(axis=1))
         nearest[chosen] = -1.0  # never twice, even if only equal rows are left
     return np.array(chosen, int)
-
-
-def squared_distances(rows, one):
-    return np.square(rows - one).sum(axis=1)

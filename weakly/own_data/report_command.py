@@ -12,8 +12,8 @@ from weakly.own_data import arguments
 from weakly.own_data.drift import Comparison
 from weakly.own_data.labels import is_missing, known_labels
 from weakly.own_data.models import load_model
-from weakly.own_data.score_command import open_for_model, unreadable_in_words
-from weakly.own_data.scoring import highest, progress_bar, score_rows
+from weakly.own_data.score_command import open_for_model, print_doubts
+from weakly.own_data.scoring import chunks_with_progress, highest, score_rows
 from weakly.writing import name_of, refuse_source, written_whole
 
 MOST_TOP = 500  # rows on the page
@@ -65,14 +65,12 @@ def overview_of(model, table, args, unreadable):
     keep, top = list(dict.fromkeys(args.keep)), min(args.top, MOST_TOP)
     verbatim = [*keep, args.label] if args.label else keep
     names = [name for name in table.columns if name in verbatim or name in model.columns]
-    with progress_bar(table) as bar:
-        for raw in table.chunks(names, verbatim=verbatim):
-            best = score_rows(model, raw, top, True, [found], unreadable)
-            best = raw[keep].add_prefix(KEPT).join(best, how="right")
-            found.best = highest(best, top, found.best)
-            if args.label:
-                labels.append(raw[args.label].copy())  # a view would hold the whole chunk
-            bar.update(table.position - bar.n)
+    for raw in chunks_with_progress(table, names, verbatim):
+        best = score_rows(model, raw, top, True, found.add, unreadable)
+        best = raw[keep].add_prefix(KEPT).join(best, how="right")
+        found.best = highest(best, top, found.best)
+        if args.label:
+            labels.append(raw[args.label].copy())  # a view would hold the whole chunk
     found.scores = np.concatenate(found.scores)
     found.y = all_labels(pd.concat(labels), args, table.path) if labels else None
     return found
@@ -102,7 +100,4 @@ def run(args):
     with written_whole(args.output) as file:
         file.write(report_page(model, found, table, args.contamination).encode())
     print(f"Scored {count_of(len(found.scores), 'row')} of {table.path}; wrote {name_of(args.output)}.")
-    if unreadable:
-        print(unreadable_in_words(unreadable))
-    if drift := found.comparison.in_words():
-        print(drift)
+    print_doubts(unreadable, found.comparison)

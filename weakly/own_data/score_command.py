@@ -15,10 +15,9 @@ from weakly.own_data.models import load_model
 from weakly.own_data.scoring import (
     FORMATS,
     REASONS,
-    Flags,
+    chunks_with_progress,
     format_of,
     highest,
-    progress_bar,
     score_file,
     score_rows,
 )
@@ -64,11 +63,16 @@ def run(args):
     keep = kept_columns(args, table)
     threshold = None if args.contamination is None else model.threshold(args.contamination)
     n_rows, best, unreadable = 0, pd.DataFrame(), None if args.strict else set()
-    flags, drift = Flags(threshold), Comparison(model.about["summary"], model.columns)
-    watch = [drift, *([] if threshold is None else [flags])]
+    drift, n_flagged = Comparison(model.about["summary"], model.columns), 0
+
+    def watch(typed, scores):
+        nonlocal n_flagged
+        drift.add(typed)
+        n_flagged += 0 if threshold is None else int((scores > threshold).sum())
+
     read = [name for name in table.columns if name in keep or name in model.columns]
-    with score_file(args.output, format_name) as write, progress_bar(table) as bar:
-        for raw in table.chunks(read, verbatim=keep):
+    with score_file(args.output, format_name) as write:
+        for raw in chunks_with_progress(table, read, keep):
             result = score_rows(model, raw, args.top, args.explain, watch, unreadable)
             if threshold is not None:
                 result.insert(2, "flag", (result["score"] > threshold).astype(int))
@@ -78,22 +82,18 @@ def run(args):
             else:
                 write(result)
             n_rows += len(raw)
-            bar.update(table.position - bar.n)
         if args.top:
             write(best)
     written = f"the {len(best):,} highest" if args.top else "all"
     print(f"Scored {count_of(n_rows, 'row')} of {table.path}; wrote {written} to {name_of(args.output)}.")
-    if unreadable:
-        print(unreadable_in_words(unreadable))
     if threshold is not None:
         of = f"of the {count_of(n_rows, 'row')}"
-        flagged = count_of(flags.n_above, f"{of} is flagged", f"{of} are flagged")
+        flagged = count_of(n_flagged, f"{of} is flagged", f"{of} are flagged")
         print(
             f"{flagged}: score above {threshold:.6g}, which "
             f"{100 * args.contamination:g}% of the unlabelled training rows exceed (--contamination)."
         )
-    if words := drift.in_words():
-        print(words)
+    print_doubts(unreadable, drift)
 
 
 def kept_columns(args, table):
@@ -110,9 +110,11 @@ def kept_columns(args, table):
     return list(keep)
 
 
-def unreadable_in_words(rows):
-    """How many rows had a cell that could not be read, and which."""
-    rows, n_rows = sorted(rows), len(rows)
-    first = ", ".join(f"{row:,}" for row in rows[:LISTED]) + (", ..." if n_rows > LISTED else "")
-    where = f"{count_of(n_rows, 'row')} ({first})"
-    return f"Unreadable cells count as missing, in {where}; score --strict stops there."
+def print_doubts(unreadable, drift):
+    """Print which rows had a cell that could not be read, and which columns have changed since training."""
+    if unreadable:
+        first = ", ".join(f"{row:,}" for row in sorted(unreadable)[:LISTED])
+        where = f"{count_of(len(unreadable), 'row')} ({first}{', ...' * (len(unreadable) > LISTED)})"
+        print(f"Unreadable cells count as missing, in {where}; score --strict stops there.")
+    if words := drift.in_words():
+        print(words)

@@ -23,15 +23,15 @@ OTHER_FORMATS = ("feather", "html", "json", "ods", "tsv", "xls", "xlsx")  # whic
 PACKED = ".gz"
 
 
-def score_rows(model, raw, top=None, explain=False, watch=(), unreadable=None):
+def score_rows(model, raw, top=None, explain=False, watch=None, unreadable=None):
     """Row number, score and, if requested, reasons of the rows of a raw table, or of the `top` highest.
 
-    Each of watch gets the typed columns and the scores; unreadable: as in typed_columns.
+    watch is called with the typed columns and the scores; unreadable: as in typed_columns.
     """
     table = typed_columns(raw, model.columns, model.missing, unreadable)
     scores = model.scored(table)
-    for one in watch:
-        one.add(table, scores)
+    if watch:
+        watch(table, scores)
     kept = np.arange(len(raw)) if top is None else np.sort(np.argsort(-scores, kind="stable")[:top])
     result = pd.DataFrame({"row": raw.index[kept] + 1, "score": scores[kept]}, index=raw.index[kept])
     if explain:
@@ -71,20 +71,16 @@ def highest(table, top, *others):
     return rows.sort_values("score", ascending=False, kind="stable").head(top)
 
 
-def progress_bar(table):
-    """A bar of the bytes read, if standard error is a terminal; none for a pipe, whose size is unknown."""
+def chunks_with_progress(table, columns, verbatim):
+    """The chunks of a Table, with a bar of the bytes read if standard error is a terminal.
+
+    There is none for a pipe, whose size is unknown.
+    """
     hidden = True if table.size is None else None
-    return tqdm(total=table.size, unit="B", unit_scale=True, disable=hidden)
-
-
-class Flags:
-    """Counts the rows whose scores exceed a threshold."""
-
-    def __init__(self, threshold):
-        self.threshold, self.n_above = threshold, 0
-
-    def add(self, table, scores):
-        self.n_above += int((scores > self.threshold).sum())
+    with tqdm(total=table.size, unit="B", unit_scale=True, disable=hidden) as bar:
+        for raw in table.chunks(columns, verbatim=verbatim):
+            yield raw
+            bar.update(table.position - bar.n)
 
 
 # ---------------------------------------------------------------------------- files of scores
