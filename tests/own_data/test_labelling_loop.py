@@ -118,6 +118,12 @@ def test_three_rounds_without_copying_a_label(few_labels, capsys, run):
     assert counts in capsys.readouterr().out
 
 
+def test_next_takes_the_label_column_of_its_model(few_labels, run, capsys):
+    assert run(FIT) == 0 and run("next events.csv --model fraud.model --n 4") == 0
+    assert "5 labelled anomalies" in capsys.readouterr().out.split("Fitted")[1]
+    assert "fraud" in pd.read_csv("to_check.csv").columns
+
+
 def test_next_without_a_model_proposes_what_it_proposes_with_one(few_labels, run):
     assert run(FIT) == 0 and run(f"{NEXT} --output with.csv") == 0
     assert run("next events.csv --label fraud --method logistic-converged --n 8 --output without.csv") == 0
@@ -279,7 +285,7 @@ def test_labels_that_a_person_filled_in_are_never_written_over(few_labels, comma
 
 def test_a_feature_cannot_be_the_label(folder, capsys, run):
     events().rename(columns={"amount": "label"}).to_csv("events.csv", index=False)
-    assert run(FIT) == 0 and run("next events.csv --model fraud.model") == 2
+    assert run(FIT) == 0 and run("next events.csv --label label --model fraud.model") == 2
     assert "Column 'label' cannot be the label" in capsys.readouterr().err
 
 

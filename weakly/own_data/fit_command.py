@@ -103,7 +103,7 @@ def origin_of(args, table, labels, method):
     """Where a model comes from: its table, its labels and the code, as plain values."""
     values = anomaly_values(args.anomaly_value)
     return {
-        "label": args.label,
+        "label": args.label if not labels.unlabeled.all() else None,
         "anomaly_values": values and list(values),
         "normal_value": args.normal_value,
         "labelled_anomalies": int(labels.y.sum()),

@@ -70,6 +70,8 @@ def run(args):
         raise DataError(
             f"{args.output} already exists and may hold labels: name a new file with --output, or delete it."
         )
+    fitted_by = model.about["origin"].get("label") if model else None
+    args.label = args.label or (fitted_by if fitted_by in table.columns else None)
     label = args.label or "label"
     if model and label in model.columns:
         raise DataError(
