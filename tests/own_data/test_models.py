@@ -457,8 +457,9 @@ def raw_files(model, folder):
 
 
 CHILD = """
-import faulthandler, resource, sys
+import faulthandler, sys
 import pandas as pd
+from weakly.environment import peak_bytes
 from weakly.errors import DataError
 from weakly.own_data.model_files import read_about
 from weakly.own_data.models import load_model
@@ -472,7 +473,7 @@ for path in sys.stdin.read().splitlines():
         print("loaded")
     except DataError as error:
         print(ascii(str(error)), flush=True)
-print("most", resource.getrusage(resource.RUSAGE_SELF).ru_maxrss // 1024)
+print("most", peak_bytes() >> 20)
 """
 
 
