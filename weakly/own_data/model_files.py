@@ -21,6 +21,7 @@ from contextlib import contextmanager
 import numpy as np
 
 from weakly.errors import DataError
+from weakly.loading import files
 from weakly.loading.files import bounded_memory, open_zip
 from weakly.methods import METHODS
 from weakly.writing import written_whole
@@ -51,7 +52,7 @@ TRUSTED = [
 def damage_reported(path):
     """Turn whatever a damaged or forged file leads to into one sentence."""
     try:
-        with bounded_memory(path, MEMORY):
+        with bounded_memory(path, min(MEMORY, files.MEMORY_LIMIT)):
             yield
     except DataError:
         raise
