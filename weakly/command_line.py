@@ -1,12 +1,14 @@
-"""What the command lines have in common: argument types, and how an error ends a command."""
+"""What the command lines have in common: argument types, wrapped text, and how an error ends a command."""
 
 import argparse
 import ast
 import difflib
 import os
 import re
+import shutil
 import signal
 import sys
+import textwrap
 from contextlib import contextmanager
 
 from weakly.errors import UserError
@@ -114,3 +116,16 @@ def _number_from_0(text, end, rule):
     if not 0 <= value < end:
         raise argparse.ArgumentTypeError(f"{rule}, not {text!r}")
     return value
+
+
+def say(text):
+    """Print a text, wrapped at the terminal's width."""
+    print_line("", text)
+
+
+def print_line(cells, words):
+    """Print the cells of a row and then words, which are wrapped at the terminal's width below each other."""
+    width = max(shutil.get_terminal_size().columns - 1, len(cells) + 20)
+    lines = textwrap.wrap(words, width, initial_indent=cells, subsequent_indent=" " * len(cells),
+                          break_long_words=False, break_on_hyphens=False)  # fmt: skip
+    print(*lines or [cells], sep="\n", flush=True)

@@ -5,9 +5,10 @@ import pandas as pd
 import pytest
 from event_tables import COLUMNS, events, typed_events
 
+from weakly.command_line import print_line
 from weakly.errors import DataError
 from weakly.own_data import choosing
-from weakly.own_data.choosing import DEFAULT, FEWEST_LABELS, choose_method, print_line
+from weakly.own_data.choosing import DEFAULT, FEWEST_LABELS, choose_method
 
 
 @pytest.fixture

@@ -20,11 +20,9 @@ With fewer than 10 labels there is too little to compare, and PReNet is the best
 balanced classes lowered the mean of every method, so none is set.
 """
 
-import shutil
-import textwrap
-
 import numpy as np
 
+from weakly.command_line import print_line, say
 from weakly.errors import DataError
 from weakly.numbers import count_of
 from weakly.own_data.evaluation import held_out_scores, short
@@ -96,19 +94,3 @@ def compared(table, columns, y, anomalies, others, rng, seed):
     if not rows:
         raise DataError("None of the methods can be fitted to this table: name one with --method to see why.")
     return rows
-
-
-# ---------------------------------------------------------------------------- printing
-
-
-def say(text):
-    """Print a text, wrapped at the terminal's width."""
-    print_line("", text)
-
-
-def print_line(cells, words):
-    """Print the cells of a row and then words, which are wrapped at the terminal's width below each other."""
-    width = max(shutil.get_terminal_size().columns - 1, len(cells) + 20)
-    lines = textwrap.wrap(words, width, initial_indent=cells, subsequent_indent=" " * len(cells),
-                          break_long_words=False, break_on_hyphens=False)  # fmt: skip
-    print(*lines or [cells], sep="\n", flush=True)

@@ -3,11 +3,11 @@
 import numpy as np
 import pandas as pd
 
-from weakly.command_line import parse_names, positive, rate
+from weakly.command_line import parse_names, positive, print_line, rate, say
 from weakly.errors import DataError, printable
 from weakly.numbers import count_of
 from weakly.own_data.arguments import add_table_arguments, add_training_arguments, notation_of
-from weakly.own_data.choosing import CANDIDATES, print_line, say
+from weakly.own_data.choosing import CANDIDATES
 from weakly.own_data.columns import dates_of, to_numbers
 from weakly.own_data.evaluation import (
     draw_curves,
@@ -17,7 +17,7 @@ from weakly.own_data.evaluation import (
     ranking_quality,
     short,
 )
-from weakly.own_data.labelled_tables import columns_to_use, labelled_rows
+from weakly.own_data.labels import columns_to_use, labelled_rows
 from weakly.own_data.model_files import read_about, rewrite_about
 from weakly.own_data.models import SAVED_METHODS, in_words
 from weakly.own_data.tables import Table

@@ -8,7 +8,7 @@ import time
 import numpy as np
 import pandas as pd
 
-from weakly.command_line import setting
+from weakly.command_line import say, setting
 from weakly.environment import commit, package_versions
 from weakly.errors import DataError
 from weakly.methods import METHODS
@@ -19,8 +19,8 @@ from weakly.own_data.arguments import (
     anomaly_values,
     notation_of,
 )
-from weakly.own_data.choosing import choose_method, say
-from weakly.own_data.labelled_tables import columns_to_use, labelled_rows, print_labels
+from weakly.own_data.choosing import choose_method
+from weakly.own_data.labels import columns_to_use, labelled_rows, print_labels
 from weakly.own_data.models import SAVED_METHODS, fit_model, in_words, save_model
 from weakly.own_data.scoring import highest, score_rows
 from weakly.own_data.tables import Table

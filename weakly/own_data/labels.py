@@ -21,13 +21,16 @@ from typing import NamedTuple
 import numpy as np
 import pandas as pd
 
-from weakly.errors import DataError
+from weakly.command_line import say
+from weakly.errors import DataError, printable
+from weakly.loading.files import bounded_memory
 from weakly.numbers import count_of
 from weakly.own_data.arguments import anomaly_values
-from weakly.own_data.columns import DATE, is_missing
+from weakly.own_data.columns import DATE, choose_columns, is_missing, typed_columns
+from weakly.own_data.leakage import suspicious_columns, warnings_about_rows
 from weakly.own_data.tables import Table
 
-LISTED = 10  # labels in a message, at most
+LISTED = 10  # labels in a message, or columns, at most
 TRUE, FALSE = frozenset({"1", "true", "yes"}), frozenset({"0", "false", "no"})  # as canonical() has them
 OWN_COLUMNS = ("row", "score", "why_1", "why_2", "why_3")  # of a file of `next`
 SAME_NUMBER = 1e-9  # relative: a spreadsheet keeps 15 digits
@@ -103,6 +106,53 @@ def refuse_absent(values, names, cells, path):
             f"{path} has no row with the label {absent[0]!r} of --anomaly-value; "
             f"column {cells.name!r} has {', '.join(found[:LISTED]) or 'no labels'}{others}."
         )
+
+
+def labelled_rows(args, table, dropped_too=False):
+    """The rows of a Table without its label column, raw, and their Labels, with those of --checked files.
+
+    Without --label it is the column `label`. A table without any has no labels but those of the files.
+    """
+    table.must_have(args.drop, "of --drop")
+    if args.label and not args.checked:
+        table.must_have([args.label], "of --label")
+    args.label = args.label or "label"
+    has_labels = args.label in table.columns
+    left_out = set() if dropped_too else set(args.drop) - {args.label}
+    names = [name for name in table.columns if name not in left_out]
+    raw = table.read(names, verbatim=[args.label] if has_labels else [])
+    cells = raw.pop(args.label) if has_labels else pd.Series("", raw.index)
+    labels = known_labels(cells, anomaly_values(args.anomaly_value), args.normal_value, table.path)
+    for path in args.checked:
+        labels = add_checked(labels, path, table, raw, cells, args)
+    if labels.y.all():
+        raise DataError(f"{table.path} has only anomalies in column {args.label!r}: other rows are needed.")
+    return raw, labels
+
+
+def print_labels(table, labels):
+    """Print how many rows have which label, and what 0 was taken to mean."""
+    anomalies = count_of(labels.y.sum(), "labelled anomaly", "labelled anomalies")
+    others = f"{labels.normal.sum():,} known normal, {labels.unlabeled.sum():,} unlabelled"
+    print(f"{count_of(len(labels.y), 'row')} of {table.path}: {anomalies}, {others}.")
+    if labels.meaning:
+        print(f"Labels: {labels.meaning}")
+
+
+def columns_to_use(table, raw, y):
+    """The columns to learn from, as choose_columns describes them, and these columns, typed; warns."""
+    with bounded_memory(table.path):
+        columns = choose_columns(raw, table.path, table.notation)
+        typed = typed_columns(raw, columns, table.notation.missing)
+    counts = typed.isna().sum()
+    counts = counts[counts > 0].sort_values(ascending=False, kind="stable")
+    told = [f"{printable(str(name))} {n:,} ({n / len(typed):.1%})" for name, n in counts.items()]
+    if told:
+        others = f" and {count_of(len(told) - LISTED, 'more column')}" if len(told) > LISTED else ""
+        print(f"Missing cells: {', '.join(told[:LISTED])}{others}.")
+    for warning in (*suspicious_columns(typed, columns, y), *warnings_about_rows(typed, y)):
+        say(warning)
+    return columns, typed
 
 
 # ---------------------------------------------------------------------------- files of `next`

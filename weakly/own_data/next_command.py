@@ -18,8 +18,7 @@ from weakly.numbers import count_of
 from weakly.own_data.arguments import add_table_arguments, add_training_arguments, notation_of
 from weakly.own_data.columns import typed_columns
 from weakly.own_data.fit_command import add_fit_arguments, fitted_model
-from weakly.own_data.labelled_tables import labelled_rows, print_labels
-from weakly.own_data.labels import OWN_COLUMNS, for_spreadsheet, own_names
+from weakly.own_data.labels import OWN_COLUMNS, for_spreadsheet, labelled_rows, own_names, print_labels
 from weakly.own_data.models import load_model, new_pipeline
 from weakly.own_data.score_command import open_for_model
 from weakly.own_data.scoring import reasons_of
