@@ -67,7 +67,7 @@ def test_locks_are_exact_and_name_no_address(name):
     header, *packages = re.split(r"^(?=\w)", read(name), flags=re.MULTILINE)
     assert all(re.match(r"[\w.-]+(\[\w+\])?==[\w.]+ ", package) for package in packages)
     assert all("--hash=sha256:" in package for package in packages)
-    assert "://" not in read(name) and header.splitlines()[1].strip("# ") in read("CONTRIBUTING.md")
+    assert "://" not in read(name) and header.splitlines()[1].strip("# ") in read("docs/architecture.md")
 
 
 def test_workflow_covers_the_supported_versions():

@@ -213,7 +213,7 @@ PAPER_SETS = (
 )  # fmt: skip
 DATA_SETS = {entry.name: entry for entry in PAPER_SETS}
 OUTSIDE_SETS = {name: outside_set(name, blob) for name, blob in OUTSIDE_BLOBS.items()}
-# Your own: --datasets takes them, but no table of the paper includes them (docs/adding.md).
+# Your own: --datasets takes them, but no table of the paper includes them (docs/architecture.md).
 ADDED_SETS: dict[str, DataSet] = {}
 KNOWN_SETS = ChainMap(ADDED_SETS, OUTSIDE_SETS, DATA_SETS)  # a view of all, the paper's first
 SEEN_SETS = tuple(name for name in DATA_SETS if name != "unsw")  # the rows of Table 2

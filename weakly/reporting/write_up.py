@@ -43,7 +43,7 @@ from weakly.running.runs_file import RunsFile
 from weakly.writing import written_whole
 
 REFERENCE = ROOT / "results" / "reference"
-PAGES = ("README.md", "REPRODUCTION.md", "docs/time_and_memory.md")
+PAGES = ("README.md", "REPRODUCTION.md", "docs/drivers.md")
 MARKED = re.compile(r"(<!-- (?!end)(\S+) -->\n).*?(<!-- end -->)", re.DOTALL)
 
 
