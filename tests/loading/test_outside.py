@@ -9,7 +9,7 @@ from urllib.parse import unquote
 import numpy as np
 import pandas as pd
 import pytest
-import requests
+from servers import serve_instead_of
 from sklearn.ensemble import RandomForestClassifier
 from sklearn.linear_model import LogisticRegression
 from sklearn.metrics import average_precision_score
@@ -20,7 +20,7 @@ import data_prep
 from weakly.loading import store
 from weakly.loading.arrays import load_data, save_data
 from weakly.loading.fetching import SourceFinder, find_local
-from weakly.loading.registry import ADBENCH, DATA_SETS, KNOWN_SETS, OUTSIDE_SETS, SEEN_SETS, outside_set
+from weakly.loading.registry import ADBENCH_FILES, DATA_SETS, KNOWN_SETS, OUTSIDE_SETS, SEEN_SETS
 from weakly.loading.row_order import GIT_BLOB, file_digest, git_blob_id
 from weakly.loading.splits import (
     OUTSIDE_PROTOCOLS,
@@ -197,16 +197,7 @@ def test_a_part_of_a_set_has_no_share_of_anomalies_in_the_paper(tmp_path):
 def adbench_server(server, monkeypatch):
     """A server in place of ADBench's public address; there is no other network."""
     monkeypatch.delenv("PRENET_DATA", raising=False)
-    get = requests.Session.get
-
-    def get_from_server(self, url, **options):
-        server.wanted.append(url)
-        if not url.startswith(ADBENCH):
-            raise requests.ConnectionError(f"{url} is not served")
-        return get(self, url.replace(ADBENCH, server.url + "/"), **options)
-
-    server.wanted = []
-    monkeypatch.setattr(requests.Session, "get", get_from_server)
+    serve_instead_of(ADBENCH, server, monkeypatch)
     return server
 
 

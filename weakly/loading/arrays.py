@@ -9,9 +9,6 @@ prepares the next. <name>/meta.json names the newest.
 import functools
 import hashlib
 import json
-import shutil
-import tempfile
-import time
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
@@ -111,19 +108,14 @@ def load_data(name, data_dir="dataset", fingerprint="", status=""):
     folder /= fingerprint[:HASH_DIGITS]
     if not folder.is_dir():
         raise DataError(f"{source} is not prepared in the version that was planned: {folder} is missing.")
-    check_arrays(folder, fingerprint, meta.get("shape") if fingerprint == meta["fingerprint"] else None)
+    states = [(file.st_size, file.st_mtime_ns) for file in map(Path.stat, sorted(folder.glob("[Xy]*.npy")))]
+    shape = tuple(meta["shape"]) if fingerprint == meta["fingerprint"] else None
+    if not _are_intact(folder, fingerprint, shape, tuple(states)):
+        raise DataError(f"{folder} was changed after it was prepared: delete it and prepare the data again.")
     X, classes = _open_arrays(folder)
     view = parse_unseen(name)
     y = view_roles(classes, view) if view else np.where(classes > 0, ANOMALY, NORMAL)
     return PreparedData(name, X, y, status, fingerprint, meta["order"], folder)
-
-
-def check_arrays(folder, fingerprint, shape=None):
-    """DataError unless the arrays of a folder are what was prepared; `shape` is that of X, if it is known."""
-    files = [path.stat() for path in sorted(folder.glob("[Xy]*.npy"))]
-    states = tuple((file.st_size, file.st_mtime_ns, file.st_ino) for file in files)
-    if not _are_intact(folder, fingerprint, shape and tuple(shape), states):
-        raise DataError(f"{folder} was changed after it was prepared: delete it and prepare the data again.")
 
 
 @functools.cache
@@ -172,34 +164,15 @@ def save_data(folder, X, y, order="", fingerprint=None, **meta):
     meta |= {"encoding": ENCODING, "shape": X.shape, "anomalies": int(np.count_nonzero(y)), "order": order}
     is_sparse = sparse.issparse(X)
     parts = {f"X_{part}": getattr(X, part) for part in (*CSR_PARTS, "shape")} if is_sparse else {"X": X}
-    arrays = folder / fingerprint[:HASH_DIGITS]
     try:
-        folder.mkdir(parents=True, exist_ok=True)
-        for left in folder.glob(".new-*"):  # left by a preparation that was killed
-            if time.time() - left.stat().st_mtime > 3_600:
-                shutil.rmtree(left, ignore_errors=True)
-        with tempfile.TemporaryDirectory(prefix=".new-", dir=folder) as scratch:
-            new = Path(scratch, "new")
-            new.mkdir()
-            for part, array in {**parts, "y": y}.items():
-                np.save(new / f"{part}.npy", array)
-            _put_in_place(new, arrays, fingerprint, X.shape)
-    except OSError as error:
-        raise DataError(f"{folder} cannot be written: {error.strerror}.") from error
-    with written_whole(folder / "meta.json") as file:
-        file.write(json.dumps(meta | {"fingerprint": fingerprint}).encode())
-
-
-def _put_in_place(new, arrays, fingerprint, shape):
-    """Give a folder of new arrays its name, unless another process has just done that."""
-    try:
-        check_arrays(arrays, fingerprint, shape)
-    except DataError:  # there are none, or damaged ones
-        with suppress(FileNotFoundError):
-            arrays.rename(new.with_name("old"))
-        with suppress(OSError):  # it is there now
-            new.rename(arrays)
-        check_arrays(arrays, fingerprint, shape)
+        for part, array in {**parts, "y": y}.items():
+            # a process that has mapped an older file of this name keeps it
+            with written_whole(folder / fingerprint[:HASH_DIGITS] / f"{part}.npy") as file:
+                np.save(file, array)
+        with written_whole(folder / "meta.json") as file:
+            file.write(json.dumps(meta | {"fingerprint": fingerprint}).encode())
+    except OSError as error:  # of numpy, which gives no errno
+        raise DataError(f"{folder} cannot be written: {error}.") from error
 
 
 def read_meta(folder):

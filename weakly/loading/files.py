@@ -43,24 +43,20 @@ def bounded_memory(what, limit=None):
     this file apply. The old limit is restored at the end: TensorFlow and child processes never see the lower
     one.
     """
-    limit = limit or MEMORY_LIMIT
-    status = Path("/proc/self/status")
-    before = None
+    limit, status = limit or MEMORY_LIMIT, Path("/proc/self/status")
+    before = resource.getrlimit(resource.RLIMIT_DATA)
     if status.exists():
         (kilobytes,) = re.findall(r"VmData:\s*(\d+) kB", status.read_text())
-        before = resource.getrlimit(resource.RLIMIT_DATA)
         known = [value for value in before if value != resource.RLIM_INFINITY]
-        resource.setrlimit(resource.RLIMIT_DATA, (min(known + [1024 * int(kilobytes) + limit]), before[1]))
+        resource.setrlimit(resource.RLIMIT_DATA, (min([*known, 1024 * int(kilobytes) + limit]), before[1]))
     try:
         yield
     except Exception as error:
-        pandas_had_none = "C error: out of memory" in str(error)
-        if isinstance(error, MemoryError) or pandas_had_none:
+        if isinstance(error, MemoryError) or "C error: out of memory" in str(error):  # pandas' own
             raise DataError(f"{what} needs more than {limit / 2**30:.3g} GiB of memory.") from None
         raise
     finally:
-        if before:
-            resource.setrlimit(resource.RLIMIT_DATA, before)
+        resource.setrlimit(resource.RLIMIT_DATA, before)
 
 
 class GuardedReader(io.RawIOBase):
@@ -71,8 +67,7 @@ class GuardedReader(io.RawIOBase):
 
     def __init__(self, stream, path, limit, most_cells=None):
         self._stream, self._path, self._limit, self._most_cells = stream, path, limit, most_cells
-        self._count = 0
-        self._length, self._cells = 0, 0  # of the current, unfinished line
+        self._count = self._length = self._cells = 0  # of all, and of the line that is not finished
 
     def readable(self):
         return True
@@ -91,20 +86,18 @@ class GuardedReader(io.RawIOBase):
     def _check_lines(self, data):
         if b"\0" in data:  # pandas would end the cell there
             raise NotText(f"{self._path} holds a zero byte, so it is not UTF-8 text.")
-        first, *others = data.replace(b"\r", b"\n").split(b"\n")
-        self._extend_line(first)  # which may have begun in an earlier block
-        for line in others:
-            self._length = self._cells = 0
-            if len(line) >= self._most_cells or line is others[-1]:  # which may continue in the next block
-                self._extend_line(line)
-
-    def _extend_line(self, part):
-        self._length += len(part)
-        self._cells += len(part) - len(part.translate(None, SEPARATORS))
-        if self._length > LINE_LIMIT:
-            raise DataError(f"{self._path} has a line of more than {LINE_LIMIT:,} bytes.")
-        if self._cells >= self._most_cells:
-            raise DataError(f"{self._path} has a line of more than {self._most_cells:,} cells.")
+        parts = data.replace(b"\r", b"\n").split(b"\n")
+        for place, part in enumerate(parts):
+            if place:
+                self._length = self._cells = 0
+            if 0 < place < len(parts) - 1 and len(part) < self._most_cells:
+                continue  # a whole line, and a short one
+            self._length += len(part)
+            self._cells += len(part) - len(part.translate(None, SEPARATORS))
+            if self._length > LINE_LIMIT:
+                raise DataError(f"{self._path} has a line of more than {LINE_LIMIT:,} bytes.")
+            if self._cells >= self._most_cells:
+                raise DataError(f"{self._path} has a line of more than {self._most_cells:,} cells.")
 
 
 @contextmanager
@@ -116,9 +109,8 @@ def damage_reported(path):
         raise
     except Exception as error:
         packed = path.suffix.lower() in (*DECOMPRESSORS, ".zip", ".npz")
-        raise DataError(
-            f"{path} is damaged{f' or not a {path.suffix} archive' if packed else ''}: {error}."
-        ) from error
+        kind = f" or not a {path.suffix} archive" if packed else ""
+        raise DataError(f"{path} is damaged{kind}: {error}.") from error
 
 
 def guarded(stream, path, limit, most_cells=None):
@@ -145,8 +137,8 @@ def open_data_file(path, member=None, limit=SIZE_LIMIT):
         with damage_reported(path):
             stream = unpacked(stack, file, path, f"{outer}.zip" if nested else member, limit)
             if nested:
-                inner_zip = io.BytesIO(guarded(stream, path, NESTED_LIMIT).read())
-                stream = open_zip_member(stack, inner_zip, path, inner)
+                stream = io.BytesIO(guarded(stream, path, NESTED_LIMIT).read())
+                stream = open_zip_member(stack, stream, path, inner)
         # outside damage_reported: errors in the caller's with block are not ours
         yield guarded(stream, path, limit, MOST_CELLS)
 

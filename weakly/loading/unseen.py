@@ -29,10 +29,7 @@ class UnseenSet:
 
 
 def parse_unseen(name):
-    """The UnseenSet of a name, the seen classes in any order; None for a name without an arrow.
-
-    ValueError if there is an arrow, but no such set.
-    """
+    """The UnseenSet of a name, seen classes in any order; None without an arrow; ValueError if unknown."""
     pool, arrow, unseen = name.partition("->")
     if not arrow:
         return None
