@@ -1,7 +1,5 @@
 """Tests of data_prep.py: what is prepared from which files, and what is said about bad input."""
 
-import lzma
-import os
 import re
 import shutil
 import socket
@@ -13,14 +11,14 @@ from urllib.parse import unquote, urlsplit
 import numpy as np
 import pandas as pd
 import pytest
-from archives import BANK_COLUMNS, npz_bytes, tar_bytes, zip_bytes
+from archives import BANK_COLUMNS, npz_bytes, zip_bytes
 from scipy import sparse
 
 import data_prep
 from weakly.errors import DataError
 from weakly.loading import arrays, store
 from weakly.loading.arrays import load_data
-from weakly.loading.registry import ADDED_SETS, DATA_SETS, SEEN_SETS
+from weakly.loading.registry import DATA_SETS, SEEN_SETS
 from weakly.loading.unseen import CLASSES, UNSEEN_SETS, parse_unseen
 
 PROJECT = Path(data_prep.__file__).parent
@@ -193,32 +191,26 @@ def test_statuses(data_dir, source):
     status = manifest(data_dir)["status"]
     # bac has the full size all the same
     assert status[["thyroid", "bac", "demo"]].tolist() == ["exact", "partial", "synthetic"]
-    assert (status.drop(["thyroid", "bac", "demo"]) == "missing").all()
-    assert len(status) == 14 + len(ADDED_SETS)
+    assert (status.drop(["thyroid", "bac", "demo"]) == "missing").all() and len(status) == 14
     missing = manifest(data_dir).loc["w7a"]
     assert missing[["rows", "features", "anomalies", "order", "source", "sha256"]].isna().all()
     assert missing["paper_rows"] == 49_749
 
 
-def test_only_work_is_announced(data_dir, capsys):
+def test_changed_file_is_prepared_anew(data_dir, capsys):
     path = data_dir / "raw" / THYROID
-    path.write_text(csv())
-    unknown = "thyroid: these rows may not be in the authors' order; if so, `released` draws other rows.\n"
-    for expected in (f"Preparing thyroid from {path}\n{unknown}", ""):
-        assert run(data_dir, "--datasets", "thyroid") == 0
-        assert capsys.readouterr().err == expected
-
-
-def test_changed_file_is_prepared_anew(data_dir):
-    path = data_dir / "raw" / THYROID
+    told = "thyroid: these rows may not be in the authors' order; if so, `released` draws other rows.\n"
+    versions = []
     for anomalies in (3, 4):
         path.write_text(csv(anomalies=anomalies))
-        run(data_dir)
+        for expected in (f"Preparing thyroid from {path}\n{told}", ""):  # only work is announced
+            assert run(data_dir, "--datasets", "thyroid") == 0 and capsys.readouterr().err == expected
         data = load_data("thyroid", data_dir)
         assert data.y.sum() == anomalies == manifest(data_dir).loc["thyroid", "anomalies"]
-        assert sorted(os.listdir(data_dir / "prepared")) == ["demo", "thyroid"]
-        assert sorted(os.listdir(data.folder)) == ["X.npy", "y.npy"]
-        data.split("released", 0, 60, 0.02)  # adds the contamination, which belongs to this version
+        versions.append(data.fingerprint)
+    # a driver goes on with the data it has planned with while another prepares other data
+    again = load_data("thyroid", data_dir, versions[0], "partial")
+    assert (again.y.sum(), again.fingerprint, again.status) == (3, versions[0], "partial")
 
 
 def test_prepared_data_outlives_its_source_and_is_not_replaced_by_a_part(data_dir, source):
@@ -314,7 +306,6 @@ def test_missing_set(data_dir, capsys):
 @pytest.mark.parametrize("arguments, message", [
     (["--datasets", "thyroid,tyroid"], r"unknown data set 'tyroid'; did you mean thyroid.*\?$"),
     (["--datasets", "thyroid,xyz"], "unknown data set 'xyz'; known: donors, census, .*, demo$"),
-    (["--datasets", ","], "no data set given$"),
     (["--source", "no/such/folder"], "no/such/folder is neither a folder nor an http"),
     (["--sauce", "x"], r"unrecognized arguments: --sauce x; did you mean --source\?$"),
 ])  # fmt: skip
@@ -366,14 +357,12 @@ def test_registry_is_table_2():
 # --- bad input
 
 
-def bank(cell="1", label="no", header="age"):
-    rows = [[header, *BANK_COLUMNS[1:]], ["1"] * 20 + ["no"], [cell] + ["1"] * 19 + [label]]
+def bank(cell="1", label="no"):
+    rows = [BANK_COLUMNS, ["1"] * 20 + ["no"], [cell] + ["1"] * 19 + [label]]
     return "".join(";".join(row) + "\n" for row in rows)
 
 
 ZIPPED = zip_bytes((THYROID, csv(rows=5000)))
-NPZ = npz_bytes(X=np.zeros((8, 39)), y=np.repeat([0, 1], 4))
-TAR = tar_bytes([("a.csv", csv().encode())], lzma.compress)
 SVM = b"1 1:1\n1 1:1\n0 2:1\n0 1:1\n"
 NOT_NUMBERS = "is not a table of thyroid: could not convert string "
 BAD = {  # data set, file name, content, what the message says after the file's path
@@ -384,26 +373,20 @@ BAD = {  # data set, file name, content, what the message says after the file's 
     "no class": ("thyroid", THYROID, csv().replace("class", "label"), "has no column named 'class'"),
     "text cell": ("thyroid", THYROID, csv().replace("3,", "three,", 1),
         f"{NOT_NUMBERS}'three' to float32 in row 4, column 1.$"),
-    "empty cell": ("thyroid", THYROID, csv().replace("\n2,", "\n,"), f"{NOT_NUMBERS}''"),
     "nan": ("thyroid", THYROID, csv().replace("\n2,", "\nnan,"), "holds missing, infinite"),
-    "label 2": ("thyroid", THYROID, csv().replace(",1\n", ",2\n"), "has a label other than 0 and 1: '2.0'"),
     "one anomaly": ("thyroid", THYROID, csv(anomalies=1), "has fewer than 2 anomalies of class 1"),
     "longer row": ("thyroid", THYROID, csv() + "1,2,0,4\n", "columns changed from 3 to 4 at row 9.$"),
-    "longer rows": ("thyroid", THYROID, csv().replace("a,b,", "a,"), "3 cells in a row, but 2 in its header"),
     "empty": ("thyroid", THYROID, b"", "is empty"),
     "header only": ("thyroid", THYROID, "a,b,class\n", "has no rows"),
     "binary": ("thyroid", THYROID, b"\x93NUMPY\xff\xfe\x00", "holds a zero byte"),
-    "not utf-8": ("thyroid", THYROID, b"\xe9" + csv().encode(), "can't decode byte 0xe9"),
     "folder": ("thyroid", THYROID, None, "is a folder, but must be a file"),
     "npz without y": ("celeba", CELEBA, npz_bytes(X=np.zeros((8, 39))), "y is not a file in the archive"),
     "npz of other shapes": ("celeba", CELEBA, npz_bytes(X=np.zeros((8, 39)), y=np.zeros(7)),
         "should hold a numeric matrix X and one"),
-    "truncated npz": ("celeba", CELEBA, NPZ[:-80], "is damaged or not a .npz archive"),
     "svmlight label": ("news20", NEWS20, b"1 1:1\n-1 2:1\n", "has a label other than 0 and 1: '-1.0'"),
     "svmlight rows": ("news20", NEWS20, SVM, "gives 4 rows and 2 features, but news20 must have 10,523"),
     "bank cell": ("campaign", BANK, bank(cell="old"), 'Unable to parse string "old"'),
     "bank label": ("campaign", BANK, bank(label="maybe"), "has a label other than 'no' and 'yes': 'maybe'"),
-    "bank column": ("campaign", BANK, bank(header="years"), "has no column named 'age'"),
     "bank row": ("campaign", BANK, bank() + "1;" * 30 + "\n", "Expected 21 fields in line 4, saw 31"),
     "bank zip": ("campaign", "bank-additional.zip", zip_bytes(("bank.csv", "")),
         "must hold exactly one bank-additional-full.csv"),
@@ -466,26 +449,13 @@ def test_a_strange_meta_json_counts_as_none(data_dir):
             load_data("demo", data_dir)
 
 
-def test_a_version_in_use_outlives_the_next_one(data_dir):
-    """A driver goes on with the data it has planned with while another prepares other data."""
-    versions = []
-    for anomalies in (3, 4):
-        (data_dir / "raw" / THYROID).write_text(csv(anomalies=anomalies))
-        run(data_dir, "--datasets", "thyroid")
-        versions.append(load_data("thyroid", data_dir))
-    first, newest = versions
-    assert newest.y.sum() == 4
-    again = load_data("thyroid", data_dir, first.fingerprint, "partial")
-    assert (again.y.sum(), again.fingerprint, again.status) == (3, first.fingerprint, "partial")
-
-
 def test_folder_that_cannot_be_written(tmp_path, capsys):
     (tmp_path / "dataset").write_text("a file")
     with pytest.raises(SystemExit) as caught:
         run(tmp_path / "dataset", "--datasets", "demo")
     assert caught.value.code == 2
     demo, *usage, manifest_csv = capsys.readouterr().err.splitlines()
-    assert demo == f"demo: {tmp_path}/dataset/prepared/demo cannot be written: Not a directory."
+    assert demo.startswith(f"demo: {tmp_path}/dataset/prepared/demo/") and demo.endswith(": Not a directory.")
     assert "manifest.csv cannot be written: Not a directory." in manifest_csv
 
 

