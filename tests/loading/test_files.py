@@ -56,25 +56,6 @@ def test_named_member(tmp_path, name):
         read(write(tmp_path, "b.zip", zip_bytes(("a.csv", b"1"), ("b.data", b"2"))))
 
 
-def test_zip_inside_an_archive(tmp_path, monkeypatch):
-    inner = zip_bytes(("bank-additional/full.csv", CONTENT), ("bank-additional/bank.csv", b"1"))
-    entries = ("bank.zip", b"x"), ("bank-additional.zip", inner)
-    for path in (
-        write(tmp_path, "a.zip", zip_bytes(*entries)),
-        write(tmp_path, "a.tar.gz", tar_bytes(entries)),
-    ):
-        assert read(path, "bank-additional.zip/full.csv") == CONTENT
-    for member, message in (
-        ("bank.zip/bank.csv", "damaged"), ("other.zip/bank.csv", "holds no other.zip"),
-        ("bank-additional.zip/other.csv", "exactly one other.csv, but holds 0"),
-    ):  # fmt: skip
-        with pytest.raises(DataError, match=message):
-            read(path, member)
-    monkeypatch.setattr(files, "NESTED_LIMIT", 100)
-    with pytest.raises(DataError, match="expands to more"):
-        read(path, "bank-additional.zip/full.csv")
-
-
 def test_unreadable(tmp_path):
     with pytest.raises(DataError, match="cannot be read: No such file"):
         read(tmp_path / "none.csv")

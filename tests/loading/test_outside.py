@@ -197,10 +197,7 @@ def test_the_files_at_hand_have_the_git_blob_ids_of_the_registry(real_data):
             assert digests == line.digests and len(line.git_blob) == 40
 
 
-def test_only_files_of_uci_have_no_known_digest():
+def test_every_public_address_has_a_known_digest():
     recipes = [recipe for entry in KNOWN_SETS.values() for recipe in entry.recipes]
-    files = [file for recipe in recipes for file in recipe.files]
-    named = [(unquote(url).rpartition("/")[2], file) for file in files for url in file.addresses]
-    assert {name for name, file in named if name not in file.digests} == {
-        "census-income.data.gz", "census-income.test.gz", "bank-additional.zip", "bank+marketing.zip",
-    }  # fmt: skip
+    for file in (file for recipe in recipes for file in recipe.files):
+        assert {unquote(url).rpartition("/")[2] for url in file.addresses} == {*file.digests} <= {*file.names}

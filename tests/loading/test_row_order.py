@@ -12,7 +12,7 @@ import data_prep
 from weakly.loading import readers
 from weakly.loading.arrays import load_data
 from weakly.loading.fetching import SourceFinder
-from weakly.loading.registry import ADBENCH_FILES, DATA_SETS, UCI, UCI_BANK
+from weakly.loading.registry import ADBENCH_FILES, DATA_SETS, UCI
 from weakly.loading.row_order import AUTHORS_FILES, git_blob_id, java_random, weka_order, write_as_authors
 
 BLOBS = {line.file: line.git_blob for line in AUTHORS_FILES}
@@ -132,7 +132,7 @@ def test_every_address_is_one_of_the_authors_trees_or_a_named_source():
     listed = {line.address for line in (*AUTHORS_FILES, *ADBENCH_FILES)}
     used = {address for file in files_of_the_registry() for address in file.addresses}
     assert {line.address for line in AUTHORS_FILES} <= used  # no file of theirs is left lying
-    others = (UCI, UCI_BANK, "https://storage.googleapis.com/download.tensorflow.org/data/creditcard.csv")
+    others = (UCI, "https://storage.googleapis.com/download.tensorflow.org/data/creditcard.csv")
     assert all(address.startswith(others) for address in used - listed)
     assert all(address.startswith("https://") for address in used)
 

@@ -141,8 +141,8 @@ PACKED = {
     "npz": ("celeba", CELEBA, npz_bytes(X=MATRIX, y=LABELS.astype(int))),
     "tar.xz": ("thyroid", f"{THYROID}.tar.xz", tar_bytes([("a.csv", TABLE), ("b", b"words")], lzma.compress)),
     "svm.bz2": ("news20", f"{NEWS20}.bz2", bz2.compress(SVM)),
-    "zip in zip": ("campaign", "partial/bank+marketing.zip", zip_bytes(
-        ("bank-additional.zip", zip_bytes(("bank-additional/bank-additional-full.csv", bank_csv()))))),
+    "bank": ("campaign", "partial/bank-additional.zip", zip_bytes(
+        ("bank-additional/bank-additional-full.csv", bank_csv()))),
 }  # fmt: skip
 
 

