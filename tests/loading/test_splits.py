@@ -20,7 +20,6 @@ from weakly.loading.splits import (
     HELD_OUT,
     ONE_DRAW,
     PAPER_PROTOCOLS,
-    Seeds,
     released_contamination,
     split_independent,
     split_released,
@@ -308,15 +307,6 @@ def test_bad_rates(rate, tmp_path):
         split_independent(y, 0, contamination=rate)
     with pytest.raises(ValueError, match="contamination rate"):
         PreparedData("x", X, y, "exact", "", "", tmp_path).split("released", 0, 60, rate)
-
-
-def test_no_test_row_is_trained_on(thyroid):
-    X, y = thyroid
-    for split in (split_released(X, y), split_released(X, y, seeds=Seeds(1, 1, 1)), split_independent(y, 0)):
-        assert not set(split.test) & {*split.unlabeled, *split.anomalies}
-        assert not set(split.unlabeled) & set(split.anomalies)
-        for positions in (split.test, split.unlabeled, split.anomalies):  # positions, not rows of the matrix
-            assert positions.ndim == 1 and positions.dtype == np.int64
 
 
 # --- the contamination kept on disk

@@ -80,6 +80,7 @@ def test_weights_give_the_papers_ratio(small_unsw, monkeypatch):
     assert result["auc_roc"] == pytest.approx(repeated["auc_roc"]) and repeated["auc_pr_weighted"] == ""
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("protocol", PAPER_PROTOCOLS)
 def test_unseen_classes_share_the_fits_on_their_seen_ones(small_unsw, monkeypatch, protocol):
     """Two fits serve two runs on three sets, and give what a fit of each run's own gives."""

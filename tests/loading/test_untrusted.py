@@ -36,6 +36,7 @@ from weakly.loading import files
 from weakly.loading.arrays import load_data
 from weakly.own_data.models import save_model
 
+pytestmark = pytest.mark.slow
 ROOT = Path(__file__).resolve().parent.parent.parent
 SECONDS = 30  # for one input, on a machine that is busy with other things
 RNG = np.random.default_rng(0)
