@@ -8,10 +8,9 @@ from weakly.paths import PUBLISHED
 DEMO = "demo"  # synthetic, made by readers.make_demo
 # Data with several anomaly classes: their names, in the order of the codes 1, 2, ... in y.
 CLASSES = {"unsw": ("dos", "rec", "fuz", "bac"), DEMO: ("demo1", "demo2", "demo3", "demo4")}
-with open(PUBLISHED / "unseen.csv", newline="", encoding="utf-8") as file:
-    names = [line["dataset"] for line in csv.DictReader(file)]
 # The rows of Table 3, `seen classes->unseen class`, in its order and spelling.
-UNSEEN_SETS = tuple(name for name in names if "->" in name)
+with open(PUBLISHED / "unseen.csv", newline="", encoding="utf-8") as file:
+    UNSEEN_SETS = tuple(line["dataset"] for line in csv.DictReader(file) if "->" in line["dataset"])
 UNSEEN_DEMO_SETS = ("demo1,demo2,demo3->demo4", "demo2,demo3,demo4->demo1")
 
 
