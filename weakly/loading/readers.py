@@ -17,8 +17,6 @@ from weakly.errors import DataError
 from weakly.loading.files import damage_reported, open_data_file
 from weakly.loading.row_order import in_authors_order
 
-# bytes of a table with nominal columns, which takes 10 to 20 times as much memory; census has 104 MB
-TEXT_LIMIT = 2**28
 MOST_FEATURES = 2**22  # of a data set; news20 has 1,355,191
 BANK_NOMINAL = "job marital education default housing loan contact month day_of_week poutcome".split()
 BANK_NUMERIC = """age duration campaign pdays previous emp.var.rate cons.price.idx cons.conf.idx euribor3m
@@ -74,7 +72,7 @@ def read_creditcard(path):
 
 def read_text_table(path, member=None, **options):
     """A CSV file of texts and numbers as a DataFrame."""
-    with open_data_file(path, member, TEXT_LIMIT) as stream:
+    with open_data_file(path, member) as stream:
         table = pd.read_csv(stream, low_memory=False, **options)
     if not isinstance(table.index, pd.RangeIndex):  # pandas treats columns without a header as row names
         raise DataError(f"{path} has rows with more cells than its first line.")
