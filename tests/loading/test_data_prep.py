@@ -127,7 +127,7 @@ def csv(rows=8, anomalies=3):
 
 @pytest.fixture
 def data_dir(tmp_path, monkeypatch):
-    """A data folder without PRENET_DATA, where the paper's thyroid, bac and dos have 8 rows and 2 features."""
+    """A data folder without PRENET_DATA, where thyroid, bac and dos have 8 rows and 2 features."""
     monkeypatch.delenv("PRENET_DATA", raising=False)
     for name in ("thyroid", "bac", "dos"):
         monkeypatch.setitem(DATA_SETS, name, replace(DATA_SETS[name], rows=8, features=2))
