@@ -5,6 +5,7 @@ import gzip
 import lzma
 import sys
 import tarfile
+import zipfile
 
 import pytest
 from archives import CONTENT, all_files, odd_entry, tar_bytes, zip_bytes
@@ -54,6 +55,10 @@ def test_named_member(tmp_path, name):
         read(path, "b.csv")
     with pytest.raises(DataError, match="exactly one data file, but holds 2"):
         read(write(tmp_path, "b.zip", zip_bytes(("a.csv", b"1"), ("b.data", b"2"))))
+    with zipfile.ZipFile(tmp_path / "c.zip", "w", zipfile.ZIP_BZIP2) as archive:
+        archive.writestr("../a.csv", CONTENT)
+    with pytest.raises(DataError, match="unsupported compression"):
+        read(tmp_path / "c.zip")
 
 
 def test_unreadable(tmp_path):

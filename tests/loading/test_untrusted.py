@@ -200,13 +200,6 @@ def test_forged_npz(folder, kind):
         assert prepare(folder, "celeba", CELEBA, zip_bytes(*arrays.items())) is None
 
 
-def test_zip_that_is_packed_in_another_way(folder):
-    buffer = io.BytesIO()
-    with zipfile.ZipFile(buffer, "w", zipfile.ZIP_BZIP2) as archive:
-        archive.writestr("../x", TABLE)
-    assert prepare(folder, "thyroid", f"{THYROID}.csv.zip", buffer.getvalue()) is None
-
-
 # ---------------------------------------------------------------------------- detect.py
 
 MODELS = ["prenet", "xgbod"]  # one of networks, one of trees
