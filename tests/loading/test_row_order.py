@@ -58,6 +58,8 @@ def test_random_numbers_are_those_of_java():
     # the loop of Weka's Instances.randomize, run by Java
     assert weka_order(12).tolist() == [0, 1, 6, 7, 3, 5, 10, 11, 9, 8, 4, 2]
     assert weka_order(1).tolist() == [0] and weka_order(0).tolist() == []
+    # java.util.Random(42) gives 1562431130 (% 3 = 2) and 117392763 (its upper bit is 0)
+    assert weka_order(3).tolist() == [1, 0, 2]
 
 
 def test_blob_id_is_gits():
