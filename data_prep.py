@@ -17,13 +17,16 @@ anomalies, bac 95,329 x 196 with 2,329, w7a 49,749 x 300 with 1,479.
 
 import argparse
 import sys
+from pathlib import Path
 
 import pandas as pd
 
 from weakly.command_line import refuse_unknown, user_errors_end
+from weakly.loading.arrays import read_meta
+from weakly.loading.fetching import find_local
 from weakly.loading.options import add_data_arguments, make_finder, prepared_names
-from weakly.loading.registry import ADDED_SETS, DATA_SETS, how_to_get
-from weakly.loading.store import COUNTS, manifest_table, prepare_all, print_error, where_from
+from weakly.loading.registry import ADDED_SETS, DATA_SETS, KNOWN_SETS, how_to_get
+from weakly.loading.store import COUNTS, manifest_table, prepare_all, print_error
 from weakly.loading.unseen import DEMO
 
 
@@ -35,6 +38,15 @@ def print_manifest(table):
     rates = shown["paper_anomalies"]
     shown["paper_anomalies"] = [f"{value:g}%" if pd.notna(value) else "-" for value in rates]
     print(shown.to_string(index=False))
+
+
+def where_from(name, finder, data_dir):
+    """Which local files `prepare` would make a data set from, as text."""
+    if local := find_local(KNOWN_SETS[name], finder):
+        return " and ".join(str(file.path) for file in local[1])
+    if read_meta(Path(data_dir) / "prepared" / name):
+        return "prepared before"
+    return f"missing; put one of these files, packed or plain, into {data_dir}/raw/"
 
 
 def print_sources(finder, data_dir):

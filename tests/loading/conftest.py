@@ -1,56 +1,36 @@
 """What the tests of loading share: a server on 127.0.0.1, the only network that they use."""
 
-import gzip
+import subprocess
+import sys
 import threading
-import time
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
-from urllib.parse import unquote
+from http.server import ThreadingHTTPServer
 
 import pytest
+from servers import Handler
 
 from weakly.loading import fetching
+from weakly.paths import ROOT
 
 
-class Handler(BaseHTTPRequestHandler):
-    """Serves `server.files` {path: content}.
-
-    `server.faults` {path: [fault, ...]} are used up one per request.
-    """
-
-    def do_GET(self):
-        path = unquote(self.path)
-        self.server.asked.append(path)
-        faults = self.server.faults.get(path, [])
-        fault = faults.pop(0) if faults else None
-        if fault == "silent":
-            self.server.released.wait(5)
-            return
-        if str(fault).startswith(("http", "/", "file")):
-            self.send_response(302)
-            self.send_header("Location", fault)
-            self.end_headers()
-            return
-        if isinstance(fault, int) or path not in self.server.files:
-            self.send_error(fault or 404)
-            return
-        body = self.server.files[path]
-        self.send_response(200)
-        if fault == "packed":
-            body = gzip.compress(body)
-            self.send_header("Content-Encoding", "gzip")
-        if fault not in ("endless", "drip"):
-            self.send_header("Content-Length", str(2**50 if fault == "boasting" else len(body)))
-        self.end_headers()
-        self.wfile.write(body[: len(body) // 2] if fault == "short" else body)
-        while fault in ("endless", "drip") and not self.server.released.is_set():
-            try:
-                self.wfile.write(b"." * (2**16 if fault == "endless" else 1))
-            except OSError:  # the other side has had enough
-                return
-            time.sleep(0.02 if fault == "drip" else 0)
-
-    def log_message(self, *_):
-        pass
+@pytest.fixture(scope="session")
+def all_prepared(real_data, prepared_dir):
+    """Everything prepared once, in a process of its own, whose peak memory in bytes is in the file `peak`."""
+    code = (
+        "import data_prep, sys, weakly.environment as e; data_prep.main(sys.argv[1:]); print(e.peak_bytes())"
+    )
+    command = [
+        sys.executable,
+        "-c",
+        code,
+        "--offline",
+        "--source",
+        str(real_data),
+        "--data-dir",
+        str(prepared_dir),
+    ]
+    output = subprocess.run(command, cwd=ROOT, check=True, capture_output=True, text=True).stdout
+    (prepared_dir / "peak").write_text(output.split()[-1])
+    return prepared_dir
 
 
 @pytest.fixture

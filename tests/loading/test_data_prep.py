@@ -1,31 +1,28 @@
 """Tests of data_prep.py: what is prepared from which files, and what is said about bad input."""
 
 import json
-import lzma
-import os
 import re
 import shutil
 import socket
 import subprocess
-import sys
 from dataclasses import replace
 from pathlib import Path
-from urllib.parse import unquote, urlsplit
 
 import numpy as np
 import pandas as pd
 import pytest
-from archives import BANK_COLUMNS, npz_bytes, tar_bytes, zip_bytes
+from archives import BANK_COLUMNS, npz_bytes, zip_bytes
 from scipy import sparse
 
 import data_prep
 from weakly.errors import DataError
 from weakly.loading import arrays, store
 from weakly.loading.arrays import load_data
-from weakly.loading.registry import ADDED_SETS, DATA_SETS, SEEN_SETS
+from weakly.loading.registry import DATA_SETS, SEEN_SETS
 from weakly.loading.unseen import CLASSES, UNSEEN_SETS, parse_unseen
 
 PROJECT = Path(data_prep.__file__).parent
+CROISSANT = json.loads((PROJECT / "dataset" / "croissant.json").read_text())
 THYROID = "annthyroid_21feat_normalised.csv"
 BANK, CELEBA, NEWS20 = "bank-additional-full.csv", "8_celeba.npz", "news20_5Per_Otl.svm"
 COLUMNS = (
@@ -69,30 +66,9 @@ def manifest(data_dir):
 # --- the real files
 
 
-@pytest.fixture(scope="session")
-def preparation(real_data, prepared_dir):
-    """Everything prepared, in a process of its own; its peak memory in bytes."""
-    code = """import data_prep, sys
-from weakly.environment import peak_bytes
-data_prep.main(sys.argv[1:])
-print(peak_bytes())"""
-    arguments = f"--offline --source {real_data} --data-dir {prepared_dir}".split()
-    command = [sys.executable, "-c", code, *arguments]
-    output = subprocess.run(command, cwd=PROJECT, check=True, capture_output=True, text=True).stdout
-    return int(output.split()[-1])
-
-
-@pytest.fixture(scope="session")
-def all_prepared(preparation, prepared_dir):
-    return prepared_dir
-
-
-def test_preparation_takes_less_than_3_gb(preparation):
-    assert preparation < 3e9  # census takes most
-
-
 def test_sizes(all_prepared):
     assert (all_prepared / "manifest.csv").read_text().splitlines()[0] == COLUMNS
+    assert int((all_prepared / "peak").read_text()) < 3e9  # bytes; census takes most
     table = manifest(all_prepared)
     sizes = table[["rows", "features", "anomalies", "status"]]
     assert {name: tuple(row) for name, row in sizes.iterrows()} == SIZES
@@ -113,58 +89,24 @@ def test_checksums_are_those_of_the_files(all_prepared, real_data):
         assert [sums[name] for name in source.split(";")] == digests.split(";")
 
 
-@pytest.mark.parametrize("name, order", [
-    ("thyroid", "proved: git blob 8f457fac14df"), ("w7a", "proved: git blob c6e70aca0d9f"),
-    ("bac", "proved: git blob 72602cbf15c4"), ("dos", "the source's own"), ("demo", "generated"),
-    ("donors", "inferred: ADBench's celeba and campaign are the authors' files"),
-    ("fraud", "inferred: the public file's; four published columns fit it"),
-    ("census", "inferred: base of the authors' nominal ARFF file, unshuffled"),
-])  # fmt: skip
-def test_how_far_the_order_is_known(all_prepared, name, order):
-    assert load_data(name, all_prepared).order == order
-    assert manifest(all_prepared).loc[name, "order"] == order
-
-
-def test_census_rows(all_prepared, real_data):
-    """UCI's training rows from the second on, the second once more, then the test rows.
-
-    Age is the first column.
-    """
-    ages = [
-        pd.read_csv(real_data / f"census-income.{part}.gz", header=None, usecols=[0])[0].to_numpy()
-        for part in ("data", "test")
-    ]
-    expected = np.concatenate([ages[0][1:], ages[0][1:2], ages[1]])
-    np.testing.assert_allclose(load_data("census", all_prepared).X[:, 0] * 90, expected, atol=1e-4)
-
-
-@pytest.mark.parametrize("name", SIZES)
-def test_prepared_arrays(all_prepared, name):
-    """Float32 or CSR, memory-mapped, not pickled, scaled to 0-1 where our encoder did it."""
-    data = load_data(name, all_prepared)
-    rows, features, anomalies, status = SIZES[name]
-    assert data.X.shape == (rows, features) and data.X.dtype == np.float32
-    assert data.y.shape == (rows,) and data.y.sum() == anomalies and set(data.y) == {0, 1}
-    assert data.status == status
-    if name == "news20":
-        assert sparse.isspmatrix_csr(data.X)
-        assert all(is_mapped(getattr(data.X, part)) for part in ("data", "indices", "indptr"))
-    else:
-        assert is_mapped(data.X) and data.X.flags.c_contiguous and data.X.flags.writeable
-    if name in ("campaign", "census", "fraud", "dos", "rec", "fuz"):
-        assert data.X.min() == 0 and data.X.max() == 1
-    for path in data.folder.glob("*.npy"):
-        np.load(path, mmap_mode="r", allow_pickle=False)
+def test_prepared_arrays(all_prepared):
+    """Those of the reference runs, memory-mapped as float32 or CSR."""
+    (table,) = (one for one in CROISSANT["recordSet"] if one["name"] == "data_sets")
+    for row in table["data"]:
+        data = load_data(row["data_sets/name"], all_prepared)
+        assert data.fingerprint == row["data_sets/sha256_in_reference_runs"]
+        assert data.order == row["data_sets/row_order_in_reference_runs"]
+        parts = [data.X] if data.name != "news20" else [getattr(data.X, part) for part in arrays.CSR_PARTS]
+        assert all(map(is_mapped, parts)) and data.X.dtype == np.float32 and set(data.y) == {0, 1}
 
 
 def test_writing_to_a_loaded_matrix_leaves_the_file_alone(all_prepared):
-    first = load_data("thyroid", all_prepared).X[0].copy()
     load_data("thyroid", all_prepared).X[0] = 7
-    np.testing.assert_array_equal(load_data("thyroid", all_prepared).X[0], first)
+    assert load_data("thyroid", all_prepared).X[0].max() <= 1
 
 
 def test_second_time_does_nothing(all_prepared, real_data, monkeypatch, capsys):
-    monkeypatch.setenv("PRENET_DATA", str(real_data))  # and PRENET_DATA is the default source
+    monkeypatch.setenv("PRENET_DATA", str(real_data))  # it is the default source
     monkeypatch.setattr(store, "check_data_set", None)  # no reader's result gets this far
     times = {path: path.stat().st_mtime_ns for path in all_prepared.rglob("*")}
     assert data_prep.main(["--data-dir", str(all_prepared), "--offline"]) == 0
@@ -179,17 +121,13 @@ def test_second_time_does_nothing(all_prepared, real_data, monkeypatch, capsys):
 
 def csv(rows=8, anomalies=3):
     """The authors' format with features a, b: the last rows are the anomalies."""
-    return "a,b,class\n" + "".join(
-        f"{row},{row * row / 64},{int(row >= rows - anomalies)}\n" for row in range(rows)
-    )
+    lines = [f"{row},{row * row / 64},{int(row >= rows - anomalies)}\n" for row in range(rows)]
+    return "a,b,class\n" + "".join(lines)
 
 
 @pytest.fixture
 def data_dir(tmp_path, monkeypatch):
-    """A data folder without network and PRENET_DATA.
-
-    The paper's thyroid, bac and dos have 8 rows and 2 features in it.
-    """
+    """A data folder without PRENET_DATA, where thyroid, bac and dos have 8 rows and 2 features."""
     monkeypatch.delenv("PRENET_DATA", raising=False)
     for name in ("thyroid", "bac", "dos"):
         monkeypatch.setitem(DATA_SETS, name, replace(DATA_SETS[name], rows=8, features=2))
@@ -207,10 +145,6 @@ def run(data_dir, *arguments):
     return data_prep.main(["--offline", "--data-dir", str(data_dir), *map(str, arguments)])
 
 
-def source_of(data_dir, name):
-    return manifest(data_dir).loc[name, "source"]
-
-
 def test_statuses(data_dir, source):
     (data_dir / "raw" / THYROID).write_text(csv())
     (source / "partial" / "UNSW_NB15_traintest_backdoor.csv").write_text(csv())
@@ -218,65 +152,47 @@ def test_statuses(data_dir, source):
     status = manifest(data_dir)["status"]
     # bac has the full size all the same
     assert status[["thyroid", "bac", "demo"]].tolist() == ["exact", "partial", "synthetic"]
-    assert (status.drop(["thyroid", "bac", "demo"]) == "missing").all()
-    assert len(status) == 14 + len(ADDED_SETS)
+    assert (status.drop(["thyroid", "bac", "demo"]) == "missing").all() and len(status) == 14
     missing = manifest(data_dir).loc["w7a"]
     assert missing[["rows", "features", "anomalies", "order", "source", "sha256"]].isna().all()
     assert missing["paper_rows"] == 49_749
 
 
-def test_only_work_is_announced(data_dir, capsys):
+def test_changed_file_is_prepared_anew(data_dir, capsys):
     path = data_dir / "raw" / THYROID
-    path.write_text(csv())
-    unknown = "thyroid: these rows may not be in the authors' order; if so, `released` draws other rows.\n"
-    for expected in (f"Preparing thyroid from {path}\n{unknown}", ""):
-        assert run(data_dir, "--datasets", "thyroid") == 0
-        assert capsys.readouterr().err == expected
-
-
-def test_changed_file_is_prepared_anew(data_dir):
-    path = data_dir / "raw" / THYROID
+    told = "thyroid: these rows may not be in the authors' order; if so, `released` draws other rows.\n"
+    versions = []
     for anomalies in (3, 4):
         path.write_text(csv(anomalies=anomalies))
-        run(data_dir)
+        for expected in (f"Preparing thyroid from {path}\n{told}", ""):  # only work is announced
+            assert run(data_dir, "--datasets", "thyroid") == 0 and capsys.readouterr().err == expected
         data = load_data("thyroid", data_dir)
         assert data.y.sum() == anomalies == manifest(data_dir).loc["thyroid", "anomalies"]
-        assert sorted(os.listdir(data_dir / "prepared")) == ["demo", "thyroid"]
-        assert sorted(os.listdir(data.folder)) == ["X.npy", "y.npy"]
-        data.split("released", 0, 60, 0.02)  # adds the contamination, which belongs to this version
+        versions.append(data.fingerprint)
+    # a driver goes on with the data it has planned with while another prepares other data
+    again = load_data("thyroid", data_dir, versions[0], "partial")
+    assert (again.y.sum(), again.fingerprint, again.status) == (3, versions[0], "partial")
 
 
-def test_prepared_data_outlives_its_source(data_dir):
-    (data_dir / "raw" / THYROID).write_text(csv())
-    run(data_dir)
-    shutil.rmtree(data_dir / "raw")
-    before = snapshot(data_dir)
-    assert run(data_dir, "--datasets", "thyroid") == 0
-    assert snapshot(data_dir) == before
-    assert load_data("thyroid", data_dir).status == "exact"
-
-
-def test_exact_data_is_not_replaced_by_partial(data_dir, source):
+def test_prepared_data_outlives_its_source_and_is_not_replaced_by_a_part(data_dir, source):
     (data_dir / "raw" / THYROID).write_text(csv())
     run(data_dir)
     (data_dir / "raw" / THYROID).unlink()
-    (source / "partial" / THYROID).write_text(csv(rows=5))
     before = snapshot(data_dir)
+    assert run(data_dir, "--datasets", "thyroid") == 0
+    (source / "partial" / THYROID).write_text(csv(rows=5))
     assert run(data_dir, "--source", source) == 0
-    assert snapshot(data_dir) == before
+    assert snapshot(data_dir) == before and load_data("thyroid", data_dir).status == "exact"
 
 
 def test_data_of_an_older_encoder_is_made_anew(data_dir, monkeypatch):
     (data_dir / "raw" / THYROID).write_text(csv())
     run(data_dir)
     monkeypatch.setattr(arrays, "ENCODING", arrays.ENCODING + 1)
-    with pytest.raises(
-        DataError, match="thyroid is not prepared: run `python data_prep.py --datasets thyroid`"
-    ):
+    with pytest.raises(DataError, match="not prepared: run `python data_prep.py --datasets thyroid`"):
         load_data("thyroid", data_dir)
     run(data_dir)
-    meta = json.loads((data_dir / "prepared" / "thyroid" / "meta.json").read_text())
-    assert meta["encoding"] == arrays.ENCODING and load_data("demo", data_dir).status == "synthetic"
+    assert load_data("thyroid", data_dir).status == "exact" and load_data("demo", data_dir).size == 10_000
 
 
 def test_order_of_unsw_recipes(data_dir, source):
@@ -299,24 +215,16 @@ def test_order_of_unsw_recipes(data_dir, source):
 # --- network
 
 
-def test_every_download_is_found_again():
+def test_what_is_in_source_distributions_is_found_again():
     for entry in DATA_SETS.values():
-        files = [file for recipe in entry.recipes for file in recipe.files]
-        for file in files:
-            assert {unquote(urlsplit(address).path).rsplit("/")[-1] for address in file.addresses} <= {
-                *file.names
-            }
-        if entry.pypi:
-            assert {*entry.pypi[1].values()} <= {name for file in files for name in file.names}
+        names = {name for recipe in entry.recipes for file in recipe.files for name in file.names}
+        assert entry.pypi is None or {*entry.pypi[1].values()} <= names
 
 
 def test_offline_opens_no_socket(data_dir, monkeypatch):
-    def refuse(*_, **__):
-        raise AssertionError("the network was used")
-
-    monkeypatch.setattr(socket, "socket", refuse)
-    monkeypatch.setattr(socket, "getaddrinfo", refuse)
-    monkeypatch.setattr(subprocess, "run", refuse)  # pip
+    monkeypatch.setattr(socket, "socket", None)
+    monkeypatch.setattr(socket, "getaddrinfo", None)
+    monkeypatch.setattr(subprocess, "run", None)  # pip
     assert run(data_dir) == 0
     assert run(data_dir, "--source", "http://127.0.0.1:9", "--datasets", "census") == 1
 
@@ -340,22 +248,15 @@ def test_missing_set(data_dir, capsys):
     out, err = capsys.readouterr()
     assert [line.split()[0] for line in out.splitlines()] == ["name", "celeba", "thyroid", "demo"]
     thyroid, celeba = err.splitlines()
-    assert (
-        f"put {THYROID}, packed or plain, into {data_dir}/raw/; get it from https://github.com/mala-"
-        in thyroid
-    )
+    assert f"put {THYROID}, packed or plain, into {data_dir}/raw/; get it from https://github" in thyroid
     assert "put celeba_baldvsnonbald_normalised.csv or 8_celeba.npz or celeba.csv, packed or plain" in celeba
-
-
-def test_missing_sets_are_no_error_when_none_was_asked_for(data_dir, capsys):
-    assert run(data_dir) == 0
+    assert run(data_dir) == 0  # no error when none was asked for
     assert len(capsys.readouterr().err.splitlines()) == 13
 
 
 @pytest.mark.parametrize("arguments, message", [
     (["--datasets", "thyroid,tyroid"], r"unknown data set 'tyroid'; did you mean thyroid.*\?$"),
     (["--datasets", "thyroid,xyz"], "unknown data set 'xyz'; known: donors, census, .*, demo$"),
-    (["--datasets", ","], "no data set given$"),
     (["--source", "no/such/folder"], "no/such/folder is neither a folder nor an http"),
     (["--sauce", "x"], r"unrecognized arguments: --sauce x; did you mean --source\?$"),
 ])  # fmt: skip
@@ -396,15 +297,9 @@ def test_registry_is_table_2():
         if name not in ("census", "celeba"):  # 6.2% and 2.2%, printed as 6.0% and 3.0%
             assert 100 * entry.anomalies / entry.rows == pytest.approx(entry.anomaly_rate, abs=0.08)
     assert len(SEEN_SETS) == 12
-
-
-def test_unsw_is_the_union_of_its_four_sets():
     unsw, parts = DATA_SETS["unsw"], [DATA_SETS[name] for name in CLASSES["unsw"]]
     assert unsw.anomalies == sum(part.anomalies for part in parts)
     assert {part.rows - part.anomalies for part in parts} == {93_000} == {unsw.rows - unsw.anomalies}
-
-
-def test_unseen_sets_are_those_of_table_3():
     published = pd.read_csv(PROJECT / "published" / "unseen.csv")["dataset"]
     assert [name for name in published if "->" in name] == list(UNSEEN_SETS) and len(UNSEEN_SETS) == 28
     assert len({parse_unseen(name) for name in UNSEEN_SETS}) == 28
@@ -413,20 +308,12 @@ def test_unseen_sets_are_those_of_table_3():
 # --- bad input
 
 
-def bank(cell="1", label="no", header="age"):
-    rows = [[header, *BANK_COLUMNS[1:]], ["1"] * 20 + ["no"], [cell] + ["1"] * 19 + [label]]
+def bank(cell="1", label="no"):
+    rows = [BANK_COLUMNS, ["1"] * 20 + ["no"], [cell] + ["1"] * 19 + [label]]
     return "".join(";".join(row) + "\n" for row in rows)
 
 
-def creditcard(rows):
-    names = ["Time", *(f"V{number}" for number in range(1, 29)), "Amount", "Class"]
-    lines = [names, *(["1.5"] * 30 + [str(row % 2)] for row in range(rows))]
-    return "".join(",".join(line) + "\n" for line in lines)
-
-
 ZIPPED = zip_bytes((THYROID, csv(rows=5000)))
-NPZ = npz_bytes(X=np.zeros((8, 39)), y=np.repeat([0, 1], 4))
-TAR = tar_bytes([("a.csv", csv().encode())], lzma.compress)
 SVM = b"1 1:1\n1 1:1\n0 2:1\n0 1:1\n"
 NOT_NUMBERS = "is not a table of thyroid: could not convert string "
 BAD = {  # data set, file name, content, what the message says after the file's path
@@ -437,35 +324,25 @@ BAD = {  # data set, file name, content, what the message says after the file's 
     "no class": ("thyroid", THYROID, csv().replace("class", "label"), "has no column named 'class'"),
     "text cell": ("thyroid", THYROID, csv().replace("3,", "three,", 1),
         f"{NOT_NUMBERS}'three' to float32 in row 4, column 1.$"),
-    "empty cell": ("thyroid", THYROID, csv().replace("\n2,", "\n,"), f"{NOT_NUMBERS}''"),
     "nan": ("thyroid", THYROID, csv().replace("\n2,", "\nnan,"), "holds missing, infinite"),
-    "too large": ("thyroid", THYROID, csv().replace("\n2,", "\n1e60,"),
-        "holds missing, infinite or too large values"),
-    "label 2": ("thyroid", THYROID, csv().replace(",1\n", ",2\n"), "has a label other than 0 and 1: '2.0'"),
     "one anomaly": ("thyroid", THYROID, csv(anomalies=1), "has fewer than 2 anomalies of class 1"),
-    "one normal": ("thyroid", THYROID, csv(anomalies=7), "has fewer than 2 normal rows"),
     "longer row": ("thyroid", THYROID, csv() + "1,2,0,4\n", "columns changed from 3 to 4 at row 9.$"),
-    "longer rows": ("thyroid", THYROID, csv().replace("a,b,", "a,"), "3 cells in a row, but 2 in its header"),
-    "shorter row": ("thyroid", THYROID, csv() + "1,2\n", "columns changed from 3 to 2 at row 9.$"),
     "empty": ("thyroid", THYROID, b"", "is empty"),
     "header only": ("thyroid", THYROID, "a,b,class\n", "has no rows"),
     "binary": ("thyroid", THYROID, b"\x93NUMPY\xff\xfe\x00", "holds a zero byte"),
-    "not utf-8": ("thyroid", THYROID, b"\xe9" + csv().encode(), "can't decode byte 0xe9"),
     "folder": ("thyroid", THYROID, None, "is a folder, but must be a file"),
     "npz without y": ("celeba", CELEBA, npz_bytes(X=np.zeros((8, 39))), "y is not a file in the archive"),
     "npz of other shapes": ("celeba", CELEBA, npz_bytes(X=np.zeros((8, 39)), y=np.zeros(7)),
         "should hold a numeric matrix X and one"),
-    "truncated npz": ("celeba", CELEBA, NPZ[:-80], "is damaged or not a .npz archive"),
     "svmlight label": ("news20", NEWS20, b"1 1:1\n-1 2:1\n", "has a label other than 0 and 1: '-1.0'"),
-    "svmlight index": ("news20", NEWS20, b"1 99999999999999999999:1\n0 2:1\n", "is not a table of news20"),
     "svmlight rows": ("news20", NEWS20, SVM, "gives 4 rows and 2 features, but news20 must have 10,523"),
     "bank cell": ("campaign", BANK, bank(cell="old"), 'Unable to parse string "old"'),
     "bank label": ("campaign", BANK, bank(label="maybe"), "has a label other than 'no' and 'yes': 'maybe'"),
-    "bank column": ("campaign", BANK, bank(header="years"), "has no column named 'age'"),
     "bank row": ("campaign", BANK, bank() + "1;" * 30 + "\n", "Expected 21 fields in line 4, saw 31"),
     "bank zip": ("campaign", "bank-additional.zip", zip_bytes(("bank.csv", "")),
         "must hold exactly one bank-additional-full.csv"),
-    "creditcard column": ("fraud", "creditcard.csv", "V1,V2,Class\n1,2,0\n", "has no column named 'V3'"),
+    "creditcard columns": ("fraud", "creditcard.csv", "V1,V2,Class\n" + "1,2,0\n1,2,1\n" * 2,
+        "gives 4 rows and 2 features, but fraud must"),
 }  # fmt: skip
 
 
@@ -473,12 +350,9 @@ BAD = {  # data set, file name, content, what the message says after the file's 
 def test_bad_input(data_dir, capsys, case):
     """One sentence and exit code 1; what was prepared before, and the manifest, stay as they were."""
     name, file_name, content, message = BAD[case]
-    (data_dir / "raw" / THYROID).write_text(csv())
-    run(data_dir)
-    (data_dir / "raw" / THYROID).unlink()
+    run(data_dir, "--datasets", "demo")
     before = snapshot(data_dir)
     capsys.readouterr()
-
     path = data_dir / "raw" / file_name
     if content is None:
         path.mkdir()
@@ -488,10 +362,7 @@ def test_bad_input(data_dir, capsys, case):
     lines = capsys.readouterr().err.splitlines()
     assert lines[:-1] in ([], [f"Preparing {name} from {path}"])
     assert lines[-1].startswith(f"{name}: {path} ") and lines[-1].endswith(".")
-    assert re.search(message, lines[-1])
-    assert snapshot(data_dir) == before
-    assert sorted(os.listdir(data_dir / "prepared")) == ["demo", "thyroid"]
-    assert load_data("thyroid", data_dir).y.sum() == 3
+    assert re.search(message, lines[-1]) and snapshot(data_dir) == before
 
 
 def test_damaged_prepared_data(data_dir):
@@ -501,18 +372,15 @@ def test_damaged_prepared_data(data_dir):
     path.write_bytes(whole[:100_000])
     with pytest.raises(DataError, match="X.npy cannot be read: .*; delete its folder"):
         load_data("demo", data_dir)
-    for other in (X[::-1], X.T, X.view(np.int32)):  # the same bytes in another order, shape or type
-        np.save(path, other)
-        with pytest.raises(DataError, match="was changed after it was prepared"):
-            load_data("demo", data_dir)
-    shutil.rmtree(path.parent)
-    run(data_dir, "--datasets", "demo")
-    assert path.read_bytes() == whole and load_data("demo", data_dir).size == len(X)
+    changed = [("X", X[::-1]), ("X", X.T), ("X", X.view(np.int32))]  # the same bytes in another order, ...
     y = np.load(path.with_name("y.npy"))
-    for other in (y.view(">i8"), y.view(np.float64), y[:, np.newaxis]):
-        np.save(path.with_name("y.npy"), other)
+    for name, other in [*changed, ("y", y.view(">i8")), ("y", y[:, np.newaxis])]:
+        np.save(path.with_name(f"{name}.npy"), other)
         with pytest.raises(DataError, match="was changed after it was prepared"):
             load_data("demo", data_dir)
+        shutil.rmtree(path.parent)
+        run(data_dir, "--datasets", "demo")
+        assert path.read_bytes() == whole and load_data("demo", data_dir).size == len(X)
 
 
 def test_a_sparse_matrix_with_another_number_of_columns_is_refused(tmp_path):
@@ -523,41 +391,13 @@ def test_a_sparse_matrix_with_another_number_of_columns_is_refused(tmp_path):
         load_data("x", tmp_path)
 
 
-@pytest.mark.parametrize("content", ["{}", "[]", "null", '{"fingerprint": 5}', '{"fingerprint": ""}', "{"])
-def test_a_strange_meta_json_counts_as_none(data_dir, content):
-    run(data_dir, "--datasets", "demo")
-    (data_dir / "prepared" / "demo" / "meta.json").write_text(content)
-    with pytest.raises(DataError, match="demo is not prepared"):
-        load_data("demo", data_dir)
-    run(data_dir, "--datasets", "demo")
-    assert load_data("demo", data_dir).status == "synthetic"
-
-
-def test_a_version_in_use_outlives_the_next_one(data_dir):
-    """A driver goes on with the data it has planned with while another prepares other data."""
-    versions = []
-    for anomalies in (3, 4):
-        (data_dir / "raw" / THYROID).write_text(csv(anomalies=anomalies))
-        run(data_dir, "--datasets", "thyroid")
-        versions.append(load_data("thyroid", data_dir))
-    first, newest = versions
-    assert newest.y.sum() == 4
-    again = load_data("thyroid", data_dir, first.fingerprint, "partial")
-    assert (again.y.sum(), again.fingerprint, again.status) == (3, first.fingerprint, "partial")
-
-
-def test_two_processes_that_prepare_the_same_set_at_once(data_dir, monkeypatch):
-    """The second finds the folder of the first when it has written its own."""
-    rename = Path.rename
-
-    def rename_later(self, target):
-        monkeypatch.setattr(Path, "rename", rename)
+def test_a_strange_meta_json_counts_as_none(data_dir):
+    for content in ("{}", "null", '{"fingerprint": 5}', "{"):
         run(data_dir, "--datasets", "demo")
-        return self.rename(target)
-
-    monkeypatch.setattr(Path, "rename", rename_later)
-    assert run(data_dir, "--datasets", "demo") == 0
-    assert load_data("demo", data_dir).status == "synthetic"
+        assert load_data("demo", data_dir).status == "synthetic"
+        (data_dir / "prepared" / "demo" / "meta.json").write_text(content)
+        with pytest.raises(DataError, match="demo is not prepared"):
+            load_data("demo", data_dir)
 
 
 def test_folder_that_cannot_be_written(tmp_path, capsys):
@@ -566,7 +406,7 @@ def test_folder_that_cannot_be_written(tmp_path, capsys):
         run(tmp_path / "dataset", "--datasets", "demo")
     assert caught.value.code == 2
     demo, *usage, manifest_csv = capsys.readouterr().err.splitlines()
-    assert demo == f"demo: {tmp_path}/dataset/prepared/demo cannot be written: Not a directory."
+    assert demo.startswith(f"demo: {tmp_path}/dataset/prepared/demo/") and demo.endswith(": Not a directory.")
     assert "manifest.csv cannot be written: Not a directory." in manifest_csv
 
 
@@ -577,8 +417,8 @@ def test_interrupt_leaves_nothing_half_written(data_dir, monkeypatch, capsys):
     (data_dir / "raw" / THYROID).write_text(csv(anomalies=4))
     save = np.save
 
-    def interrupted(path, array):
-        save(path, array)
+    def interrupted(file, array):
+        save(file, array)
         raise KeyboardInterrupt
 
     monkeypatch.setattr(np, "save", interrupted)

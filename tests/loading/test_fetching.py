@@ -9,11 +9,9 @@ import sys
 
 import pytest
 import requests
-from archives import CONTENT, all_files, tar_bytes, zip_bytes
+from archives import CONTENT, all_files, tar_bytes
 from pip._internal.models.index import PyPI
 
-from weakly.errors import DataError
-from weakly.loading import fetching
 from weakly.loading.fetching import SourceFile, SourceFinder
 from weakly.loading.registry import File
 from weakly.loading.row_order import git_blob_id
@@ -55,14 +53,14 @@ def test_local_order(tmp_path, raw_dir):
     sources, either = finder(raw_dir, one, two), File(("a.csv", "b.csv"))
     partial = put(raw_dir, "partial/a.csv")
     assert sources.local(either) == SourceFile(partial, True)
-    # Each file that is added here goes before all those that are already there.
-    for folder, name in [
+    # each file that is added here goes before all those that are already there
+    for folder, name in (
         (two, "b.csv"),
         (two, "a.csv"),
         (one, "b.csv"),
         (raw_dir, "b.csv"),
         (raw_dir, "a.csv"),
-    ]:
+    ):
         path = put(folder, name)
         assert sources.local(either) == SourceFile(path, False)
     assert sources.local(File(("c.csv",))) is None
@@ -79,20 +77,6 @@ def test_local_partial_files(tmp_path, raw_dir, monkeypatch):
     assert finder(raw_dir, path.parent, whole.parent).local(FILE) == SourceFile(whole, False)
 
 
-def test_folder_in_place_of_a_file(raw_dir):
-    (raw_dir / "a.csv").mkdir(parents=True)
-    with pytest.raises(DataError, match="a.csv is a folder"):
-        finder(raw_dir).local(FILE)
-    with pytest.raises(DataError, match="cannot be read: Is a directory"):
-        assert SourceFile(raw_dir, False).sha256
-
-
-@pytest.mark.parametrize("source", ["no/such/folder", "ftp://example.org/x"])
-def test_source_is_neither_folder_nor_url(raw_dir, source):
-    with pytest.raises(DataError, match=source.split(":")[0]):
-        finder(raw_dir, source)
-
-
 # --- downloads
 
 
@@ -101,9 +85,7 @@ def test_download(server, raw_dir):
     sources = finder(raw_dir, server.url + "/data/")
     assert sources.remote(File(("a.csv", "b.csv"))) == SourceFile(raw_dir / "b.csv", False)
     assert (raw_dir / "b.csv").read_bytes() == CONTENT
-    assert sources.remote(File(("adbench/bank+marketing.zip", "bank+marketing.zip"))).path.name == (
-        "bank+marketing.zip"
-    )
+    sources.remote(File(("adbench/bank+marketing.zip", "bank+marketing.zip")))
     assert all_files(raw_dir) == ["b.csv", "bank+marketing.zip"]
 
 
@@ -113,11 +95,9 @@ def test_another_digest_is_refused_and_the_old_file_stays(server, raw_dir, kind)
     digest = git_blob_id(CONTENT) if kind == "git blob id" else hashlib.sha256(CONTENT).hexdigest()
     pinned = File(("a.csv",), digests={"a.csv": {kind: digest}})
     server.files = {"/a.csv": CONTENT + b"1,1,1\n", "/partial/a.csv": b"a part"}
-    message = (
-        f"a.csv from 127.0.0.1 has {kind} .* instead of {digest}. If it is right nevertheless, put it into"
-    )
-    with pytest.raises(DataError, match=message):
-        finder(raw_dir, server.url).remote(pinned)
+    sources = finder(raw_dir, server.url)
+    assert sources.remote(pinned) is None
+    assert re.match(f"a.csv from 127.0.0.1 has {kind} .* instead of {digest}.$", *sources.refused)
     assert (raw_dir / "a.csv").read_bytes() == CONTENT and server.asked == ["/a.csv"]
     # another file, of which nothing is known
     assert finder(raw_dir, server.url + "/partial").remote(pinned).partial
@@ -125,45 +105,28 @@ def test_another_digest_is_refused_and_the_old_file_stays(server, raw_dir, kind)
     assert finder(raw_dir, server.url).remote(pinned).path.read_bytes() == CONTENT
 
 
-def test_missing_file_is_asked_for_once(server, raw_dir):
-    server.faults = {"/b.csv": [403]}
-    sources, either = finder(raw_dir, server.url), File(("a.csv", "b.csv"))
-    assert sources.remote(either) is None and sources.remote(either) is None
-    assert server.asked == ["/a.csv", "/b.csv", "/partial/a.csv", "/partial/b.csv"]
-    assert not raw_dir.exists()
+def test_partial_folder_of_a_url_and_a_missing_file_is_asked_for_once(server, raw_dir):
+    server.files, server.faults = {"/partial/a.csv": CONTENT}, {"/b.csv": [403]}
+    sources, missing = finder(raw_dir, server.url), File(("b.csv",))
+    assert sources.remote(missing) is None and sources.remote(missing) is None
+    assert sources.remote(FILE) == SourceFile(raw_dir / "partial" / "a.csv", True)
+    assert server.asked == ["/b.csv", "/partial/b.csv", "/a.csv", "/partial/a.csv"]
+    assert finder(raw_dir, server.url + "/partial/").remote(FILE).partial
 
 
-def test_partial_folder_of_a_url(server, raw_dir):
-    server.files = {"/partial/a.csv": CONTENT}
-    file = finder(raw_dir, server.url).remote(FILE)
-    assert file == SourceFile(raw_dir / "partial" / "a.csv", True)
-    assert finder(raw_dir, server.url + "/partial/").remote(FILE) == file
-
-
-@pytest.mark.parametrize("faults", [["short"], [503], [503, "short"]])
-def test_retry(server, raw_dir, faults):
-    server.files, server.faults = {"/a.csv": CONTENT}, {"/a.csv": list(faults)}
+def test_retry(server, raw_dir):
+    server.files, server.faults = {"/a.csv": CONTENT}, {"/a.csv": [503, "short"]}
     assert finder(raw_dir, server.url).remote(FILE).sha256 == hashlib.sha256(CONTENT).hexdigest()
-    assert server.asked == ["/a.csv"] * (len(faults) + 1)
+    assert server.asked == ["/a.csv"] * 3
 
 
-@pytest.mark.parametrize("fault", ["short", 503])
-def test_broken_download_keeps_the_old_file(server, raw_dir, fault):
+def test_broken_download_keeps_the_old_file(server, raw_dir):
     put(raw_dir, "a.csv")
-    server.files, server.faults = {"/a.csv": b"new" * 1000}, {"/a.csv": [fault] * 9}
+    server.files, server.faults = {"/a.csv": b"new" * 1000}, {"/a.csv": ["short", 503, "short"]}
     sources = finder(raw_dir, server.url)
     assert sources.remote(FILE) is None and sources.problems() == ["a.csv did not arrive from 127.0.0.1."]
     assert server.asked.count("/a.csv") == 3
     assert all_files(raw_dir) == ["a.csv"] and (raw_dir / "a.csv").read_bytes() == CONTENT
-
-
-@pytest.mark.parametrize("fault", [None, "endless"])
-def test_download_limit(server, raw_dir, monkeypatch, fault):
-    monkeypatch.setattr(fetching, "SIZE_LIMIT", 2**20 if fault else 1000)
-    server.files, server.faults = {"/a.csv": CONTENT}, {"/a.csv": [fault]}
-    with pytest.raises(DataError, match="larger"):
-        finder(raw_dir, server.url).remote(PINNED)
-    assert all_files(raw_dir) == []
 
 
 def test_a_content_encoding_is_not_undone(server, raw_dir):
@@ -174,10 +137,8 @@ def test_a_content_encoding_is_not_undone(server, raw_dir):
 
 
 def test_unreachable_source_is_tried_once(raw_dir, monkeypatch):
-    attempts, get = [], requests.Session.get
-    monkeypatch.setattr(
-        requests.Session, "get", lambda *args, **how: attempts.append(args) or get(*args, **how)
-    )
+    attempts, get = [], requests.get
+    monkeypatch.setattr(requests, "get", lambda url, **how: attempts.append(url) or get(url, **how))
     sources = finder(raw_dir, f"http://127.0.0.1:{closed_port()}", "http://no-such-host.invalid")
     assert [sources.remote(File((f"{number}.csv",))) for number in range(20)] == [None] * 20
     assert len(attempts) == 2
@@ -199,14 +160,10 @@ def test_redirects(server, raw_dir):
 
 # --- pip's index
 
-SDIST = tar_bytes(
-    [
-        ("some-data-1.0/setup.py", b"raise SystemExit"),
-        ("some-data-1.0/data/train.csv", CONTENT),
-        ("some-data-1.0/data/test.csv", b"1,2\n"),
-        ("some-data-1.0/data/inner.csv.zip", zip_bytes(("inner.csv", CONTENT))),
-    ]
-)
+SDIST = tar_bytes([
+    ("some-data-1.0/setup.py", b"raise SystemExit"), ("some-data-1.0/data/train.csv", CONTENT),
+    ("some-data-1.0/data/test.csv", b"1,2\n"),
+])  # fmt: skip
 SDIST_SHA256 = hashlib.sha256(SDIST).hexdigest()
 MEMBERS = {"data/train.csv": "census_train.csv", "data/test.csv": "census_test.csv"}
 
@@ -222,20 +179,20 @@ def index(server, monkeypatch):
     return server
 
 
+@pytest.mark.slow
 def test_pypi_saves_the_members(index, raw_dir):
     assert finder(raw_dir).pypi("some-data==1.0", MEMBERS, SDIST_SHA256) is True
     assert all_files(raw_dir) == ["census_test.csv", "census_train.csv"]
     assert (raw_dir / "census_train.csv").read_bytes() == CONTENT
-    assert finder(raw_dir).pypi("some-data==1.0", {"data/inner.csv.zip/inner.csv": "inner.csv"}, SDIST_SHA256)
-    assert (raw_dir / "inner.csv").read_bytes() == CONTENT
     assert finder(raw_dir).pypi("other==1.0", {"a": "b"}, SDIST_SHA256) is False
 
 
 SIGN_IN = b"<!doctype html><p>Please <a href='/sign-in'>sign in</a>"
-NOT_ARRIVED = "some-data-1.0.tar.gz did not arrive from pip's index: does a proxy want a sign-in?"
+NOT_ARRIVED = "some-data-1.0.tar.gz is not in pip's index: does a proxy want a sign-in?"
 OTHER_HASH = "some-data-1.0.tar.gz from 127.0.0.1 has SHA-256 [0-9a-f]* instead of [0-9a-f]*."
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("path, content, message", [
     ("/files/some-data-1.0.tar.gz", SDIST + b"x", OTHER_HASH),
     ("/files/some-data-1.0.tar.gz", SIGN_IN, "127.0.0.1 sent a web page instead of some-data-1.0.tar.gz: .*"),
@@ -243,25 +200,12 @@ OTHER_HASH = "some-data-1.0.tar.gz from 127.0.0.1 has SHA-256 [0-9a-f]* instead 
 ], ids=["changed", "a proxy page", "a proxy page for the index"])  # fmt: skip
 def test_pypi_wrong_content(index, raw_dir, path, content, message):
     index.files[path] = content
-    with pytest.raises(DataError) as caught:
-        finder(raw_dir).pypi("some-data==1.0", MEMBERS, SDIST_SHA256)
-    assert re.match(message, str(caught.value)) and not raw_dir.exists()
+    sources = finder(raw_dir)
+    assert sources.pypi("some-data==1.0", MEMBERS, SDIST_SHA256) is False
+    assert re.match(message, sources.refused[0]) and not raw_dir.exists()
 
 
-def test_pypi_cut_off_on_the_way(index, raw_dir):
-    """It is asked for again, then given up."""
-    index.faults = {"/files/some-data-1.0.tar.gz": ["short"] * 3}
-    with pytest.raises(DataError, match=re.escape(NOT_ARRIVED)):
-        finder(raw_dir).pypi("some-data==1.0", MEMBERS, SDIST_SHA256)
-    assert index.asked.count("/files/some-data-1.0.tar.gz") == 3 and not raw_dir.exists()
-
-
-@pytest.mark.parametrize("pip_index_url", ["http://127.0.0.1:{port}/simple", "file:///some/index"])
-def test_pypi_without_index(raw_dir, monkeypatch, pip_index_url):
-    monkeypatch.setenv("PIP_INDEX_URL", pip_index_url.format(port=closed_port()))
-    assert finder(raw_dir).pypi("some-data==1.0", MEMBERS, SDIST_SHA256) is False
-
-
+@pytest.mark.slow
 def test_pip_index_from_its_configuration(tmp_path, monkeypatch):
     for name in [name for name in os.environ if name.startswith("PIP_")]:
         monkeypatch.delenv(name)
@@ -275,8 +219,6 @@ def test_pip_index_from_its_configuration(tmp_path, monkeypatch):
     assert finder(tmp_path).pip_settings == ["https://mirror.invalid/simple", "/some/bundle.pem"]
     monkeypatch.setenv("PIP_INDEX_URL", "https://nearer.invalid/simple")
     assert finder(tmp_path).pip_settings[0] == "https://nearer.invalid/simple"
-    monkeypatch.setenv("PIP_NO_INDEX", "1")
-    assert finder(tmp_path).pip_settings[0] == ""
     monkeypatch.setattr(sys, "executable", "false")  # a Python without pip
     assert finder(tmp_path).pip_settings == ("", "")
     assert finder(tmp_path).pypi("some-data==1.0", MEMBERS, SDIST_SHA256) is False

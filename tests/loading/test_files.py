@@ -5,6 +5,7 @@ import gzip
 import lzma
 import sys
 import tarfile
+import zipfile
 
 import pytest
 from archives import CONTENT, all_files, odd_entry, tar_bytes, zip_bytes
@@ -13,19 +14,16 @@ from weakly.errors import DataError
 from weakly.loading import files
 from weakly.loading.files import open_data_file
 
-ENTRIES = [("folder/a.csv", CONTENT), ("folder/read.me", b"words")]
+ENTRIES = [("folder/a.csv", CONTENT), ("folder/read.me", b"words"), ("__MACOSX/._a.csv", b"2")]
 FORMATS = {
     "a.csv": CONTENT,
-    "a.svm": CONTENT,
     "A.CSV.GZ": gzip.compress(CONTENT),
     "a.csv.bz2": bz2.compress(CONTENT),
     "a.csv.xz": lzma.compress(CONTENT),
     "a.zip": zip_bytes(*ENTRIES),
     "a.tar.gz": tar_bytes(ENTRIES),
-    "a.tar.bz2": tar_bytes(ENTRIES, bz2.compress),
     "a.tar.xz": tar_bytes(ENTRIES, lzma.compress),
 }
-COMPRESSED = [name for name in FORMATS if name not in ("a.csv", "a.svm")]
 
 
 def write(folder, name, content):
@@ -39,10 +37,14 @@ def read(path, member=None, **settings):
 
 
 @pytest.mark.parametrize("name", FORMATS)
-def test_round_trip(tmp_path, name):
+def test_round_trip_and_bomb(tmp_path, name):
     path = write(tmp_path, name, FORMATS[name])
     assert read(path) == read(str(path), limit=10**6) == CONTENT
     assert all_files(tmp_path) == [name]
+    with pytest.raises(DataError, match="expands to more than 5000 bytes"):
+        read(path, limit=5000)
+    if ".tar" not in name:
+        assert read(path, limit=len(CONTENT)) == CONTENT  # the limit is not one byte short
 
 
 @pytest.mark.parametrize("name", ["a.zip", "a.tar.gz"])
@@ -51,31 +53,12 @@ def test_named_member(tmp_path, name):
     assert read(path, "read.me") == read(path, "folder/read.me") == b"words"
     with pytest.raises(DataError, match="exactly one b.csv, but holds 0|holds no b.csv"):
         read(path, "b.csv")
-
-
-def test_several_data_files(tmp_path):
     with pytest.raises(DataError, match="exactly one data file, but holds 2"):
-        read(write(tmp_path, "a.zip", zip_bytes(("a.csv", b"1"), ("b.data", b"2"))))
-    assert read(write(tmp_path, "b.zip", zip_bytes(("a.csv", b"1"), ("__MACOSX/._a.csv", b"2")))) == b"1"
-
-
-@pytest.mark.parametrize(
-    "name, packed", [("a.zip", zip_bytes), ("a.tar.gz", lambda *entries: tar_bytes(entries))]
-)
-def test_zip_inside_an_archive(tmp_path, monkeypatch, name, packed):
-    inner = zip_bytes(("bank-additional/full.csv", CONTENT), ("bank-additional/bank.csv", b"1"))
-    path = write(tmp_path, name, packed(("bank.zip", b"x"), ("bank-additional.zip", inner)))
-    assert read(path, "bank-additional.zip/full.csv") == CONTENT
-    for member, message in (
-        ("bank.zip/bank.csv", "damaged"),
-        ("other.zip/bank.csv", "exactly one other.zip, but holds 0|holds no other.zip"),
-        ("bank-additional.zip/other.csv", "exactly one other.csv, but holds 0"),
-    ):
-        with pytest.raises(DataError, match=message):
-            read(path, member)
-    monkeypatch.setattr(files, "NESTED_LIMIT", 100)
-    with pytest.raises(DataError, match="expands to more"):
-        read(path, "bank-additional.zip/full.csv")
+        read(write(tmp_path, "b.zip", zip_bytes(("a.csv", b"1"), ("b.data", b"2"))))
+    with zipfile.ZipFile(tmp_path / "c.zip", "w", zipfile.ZIP_BZIP2) as archive:
+        archive.writestr("../a.csv", CONTENT)
+    with pytest.raises(DataError, match="unsupported compression"):
+        read(tmp_path / "c.zip")
 
 
 def test_unreadable(tmp_path):
@@ -85,28 +68,16 @@ def test_unreadable(tmp_path):
         read(tmp_path)
 
 
-@pytest.mark.parametrize("name", ["a.csv", "a.csv.xz", "a.zip", "a.tar.xz"])
-def test_errors_of_the_caller_pass(tmp_path, name):
-    error = OSError("mine")
-    with pytest.raises(OSError) as caught, open_data_file(write(tmp_path, name, FORMATS[name])) as stream:
-        stream.read(10)
-        raise error
-    assert caught.value is error
+def test_errors_of_the_caller_pass(tmp_path):
+    path = write(tmp_path, "a.tar.xz", FORMATS["a.tar.xz"])
+    with pytest.raises(OSError, match="mine"), open_data_file(path):
+        raise OSError("mine")
 
 
 def test_links_and_folders_in_a_tar_are_passed_over(tmp_path):
     odd = [odd_entry("folder", tarfile.DIRTYPE), odd_entry("b.csv", tarfile.SYMTYPE, "/etc/passwd")]
     odd += [odd_entry("c.csv", tarfile.CHRTYPE)]
     assert read(write(tmp_path, "a.tar.gz", tar_bytes([*odd, ("folder/a.csv", CONTENT)]))) == CONTENT
-
-
-@pytest.mark.parametrize("name", COMPRESSED)
-def test_bomb(tmp_path, name):
-    path = write(tmp_path, name, FORMATS[name])
-    with pytest.raises(DataError, match="expands to more than 5000 bytes"):
-        read(path, limit=5000)
-    if ".tar" not in name:
-        assert read(path, limit=len(CONTENT)) == CONTENT  # the limit is not one byte short
 
 
 def test_lines_are_followed_from_block_to_block(tmp_path, monkeypatch):

@@ -3,26 +3,26 @@
 import gzip
 import hashlib
 import itertools
+import re
 import socket
 import threading
 import time
 import tracemalloc
 from contextlib import suppress
 
-import pandas as pd
 import pytest
 from archives import CONTENT, all_files
 
-import data_prep
-from weakly.errors import DataError
-from weakly.loading import fetching, registry
+from weakly.loading import fetching
 from weakly.loading.fetching import SourceFinder
-from weakly.loading.registry import DataSet, File, authors_csv
+from weakly.loading.registry import File
 
 pytestmark = pytest.mark.usefixtures("plain_environment")
 FILE = File(("a.csv",))
 PINNED = File(("a.csv",), digests={"a.csv": {"SHA-256": hashlib.sha256(CONTENT).hexdigest()}})
 OK = b"HTTP/1.1 200 OK\r\n"
+REDIRECT = b"HTTP/1.1 302 Found\r\nContent-Length: 0\r\nLocation: "
+NOT_ARRIVED = "a.csv did not arrive from 127.0.0.1."
 CHUNKED = OK + b"Transfer-Encoding: chunked\r\n\r\n"
 BODY = b"%x\r\n%s\r\n" % (len(CONTENT), CONTENT)
 PINNED_LENGTH = OK + b"Content-Length: %d\r\n\r\n%s" % (len(CONTENT), CONTENT)
@@ -64,114 +64,75 @@ def dripping(start, part):
 
 def failure(sources, file=FILE):
     """The one sentence that a failed download ends in."""
-    try:
-        assert sources.remote(file) is None
-    except DataError as error:
-        return str(error)
-    (sentence,) = sources.problems()
+    assert sources.remote(file) is None
+    (sentence,) = [*sources.refused, *sources.problems()]
     return sentence
 
 
 @pytest.mark.parametrize("start, part", [
-    (b"HTTP/1.1 2", b"0"), (OK, b"X-Header: 1\r\n"), (OK + b"X-Header: ", b"1"),
-    (b"", b"HTTP/1.1 100 Continue\r\n\r\n"), (b"HTTP/1.1 302 Found\r\n", b"L"),
-    (PINNED_LENGTH.replace(b": ", b": 9"), b"1"), (OK + b"\r\n" + CONTENT, b"1"),
-    (CHUNKED, b"1\r\n1\r\n"), (CHUNKED, b"0"), (CHUNKED + BODY + b"0\r\n", b"X-Trailer: 1\r\n"),
-], ids=["status", "headers", "header", "continue", "redirect", "body", "body without length", "chunks",
-        "size of a chunk", "trailers"])  # fmt: skip
+    (OK + b"X-Header: ", b"1"), (PINNED_LENGTH.replace(b": ", b": 9"), b"1"), (CHUNKED, b"0"),
+    (CHUNKED + BODY + b"0\r\n", b"X-Trailer: 1\r\n"),
+], ids=["header", "body", "size of a chunk", "trailers"])  # fmt: skip
 def test_a_server_that_drips_is_given_up(send, tmp_path, monkeypatch, start, part):
-    monkeypatch.setattr(fetching, "TIME_LIMIT", 0.3)
+    monkeypatch.setattr(fetching, "TIME_LIMIT", 0.2)
     url, asked = send(lambda: dripping(start, part))
     (tmp_path / "a.csv").write_bytes(b"old")
     begin, sources = time.monotonic(), SourceFinder(tmp_path, [url], read_timeout=1.0)
-    assert failure(sources, PINNED) == "127.0.0.1 takes longer than 0.3 seconds for a file."
+    assert failure(sources, PINNED) == "127.0.0.1 takes longer than 0.2 seconds for a file."
     assert time.monotonic() - begin < 1.5 and asked == ["/a.csv"]
     assert all_files(tmp_path) == ["a.csv"] and (tmp_path / "a.csv").read_bytes() == b"old"
 
 
 @pytest.mark.parametrize("start, part, said", [
-    (OK, b"X-Header: 1\r\n" * 1000, "did not arrive"), (OK + b"X-Header: ", b"1" * 2**16, "did not arrive"),
-    (CHUNKED, b"10000\r\n" + b"1" * 2**16 + b"\r\n", "is larger than"), (CHUNKED, b"0" * 2**16, "not arrive"),
+    (OK + b"X-Header: ", b"1" * 2**16, "did not arrive"),
+    (CHUNKED, b"10000\r\n" + b"1" * 2**16 + b"\r\n", "is larger than"),
     (OK + b"\r\n", b"1" * 2**16, "is larger than"),
-    (CHUNKED + BODY + b"0\r\nX: ", b"1" * 2**16, "not arrive"),
     (b"HTTP/1.1 302 Found\r\nLocation: https://127.0.0.1:1/\r\n\r\n", b"1" * 2**16, "127.0.0.1 cannot be"),
     (b"HTTP/1.1 302 Found\r\nLocation: /b\r\nContent-Encoding: gzip\r\n\r\n",
-     gzip.compress(bytes(2**26)), "not arrive"),
-    (b"HTTP/1.1 404 No\r\n\r\n", b"1" * 2**16, None),
-    (b"HTTP/1.1 500 No\r\n\r\n", b"1" * 2**16, "not arrive"),
-    (OK + b"Content-Encoding: gzip\r\n\r\n", gzip.compress(bytes(2**26)), "has SHA-256|is larger than"),
-], ids=["headers", "header", "chunks", "size of a chunk", "body", "trailer", "body of a redirect",
-        "packed body of a redirect", "body of 404", "body of 500", "bomb"])  # fmt: skip
+     gzip.compress(bytes(2**26)), "did not arrive"),
+    (b"HTTP/1.1 500 No\r\n\r\n", b"1" * 2**16, "did not arrive"),
+    (OK + b"Content-Encoding: gzip\r\n\r\n", gzip.compress(bytes(2**26)), "SHA-256|larger"),
+], ids=["header", "chunks", "body", "redirect", "packed redirect", "error", "bomb"])  # fmt: skip
 def test_what_never_ends_takes_little_memory(send, tmp_path, monkeypatch, start, part, said):
     monkeypatch.setattr(fetching, "SIZE_LIMIT", 2**22)
     url, _ = send(lambda: itertools.chain([start], itertools.repeat(part, 2**25 // len(part))))
     (tmp_path / "a.csv").write_bytes(b"old")
     sources = SourceFinder(tmp_path, [url], read_timeout=1.0)
     tracemalloc.start()
-    if said is None:
-        assert sources.remote(PINNED) is None
-    else:
-        sentence = failure(sources, PINNED)
-        assert any(one in sentence for one in said.split("|")) and len(sentence) < 250, sentence
+    sentence = failure(sources, PINNED)
+    assert re.search(said, sentence) and len(sentence) < 250, sentence
     assert tracemalloc.get_traced_memory()[1] < 2**24
     tracemalloc.stop()
     assert all_files(tmp_path) == ["a.csv"] and (tmp_path / "a.csv").read_bytes() == b"old"
 
 
-# each spelling of 127.0.0.1, names that lead there, another port, other schemes, and what is no address
+# other spellings of 127.0.0.1, another host, port and scheme, and what is no address
 @pytest.mark.parametrize("target", [
-    b"http://2130706433/", b"http://0x7f.1/", b"http://[::ffff:127.0.0.1]/", b"http://localhost./", b"file:///y",
-    b"//other.test/y", b"http://127.0.0.1:1/y", b"http://127.0.0.1:1@[", b"http://\xff\xfe/", b"http://",
+    b"http://2130706433/", b"http://localhost./", b"file:///y", b"//other.test/y", b"http://127.0.0.1:1/y",
+    b"http://127.0.0.1:1@[", b"http://\xff\xfe/",
 ])  # fmt: skip
 def test_no_redirect_leads_to_another_address_without_https(send, tmp_path, monkeypatch, target):
     created, create = [], socket.create_connection
-    monkeypatch.setattr(
-        "urllib3.util.connection.create_connection",
-        lambda address, *rest, **how: created.append(address) or create(address),
-    )
-    url, asked = send(
-        lambda: [b"HTTP/1.1 302 Found\r\nContent-Length: 0\r\nLocation: " + target + b"\r\n\r\n"]
-    )
+
+    def connect(address, *_, **__):
+        created.append(address)
+        return create(address)
+
+    monkeypatch.setattr("urllib3.util.connection.create_connection", connect)
+    url, asked = send(lambda: [REDIRECT + target + b"\r\n\r\n"])
     sentence = failure(SourceFinder(tmp_path, [url]))
-    assert "redirects to another server, without https." in sentence or (
-        sentence == "a.csv did not arrive from 127.0.0.1."  # that is no address for requests
-    )
+    assert "redirects to another server, without https." in sentence or sentence == NOT_ARRIVED
     assert set(asked) <= {"/a.csv", "/partial/a.csv"}
     assert {port for _, port in created} == {int(url.rpartition(":")[2])}
 
 
 def test_redirects_in_a_circle_end(send, tmp_path):
-    url, asked = send(lambda: [b"HTTP/1.1 302 Found\r\nContent-Length: 0\r\nLocation: /a.csv\r\n\r\n"])
-    sentence = failure(SourceFinder(tmp_path, [url]), PINNED)
-    assert sentence == "a.csv did not arrive from 127.0.0.1." and len(asked) == 2 * 3 * 6
+    url, asked = send(lambda: [REDIRECT + b"/a.csv\r\n\r\n"])
+    assert failure(SourceFinder(tmp_path, [url]), PINNED) == NOT_ARRIVED and len(asked) <= 200
 
 
-def test_a_file_of_unknown_length_and_digest_is_refused(send, tmp_path):
-    """It may have been cut off anywhere: at the end of a line, nobody would see it."""
-    url, _ = send(lambda: [OK + b"\r\n" + CONTENT])
-    assert failure(SourceFinder(tmp_path, [url])).startswith("127.0.0.1 does not say how long a.csv is")
-    assert all_files(tmp_path) == []
-    assert SourceFinder(tmp_path, [url]).remote(PINNED).path.read_bytes() == CONTENT
-
-
-@pytest.mark.parametrize("parts, whole", [([BODY, b"0\r\n\r\n"], True), ([BODY], False), ([BODY[:9]], False)])
+@pytest.mark.parametrize("parts, whole", [([BODY, b"0\r\n\r\n"], True), ([BODY], False)])
 def test_chunks_tell_whether_a_file_is_whole(send, tmp_path, parts, whole):
     url, _ = send(lambda: [CHUNKED, *parts])
     assert (SourceFinder(tmp_path, [url]).remote(FILE) is not None) == whole
     assert all_files(tmp_path) == ["a.csv"] * whole
-
-
-def test_a_download_that_cannot_be_read_is_not_kept(server, tmp_path, monkeypatch):
-    """Nor does it keep the right file away; a file that was put there by hand stays."""
-    monkeypatch.delenv("PRENET_DATA", raising=False)
-    entry = DataSet("mine", 60, 2, 10, 16.7, (authors_csv("mine"),), "the moon", "mine")
-    monkeypatch.setitem(registry.ADDED_SETS, "mine", entry)
-    rows = pd.DataFrame({"a": range(60), "b": range(60), "class": [1] * 10 + [0] * 50})
-    right = rows.to_csv(index=False).encode()
-    server.files = {"/mine.csv": right[: len(right) // 2]}
-    command = ["--data-dir", str(tmp_path), "--source", server.url, "--datasets", "mine"]
-    assert data_prep.main(command) == 1 and not (tmp_path / "raw" / "mine.csv").exists()
-    server.files = {"/mine.csv": right}
-    assert data_prep.main(command) == 0 and (tmp_path / "raw" / "mine.csv").read_bytes() == right
-    (tmp_path / "raw" / "mine.csv").write_bytes(b"a,b,class\n1,2,3\n")
-    assert data_prep.main(command) == 1 and (tmp_path / "raw" / "mine.csv").exists()

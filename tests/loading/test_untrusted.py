@@ -20,7 +20,6 @@ import sys
 import time
 import warnings
 import zipfile
-import zlib
 from pathlib import Path
 
 import numpy as np
@@ -37,6 +36,7 @@ from weakly.loading import files
 from weakly.loading.arrays import load_data
 from weakly.own_data.models import save_model
 
+pytestmark = pytest.mark.slow
 ROOT = Path(__file__).resolve().parent.parent.parent
 SECONDS = 30  # for one input, on a machine that is busy with other things
 RNG = np.random.default_rng(0)
@@ -125,8 +125,7 @@ def prepare(folder, name, path, content):
 
 # ---------------------------------------------------------------------------- data_prep.py
 
-CELLS = ["", " ", "nan", "-inf", "1e999", "1e-400", "0x1F", "1_000", "9" * 400, "True", '"', '"a\nb"',
-         "a;b", "=1+1", "#", "\ufeff1", "\x1b[31m", "\x0b", "x" * 9000, "1 2"]  # fmt: skip
+CELLS = ["", "nan", "1e999", "1e-400", "0x1F", "1_000", "9" * 400, '"', '"a\nb"', "#", "\x1b[31m", "x" * 9000]
 
 
 @pytest.mark.parametrize("cell", CELLS)
@@ -141,12 +140,10 @@ def test_odd_cells(folder, cell):
 
 PACKED = {
     "npz": ("celeba", CELEBA, npz_bytes(X=MATRIX, y=LABELS.astype(int))),
-    "zip": ("thyroid", f"{THYROID}.csv.zip", zip_bytes(("folder/a.csv", TABLE), ("read.me", b"words"))),
     "tar.xz": ("thyroid", f"{THYROID}.tar.xz", tar_bytes([("a.csv", TABLE), ("b", b"words")], lzma.compress)),
-    "gz": ("thyroid", f"{THYROID}.csv.gz", gzip.compress(TABLE)),
     "svm.bz2": ("news20", f"{NEWS20}.bz2", bz2.compress(SVM)),
-    "zip in zip": ("campaign", "partial/bank+marketing.zip", zip_bytes(
-        ("bank-additional.zip", zip_bytes(("bank-additional/bank-additional-full.csv", bank_csv()))))),
+    "bank": ("campaign", "partial/bank-additional.zip", zip_bytes(
+        ("bank-additional/bank-additional-full.csv", bank_csv()))),
 }  # fmt: skip
 
 
@@ -156,7 +153,7 @@ def test_damaged_archive(folder, kind):
     name, path, content = PACKED[kind]
     whole = prepare(folder, name, path, content)
     expected = whole.X.copy()
-    for place in np.linspace(0, len(content) - 1, 8).astype(int):
+    for place in np.linspace(0, len(content) - 1, 4).astype(int):
         flipped = content[:place] + bytes([content[place] ^ 0xFF]) + content[place + 1 :]
         for changed in (flipped, content[:place], content[:place] + content[place + 5 :]):
             data = prepare(folder, name, path, changed)
@@ -177,9 +174,9 @@ def npy(array):
     return buffer.getvalue()
 
 
-def npy_header(shape, dtype, n_bytes=0, version=b"\1\0"):
+def npy_header(shape, dtype, n_bytes=0):
     header = repr({"descr": dtype, "fortran_order": False, "shape": shape}).encode() + b"\n"
-    return b"\x93NUMPY" + version + struct.pack("<H", len(header)) + header + bytes(n_bytes)
+    return b"\x93NUMPY\1\0" + struct.pack("<H", len(header)) + header + bytes(n_bytes)
 
 
 PICKLED = npy(np.array([Trap()], dtype=object))
@@ -187,14 +184,9 @@ ARRAYS = {
     "pickled": PICKLED,
     "pickled, called numbers": PICKLED.replace(b"'|O'", b"'<f8'"),
     "huge": npy_header((10**9, 10**9), "<f8"),
-    "negative": npy_header((-1, 3), "<f8", 24),
     "overflow": npy_header((2**62, 4), "<f8", 8),
-    "void": npy_header((12, 3), "|V8", 288),
     "structured": npy_header((12, 3), [("a", "<f8")], 288),
-    "dates": npy_header((12, 3), "<M8[s]", 288),
-    "complex": npy_header((12, 3), "<c16", 576),
     "nothing": b"",
-    "too large": npy(np.full((12, 3), 1e300)),
     "no columns": npy(np.zeros((12, 0))),
     "a number": npy(np.float64(1)),
     "text": npy(np.array(["a"] * 12)),
@@ -206,14 +198,6 @@ def test_forged_npz(folder, kind):
     for name in ("X.npy", "y.npy"):
         arrays = {"X.npy": npy(MATRIX), "y.npy": npy(LABELS.astype(int))} | {name: ARRAYS[kind]}
         assert prepare(folder, "celeba", CELEBA, zip_bytes(*arrays.items())) is None
-
-
-@pytest.mark.parametrize("compression", [zipfile.ZIP_BZIP2, zipfile.ZIP_LZMA])
-def test_zip_that_is_packed_in_another_way(folder, compression):
-    buffer = io.BytesIO()
-    with zipfile.ZipFile(buffer, "w", compression) as archive:
-        archive.writestr("../x", TABLE)
-    assert prepare(folder, "thyroid", f"{THYROID}.csv.zip", buffer.getvalue()) is None
 
 
 # ---------------------------------------------------------------------------- detect.py
@@ -300,72 +284,25 @@ def with_declared_size(data, size):
     return data
 
 
-def with_huge_dictionary(data):
-    """An .xz file whose header asks for a dictionary of 4 GiB."""
-    header = bytearray(data[12:20])
-    assert header[2] == 0x21  # LZMA2; the fifth byte tells the size
-    header[4] = 40
-    return data[:12] + bytes(header) + struct.pack("<I", zlib.crc32(header)) + data[24:]
-
-
 def prepared_bombs():
     """{what: data set, name of its file, content, what is said about it}."""
-    return {
-        what: ("thyroid", THYROID + end, *rest) for what, (end, *rest) in table_bombs().items()
-    } | other_bombs()
-
-
-def table_bombs():
-    """{what: how the name of the file ends, its content, what is said about it}, for the thyroid table."""
     row, text = b"0.5,0.5,0.5,1\n", b"x" * 999 + b"\n"
-    header, wide = b"a,b,c,class\n", b"1," * 2_046 + b"1\n"
-    wide_header = b",".join(b"c%d" % number for number in range(2_046)) + b",class\n"
+    header, table = b"a,b,c,class\n", f"{THYROID}.csv"
     lying = with_declared_size(zipped("a.csv", row, SIZE // len(row)), 100)
     quote = gzipped((header, 1), (b'"', 1), (text, SIZE // 1_000))
-    members = [(str(number), b"") for number in range(20_000)]
+    endless, promised = "a line of more than 16,777,216 bytes", npy_header((10**6, 10**6), "<f8")
+    arrays = zip_bytes(("X.npy", promised), ("y.npy", npy(LABELS)))
     return {
-        "many rows": (".csv.gz", gzipped((header, 1), (row, 2**23)), "GiB of memory"),
-        "an endless line": (".csv.gz", gzipped((b"1", SIZE)), "a line of more than 16,777,216 bytes"),
-        "zero bytes": (".csv.zip", zipped("a.csv", b"\0", SIZE), "zero byte"),
-        "a lying size": (".csv.zip", lying, "is damaged"),
-        "an endless quote": (".csv.gz", quote, "GiB of memory"),
-        "a wide matrix": (".csv.gz", gzipped((wide_header, 1), (wide, 2**14)), "GiB of memory"),
-        "too wide": (".csv", b"a," * 100_000 + b"class\n", "more than 2,048 cells"),
-        "row names": (".csv", b"a\n" + wide * 3, "has 2047 cells in a row, but 1 in its header"),
-        "a huge dictionary": (".csv.xz", with_huge_dictionary(lzma.compress(TABLE)), "GiB of memory"),
-        "many members": (".csv.zip", zip_bytes(*members), "must hold exactly one data file, but holds 0"),
-        "a long tar": (".tar.xz", tar_bytes(members[:5_000], lzma.compress), "holds no data file"),
-    }
-
-
-def other_bombs():
-    """As prepared_bombs, in place of other data sets."""
-    bank = "partial/bank-additional-full.csv"
-    promised = zip_bytes(("X.npy", npy_header((10**6, 10**6), "<f8")), ("y.npy", npy(LABELS)))
-    far = SVM + b"1 2147483646:1\n"
-    return {
-        "a promised array": ("celeba", CELEBA, promised, "GiB of memory"),
+        "many rows": ("thyroid", f"{table}.gz", gzipped((header, 1), (row, 2**23)), "GiB of memory"),
+        "an endless line": ("thyroid", f"{table}.gz", gzipped((b"1", SIZE)), endless),
+        "zero bytes": ("thyroid", f"{table}.zip", zipped("a.csv", b"\0", SIZE), "zero byte"),
+        "a lying size": ("thyroid", f"{table}.zip", lying, "is damaged"),
+        "an endless quote": ("thyroid", f"{table}.gz", quote, "GiB of memory"),
+        "too wide": ("thyroid", table, b"a," * 100_000 + b"class\n", "more than 2,048 cells"),
+        "a promised array": ("celeba", CELEBA, arrays, "GiB of memory"),
         "a large array": ("celeba", CELEBA, zipped("X.npy", b"\1", SIZE), "GiB of memory"),
-        "a large y": ("celeba", CELEBA, with_x(zipped("y.npy", b"\1", SIZE)), "GiB of memory"),
-        "many levels": ("campaign", bank, many_levels(20_000), "GiB of memory"),
-        "many short lines": ("news20", f"{NEWS20}.gz", gzipped((b"1\n", 2**24)), "GiB of memory|normal rows"),
-        "many features": ("news20", NEWS20, far, "2,147,483,646 features"),
+        "many features": ("news20", NEWS20, SVM + b"1 2147483646:1\n", "2,147,483,646 features"),
     }
-
-
-def with_x(data):
-    buffer = io.BytesIO(data)
-    with zipfile.ZipFile(buffer, "a") as archive:
-        archive.writestr("X.npy", npy(MATRIX))
-    return buffer.getvalue()
-
-
-def many_levels(n_rows):
-    """A bank table whose job is another one in every row: one-hot, it has n_rows columns."""
-    first, row = bank_csv().decode().splitlines()[:2]
-    age, _, *others, _ = row.split(";")
-    rows = [";".join([age, f"job{i}", *others, "yes" if i % 2 else "no"]) for i in range(n_rows)]
-    return "\n".join([first, *rows, ""]).encode()
 
 
 def detect_bombs():

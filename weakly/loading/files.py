@@ -1,7 +1,6 @@
-"""Open untrusted files, packed or plain, without unpacking them to disk.
+"""Open untrusted files, packed or plain, without unpacking them to disk; a problem becomes a DataError.
 
-The cost of a file is bounded: its unpacked bytes, its lines and cells and, in bounded_memory, the memory for
-reading it. Any problem with it becomes a DataError.
+The cost of a file is bounded: its bytes, lines and cells and, in bounded_memory, the memory for reading it.
 """
 
 import bz2
@@ -25,7 +24,6 @@ MEMORY_LIMIT = 8 * 2**30
 LINE_LIMIT = 2**24  # bytes of a line; news20 has lines of 163,039
 # of a line of a data set's table; census has 501. The time that pandas takes grows with their square
 MOST_CELLS = 2_048
-NESTED_LIMIT = 64 * 2**20  # bytes, of an archive inside an archive: it is held in memory
 SEPARATORS = b",;\t|"
 DATA_SUFFIXES = (".csv", ".svm", ".data", ".txt")
 DECOMPRESSORS = {".gz": gzip.open, ".bz2": bz2.open, ".xz": lzma.open}
@@ -39,40 +37,30 @@ class NotText(DataError):
 def bounded_memory(what, limit=None):
     """Let this process use `limit` (MEMORY_LIMIT) more bytes than it has; DataError if that is not enough.
 
-    Linux counts all private writable memory for RLIMIT_DATA. Without /proc (macOS), only the other limits of
-    this file apply. The old limit is restored at the end: TensorFlow and child processes never see the lower
-    one.
+    Linux counts all private writable memory for RLIMIT_DATA. Without /proc (macOS), there is no such bound.
     """
-    limit = limit or MEMORY_LIMIT
-    status = Path("/proc/self/status")
-    before = None
+    limit, status = limit or MEMORY_LIMIT, Path("/proc/self/status")
+    before = resource.getrlimit(resource.RLIMIT_DATA)
     if status.exists():
         (kilobytes,) = re.findall(r"VmData:\s*(\d+) kB", status.read_text())
-        before = resource.getrlimit(resource.RLIMIT_DATA)
         known = [value for value in before if value != resource.RLIM_INFINITY]
-        resource.setrlimit(resource.RLIMIT_DATA, (min(known + [1024 * int(kilobytes) + limit]), before[1]))
+        resource.setrlimit(resource.RLIMIT_DATA, (min([*known, 1024 * int(kilobytes) + limit]), before[1]))
     try:
         yield
     except Exception as error:
-        pandas_had_none = "C error: out of memory" in str(error)
-        if isinstance(error, MemoryError) or pandas_had_none:
+        if isinstance(error, MemoryError) or "C error: out of memory" in str(error):  # pandas' own
             raise DataError(f"{what} needs more than {limit / 2**30:.3g} GiB of memory.") from None
         raise
     finally:
-        if before:
-            resource.setrlimit(resource.RLIMIT_DATA, before)
+        resource.setrlimit(resource.RLIMIT_DATA, before)
 
 
 class GuardedReader(io.RawIOBase):
-    """Read a decompressed stream up to a limit, and turn any problem with it into a DataError.
-
-    With most_cells it must be text, without lines that no table or svmlight file has.
-    """
+    """Read a stream up to a limit; with most_cells it must be text, without lines that no table has."""
 
     def __init__(self, stream, path, limit, most_cells=None):
         self._stream, self._path, self._limit, self._most_cells = stream, path, limit, most_cells
-        self._count = 0
-        self._length, self._cells = 0, 0  # of the current, unfinished line
+        self._count = self._length = self._cells = 0  # of all, and of the line that is not finished
 
     def readable(self):
         return True
@@ -91,20 +79,18 @@ class GuardedReader(io.RawIOBase):
     def _check_lines(self, data):
         if b"\0" in data:  # pandas would end the cell there
             raise NotText(f"{self._path} holds a zero byte, so it is not UTF-8 text.")
-        first, *others = data.replace(b"\r", b"\n").split(b"\n")
-        self._extend_line(first)  # which may have begun in an earlier block
-        for line in others:
-            self._length = self._cells = 0
-            if len(line) >= self._most_cells or line is others[-1]:  # which may continue in the next block
-                self._extend_line(line)
-
-    def _extend_line(self, part):
-        self._length += len(part)
-        self._cells += len(part) - len(part.translate(None, SEPARATORS))
-        if self._length > LINE_LIMIT:
-            raise DataError(f"{self._path} has a line of more than {LINE_LIMIT:,} bytes.")
-        if self._cells >= self._most_cells:
-            raise DataError(f"{self._path} has a line of more than {self._most_cells:,} cells.")
+        parts = data.replace(b"\r", b"\n").split(b"\n")
+        for place, part in enumerate(parts):
+            if place:
+                self._length = self._cells = 0
+            if 0 < place < len(parts) - 1 and len(part) < self._most_cells:
+                continue  # a whole line, and a short one
+            self._length += len(part)
+            self._cells += len(part) - len(part.translate(None, SEPARATORS))
+            if self._length > LINE_LIMIT:
+                raise DataError(f"{self._path} has a line of more than {LINE_LIMIT:,} bytes.")
+            if self._cells >= self._most_cells:
+                raise DataError(f"{self._path} has a line of more than {self._most_cells:,} cells.")
 
 
 @contextmanager
@@ -116,9 +102,8 @@ def damage_reported(path):
         raise
     except Exception as error:
         packed = path.suffix.lower() in (*DECOMPRESSORS, ".zip", ".npz")
-        raise DataError(
-            f"{path} is damaged{f' or not a {path.suffix} archive' if packed else ''}: {error}."
-        ) from error
+        kind = f" or not a {path.suffix} archive" if packed else ""
+        raise DataError(f"{path} is damaged{kind}: {error}.") from error
 
 
 def guarded(stream, path, limit, most_cells=None):
@@ -130,11 +115,10 @@ def guarded(stream, path, limit, most_cells=None):
 def open_data_file(path, member=None, limit=SIZE_LIMIT):
     """Yield a binary stream of the single text file in path.
 
-    It may be plain, .gz, .bz2, .xz, .zip, .tar.xz (.tar.gz, .tar.bz2). `member` is the base name of the
-    wanted file in an archive; "inner.zip/NAME" is NAME in a zip inside it.
+    It may be plain, .gz, .bz2, .xz, .zip, .tar.xz (.tar.gz, .tar.bz2). `member` is the name of the wanted
+    file in an archive.
     """
     path = Path(path)
-    outer, nested, inner = (member or "").partition(".zip/")
     with ExitStack() as stack:
         try:
             file = stack.enter_context(open(path, "rb"))
@@ -143,10 +127,7 @@ def open_data_file(path, member=None, limit=SIZE_LIMIT):
         if not os.fstat(file.fileno()).st_size:
             raise DataError(f"{path} is empty.")
         with damage_reported(path):
-            stream = unpacked(stack, file, path, f"{outer}.zip" if nested else member, limit)
-            if nested:
-                inner_zip = io.BytesIO(guarded(stream, path, NESTED_LIMIT).read())
-                stream = open_zip_member(stack, inner_zip, path, inner)
+            stream = unpacked(stack, file, path, member, limit)
         # outside damage_reported: errors in the caller's with block are not ours
         yield guarded(stream, path, limit, MOST_CELLS)
 
@@ -155,16 +136,20 @@ def unpacked(stack, file, path, member, limit):
     """Return the stream of an open file, of what it is packed around, or of a member of the archive it is."""
     suffix = path.suffix.lower()
     if suffix == ".zip":
-        return open_zip_member(stack, file, path, member)
+        archive = stack.enter_context(open_zip(file, path))
+        names = [name for name in archive.namelist() if is_wanted(name, member)]
+        if len(names) != 1:
+            raise DataError(f"{path} must hold exactly one {member or 'data file'}, but holds {len(names)}.")
+        return stack.enter_context(archive.open(names[0]))
     if suffix not in DECOMPRESSORS:
         return file
     expanded = guarded(stack.enter_context(DECOMPRESSORS[suffix](file)), path, limit)  # type: ignore[operator]
     if not path.stem.lower().endswith(".tar"):
         return expanded
-    archive = stack.enter_context(tarfile.open(fileobj=expanded, mode="r|"))  # noqa: SIM115
-    for entry in archive:
+    tar = stack.enter_context(tarfile.open(fileobj=expanded, mode="r|"))  # noqa: SIM115
+    for entry in tar:
         if entry.isreg() and is_wanted(entry.name, member):
-            return archive.extractfile(entry)
+            return tar.extractfile(entry)
     raise DataError(f"{path} holds no {member or 'data file'}.")
 
 
@@ -176,15 +161,6 @@ def open_zip(file, path):
         if member.compress_type not in (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED):
             raise DataError(f"{path} has a member with an unsupported compression method: {member.filename}.")
     return archive
-
-
-def open_zip_member(stack, file, path, member):
-    """Return the stream of the wanted file of a zip archive."""
-    archive = stack.enter_context(open_zip(file, path))
-    names = [name for name in archive.namelist() if is_wanted(name, member)]
-    if len(names) != 1:
-        raise DataError(f"{path} must hold exactly one {member or 'data file'}, but holds {len(names)}.")
-    return stack.enter_context(archive.open(names[0]))
 
 
 def is_wanted(name, member):

@@ -31,10 +31,9 @@ def prepared_names(text):
 
 
 def data_set_names(text):
-    """Names of data sets of the experiments, such as thyroid, bac and rec,fuz->dos.
+    """Names of data sets, with commas between them: `thyroid,rec,fuz->dos` is two names.
 
-    Commas separate the names, but classes before an arrow belong to it: `thyroid,rec,fuz->dos` is two names.
-    Where that would be ambiguous, use a semicolon: `bac;rec,fuz->dos`.
+    Classes before an arrow belong to it; where that would be ambiguous, use a semicolon: `bac;rec,fuz->dos`.
     """
     one_class = "|".join(name for classes in CLASSES.values() for name in classes)
     paper = [*registry.SEEN_SETS, DEMO, *registry.ADDED_SETS]

@@ -1,9 +1,8 @@
 """From published files to a matrix: readers that return X (n, D) and y (n,), 0 for normal rows.
 
-Rows are in the order of the file, except for campaign, celeba and census, which are put into the authors'
-order. Nominal columns become one column per level, in order of first appearance as in the authors' UNSW
-files, two-level ones a single column; numeric columns are scaled to 0-1 over all rows (App. B.1 and the
-authors' files).
+Rows keep the order of the file, but campaign, celeba and census are put into the authors' order. Nominal
+columns become one column per level, in order of first appearance, two-level ones a single column; numeric
+columns are scaled to 0-1 over all rows (App. B.1 and the authors' files).
 """
 
 import csv
@@ -18,8 +17,6 @@ from weakly.errors import DataError
 from weakly.loading.files import damage_reported, open_data_file
 from weakly.loading.row_order import in_authors_order
 
-# bytes of a table with nominal columns, which takes 10 to 20 times as much memory; census has 104 MB
-TEXT_LIMIT = 2**28
 MOST_FEATURES = 2**22  # of a data set; news20 has 1,355,191
 BANK_NOMINAL = "job marital education default housing loan contact month day_of_week poutcome".split()
 BANK_NUMERIC = """age duration campaign pdays previous emp.var.rate cons.price.idx cons.conf.idx euribor3m
@@ -43,18 +40,12 @@ def read_matrix(path, dtype=np.float64, header=True):
     return names, table
 
 
-def read_labelled(path, label, columns=None, dtype=np.float64):
-    """X (n, D) of these columns, or of all others than the label, and y (n,) of a CSV file of numbers."""
+def read_class_csv(path, dtype=np.float32, label="class", unused=()):
+    """X (n, D) and y (n,) of the authors' format: numeric columns and a label."""
     names, table = read_matrix(path, dtype)
-    require_columns(names, [*(columns or ()), label], path)
-    place = names.index(label)
-    others = [names.index(name) for name in columns] if columns else np.arange(len(names)) != place
-    return table[:, others], binary_labels(pd.Series(table[:, place]), path)
-
-
-def read_class_csv(path, dtype=np.float32):
-    """The authors' format: numeric columns and `class`."""
-    return read_labelled(path, "class", dtype=dtype)
+    require_columns(names, [label], path)
+    used = [place for place, name in enumerate(names) if name not in (label, *unused)]
+    return table[:, used], binary_labels(pd.Series(table[:, names.index(label)]), path)
 
 
 def read_npz(path):
@@ -75,13 +66,13 @@ def read_svmlight(path):
 
 def read_creditcard(path):
     """The public creditcard.csv: V1..V28 and Amount, without Time; `Class` is the label."""
-    X, y = read_labelled(path, "Class", [f"V{i}" for i in range(1, 29)] + ["Amount"])
+    X, y = read_class_csv(path, np.float64, "Class", unused=["Time"])
     return scale_to_unit(X), y
 
 
 def read_text_table(path, member=None, **options):
     """A CSV file of texts and numbers as a DataFrame."""
-    with open_data_file(path, member, TEXT_LIMIT) as stream:
+    with open_data_file(path, member) as stream:
         table = pd.read_csv(stream, low_memory=False, **options)
     if not isinstance(table.index, pd.RangeIndex):  # pandas treats columns without a header as row names
         raise DataError(f"{path} has rows with more cells than its first line.")
@@ -91,9 +82,8 @@ def read_text_table(path, member=None, **options):
 def read_bank(path):
     """UCI bank-additional-full.csv: 10 nominal and 10 numeric columns give 62; "unknown" is a level; y = yes.
 
-    The authors shuffled UCI's rows with Weka before they wrote their file, numbers with six decimals. If that
-    gives their file byte for byte (its git blob id shows it), the rows are returned in their order; those of
-    another version of UCI's file in its own.
+    The authors' file has UCI's rows as Weka shuffles them, and six decimals; the rows of another version of
+    UCI's file stay in their order.
     """
     table = bank_table(path)
     require_columns(table.columns, [*BANK_NOMINAL, *BANK_NUMERIC, "y"], path)
@@ -104,11 +94,8 @@ def read_bank(path):
 
 
 def bank_table(path, **options):
-    """UCI's bank-additional-full.csv as it is, plain or in either of UCI's archives."""
-    member = "bank-additional-full.csv"
-    if path.name == "bank+marketing.zip":  # the archive on UCI's page today contains the older one
-        member = f"bank-additional.zip/{member}"
-    return read_text_table(path, member, sep=";", keep_default_na=False, **options)
+    """UCI's bank-additional-full.csv as it is, plain or in UCI's archive."""
+    return read_text_table(path, "bank-additional-full.csv", sep=";", keep_default_na=False, **options)
 
 
 def bank_names(table):
@@ -124,8 +111,7 @@ def bank_names(table):
 def read_celeba(path):
     """CelebA's 40 attributes, 1 or -1, in the order of the images: 39 features, 1 where it is -1; y = Bald.
 
-    In the authors' file, three cells differ from the public table: images 105151, 149981 and 193101 are Male
-    there. With these changed, and shuffled as by Weka, the table is their file (its git blob id shows it).
+    With three cells changed (CELEBA_MEN are Male), and shuffled as by Weka, the table is the authors' file.
     """
     table = read_text_table(path)
     require_columns(table.columns, ["filename", "Male", "Bald"], path)
@@ -141,12 +127,9 @@ def read_census(*paths):
     """UCI Census-Income, its two files: 33 nominal columns (`?` is missing) and 7 numeric ones give 500.
 
     The weight is dropped. The authors' order is UCI's training rows from the second on, the second once
-    more, then the test rows: the first line was lost as a header, and a copy replaces it. This order was
-    found in their nominal ARFF file of the same data (ADRepository, "categorical
-    data/census-income-full-nominal.tar.xz"), which records that Weka shuffled it with seed 42. With that
-    undone (weka_order) its 299,285 rows are these, equal in all 33 nominal columns and the label. That the
-    file behind the paper, census-income-full-mixed-binarized, has the same base without the shuffle is
-    inferred: the published results fit it, PReNet's and DevNet's alike.
+    more (the first line was lost as a header), then the test rows. So are the rows of their nominal ARFF file
+    (ADRepository, "categorical data/census-income-full-nominal.tar.xz") once Weka's shuffle is undone. That
+    the file behind the paper has this order, too, is inferred: the published results fit it.
     """
     tables, labels = [], []
     for path in paths:
@@ -158,15 +141,11 @@ def read_census(*paths):
         for name in CENSUS_NUMERIC:
             table[name] = pd.to_numeric(table[name])
         tables.append(table.drop(columns=[CENSUS_WEIGHT, CENSUS_LABEL]))
-    second = min(1, len(labels[0]) - 1)
-    authors_order = [*range(1, len(labels[0])), second]
+    authors_order = [*range(1, len(labels[0])), 1]
     tables[0], labels[0] = tables[0].iloc[authors_order], labels[0][authors_order]
     table = pd.concat(tables, ignore_index=True)
     nominal = [name for name in table.columns if name not in CENSUS_NUMERIC]
     return encode_table(table, nominal, missing="?"), np.concatenate(labels)
-
-
-# ---------------------------------------------------------------------------- UNSW-NB15
 
 
 def read_unsw_parts(backdoor_path, anomalies_path):
@@ -176,40 +155,28 @@ def read_unsw_parts(backdoor_path, anomalies_path):
 
 
 def read_unsw_classes(backdoor_path, *anomalies_paths):
-    """All four attack classes: the authors' backdoor file, then the anomalies-only files of the other three.
-
-    y is 0 for normal rows, 1, 2, 3 for the anomalies-only files in their order, 4 for backdoors.
-    """
+    """All attack classes, y = 1, 2, 3 for the anomalies-only files and 4 for the authors' backdoor file."""
     X, y = read_class_csv(backdoor_path, np.float64)
     return _join_classes(X, y, [read_matrix(path, header=False)[1] for path in anomalies_paths])
 
 
 def read_unsw_files(backdoor_path, *paths):
-    """As read_unsw_classes, from the authors' four files.
+    """As read_unsw_classes, from the authors' four files: each is scaled over its own rows.
 
-    Each has its own anomalies, and all have the same normal rows. Each is scaled over its own rows. The
-    normal rows determine the affine map to the backdoor file's scale.
+    All have the same normal rows, which determine the affine map to the backdoor file's scale.
     """
     X, y = read_class_csv(backdoor_path, np.float64)
-    others = []
+    normals, others = X[y == 0], []
     for path in paths:
         rows, labels = read_class_csv(path, np.float64)
-        map_between = _affine_map(rows[labels == 0], X[y == 0])
-        if map_between is None:
+        same = rows[labels == 0]
+        spread = np.ptp(same, axis=0)
+        factor = np.where(spread > 0, np.ptp(normals, axis=0) / np.where(spread > 0, spread, 1), 1)
+        shift = normals.min(axis=0) - factor * same.min(axis=0)
+        if same.shape != normals.shape or not np.allclose(factor * same + shift, normals, atol=1e-3):
             raise DataError(f"{path} does not have the same normal rows as {backdoor_path}.")
-        factor, shift = map_between
         others.append(factor * rows[labels == 1] + shift)
     return _join_classes(X, y, others)
-
-
-def _affine_map(rows, wanted):
-    """(factor, shift) per column with factor * rows + shift = wanted, or nearly; None if there is none."""
-    if rows.shape != wanted.shape:
-        return None
-    spread = np.ptp(rows, axis=0)
-    factor = np.where(spread > 0, np.ptp(wanted, axis=0) / np.where(spread > 0, spread, 1), 1)
-    shift = wanted.min(axis=0) - factor * rows.min(axis=0)
-    return (factor, shift) if np.allclose(factor * rows + shift, wanted, atol=1e-3) else None
 
 
 def _join_classes(X, y, others):
@@ -218,14 +185,8 @@ def _join_classes(X, y, others):
     return scale_to_unit(np.concatenate([X, *others])), np.concatenate([y * (len(others) + 1), codes])
 
 
-# ---------------------------------------------------------------------------- encoding
-
-
 def encode_table(table, nominal, missing=None, decimals=None):
-    """One-hot and 0-1 scaled matrix (n, D) float32 of a table, its columns in their order.
-
-    The level `missing` is all zero. decimals: how scaled numbers are rounded.
-    """
+    """One-hot and 0-1 scaled matrix (n, D) float32 of a table; the level `missing` is all zero."""
     blocks = []
     for name, column in table.items():
         if name in nominal:
@@ -260,16 +221,12 @@ def binary_labels(column, path, normal=0, anomaly=1):
 
 def require_columns(columns, names, path):
     """DataError if one of these names is not among the columns of a table."""
-    for name in names:
-        if name not in columns:
-            raise DataError(f"{path} has no column named {name!r}.")
+    if missing := [name for name in names if name not in columns]:
+        raise DataError(f"{path} has no column named {missing[0]!r}.")
 
 
 def check_data_set(X, y, source):
-    """X as float32, dense or CSR.
-
-    DataError unless it is finite and y has at least two normals and two of each anomaly class.
-    """
+    """X as float32; DataError unless it is finite and y has two normals and two of each anomaly class."""
     if not 1 <= X.shape[1] <= MOST_FEATURES:
         raise DataError(f"{source} has {X.shape[1]:,} features, but must have 1 to {MOST_FEATURES:,}.")
     with np.errstate(over="ignore"):
@@ -284,10 +241,9 @@ def check_data_set(X, y, source):
 
 
 def make_demo(n_normals=9_600, n_per_class=100, seed=2023):
-    """Synthetic data for trials and tests: X (n, 30) and the class of each row (n,), 0 for normal, 1 to 4.
+    """Synthetic X (n, 30) and classes (n,), 0 for normal rows, which form 4 correlated clusters, or 1 to 4.
 
-    26 numeric columns, in which normals form 4 correlated clusters, and 4 one-hot columns, mostly the row's
-    cluster.
+    26 columns are numeric; 4 one-hot columns are mostly the row's cluster.
     """
     rng = np.random.default_rng(seed)
     kind = rng.permutation(np.repeat(np.arange(5), [n_normals] + 4 * [n_per_class]))

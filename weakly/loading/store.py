@@ -1,7 +1,4 @@
-"""Prepare data sets: from source files to the arrays that runs open (arrays.py).
-
-dataset/manifest.csv records the sources of each.
-"""
+"""Prepare data sets: from source files to the arrays that runs open (arrays.py), and a manifest of them."""
 
 import hashlib
 import re
@@ -31,9 +28,9 @@ def prepare(name, finder, data_dir, log):
     meta = read_meta(folder)
     if name == DEMO:
         if meta is None:
-            X, classes = make_demo()
+            X, y = make_demo()
             sha256 = hashlib.sha256(X.tobytes()).hexdigest()
-            save_data(folder, X, classes, "generated", status="synthetic", source="generated", sha256=sha256)
+            save_data(folder, X, y, "generated", status="synthetic", source="generated", sha256=sha256)
         return "synthetic"
     entry = KNOWN_SETS[name]
     local = find_local(entry, finder)
@@ -47,13 +44,7 @@ def prepare(name, finder, data_dir, log):
         return meta["status"]
     log(f"Preparing {name} from {' and '.join(str(file.path) for file in files)}")
     status = "partial" if is_partial(files) else "exact"
-    try:
-        X, y = _read_arrays(entry, recipe, files, status)
-    except DataError:
-        for file in files:
-            if file.unchecked:  # a later download may be right
-                file.path.unlink()
-        raise
+    X, y = _read_arrays(entry, recipe, files, status)
     fingerprint = fingerprint_of(X, y)
     order = known_order(entry, files, fingerprint)
     if status == "exact" and order == OWN_ORDER and name in SEEN_SETS:
@@ -77,21 +68,10 @@ def _read_arrays(entry, recipe, files, status):
         why = why.partition("; use ")[0].strip().rstrip(".")
         raise DataError(f"{source} is not a table of {entry.name}: {why}.") from error
     if status == "exact" and entry.rows and X.shape != (entry.rows, entry.features):
-        raise DataError(
-            f"{source} gives {X.shape[0]:,} rows and {X.shape[1]:,} features, "
-            f"but {entry.name} must have {entry.rows:,} and {entry.features:,} "
-            "(a part of the data belongs in dataset/raw/partial/)."
-        )
+        size = f"{source} gives {X.shape[0]:,} rows and {X.shape[1]:,} features"
+        wanted = f"{entry.name} must have {entry.rows:,} and {entry.features:,}"
+        raise DataError(f"{size}, but {wanted} (a part of the data belongs in dataset/raw/partial/).")
     return X, y
-
-
-def where_from(name, finder, data_dir):
-    """Which local files `prepare` would make a data set from, as text."""
-    if local := find_local(KNOWN_SETS[name], finder):
-        return " and ".join(str(file.path) for file in local[1])
-    if read_meta(Path(data_dir) / "prepared" / name):
-        return "prepared before"
-    return f"missing; put one of these files, packed or plain, into {data_dir}/raw/"
 
 
 def print_error(line):
@@ -99,7 +79,7 @@ def print_error(line):
 
 
 def prepare_all(names, finder, data_dir="dataset", log=print_error):
-    """Prepare several data sets and write the manifest; return {name: status} and {name: why it failed}."""
+    """Prepare data sets and write dataset/manifest.csv; return {name: status} and {name: why it failed}."""
     statuses, errors = {}, {}
     for name in names:
         try:
@@ -107,7 +87,10 @@ def prepare_all(names, finder, data_dir="dataset", log=print_error):
         except DataError as error:
             errors[name] = str(error)
             log(f"{name}: {error}")
-    write_manifest(data_dir)
+    path, text = Path(data_dir) / "manifest.csv", manifest_table(data_dir).to_csv(index=False).encode()
+    if not path.exists() or path.read_bytes() != text:
+        with written_whole(path) as file:
+            file.write(text)
     return statuses, errors
 
 
@@ -124,12 +107,3 @@ def manifest_table(data_dir):
         origin = (meta.get(key) for key in ("status", "order", "source", "sha256"))
         rows.append((name, *size, *paper, *origin))
     return pd.DataFrame(rows, columns=MANIFEST_COLUMNS).astype(dict.fromkeys(COUNTS, "Int64"))
-
-
-def write_manifest(data_dir):
-    """dataset/manifest.csv: manifest_table as a file, written only when it changes."""
-    path = Path(data_dir) / "manifest.csv"
-    text = manifest_table(data_dir).to_csv(index=False).encode()
-    if not path.exists() or path.read_bytes() != text:
-        with written_whole(path) as file:
-            file.write(text)
