@@ -88,3 +88,13 @@ def workers_here():
         patch.setattr("weakly.running.processes.new_process", ExecutorHere)
         patch.delenv("PRENET_DATA", raising=False)
         yield
+
+
+def measured(path):
+    """Everything about the runs of a file but their times and order."""
+    import pandas as pd
+
+    from weakly.running.runs_file import IDENTITY
+
+    runs = pd.read_csv(path, float_precision="round_trip").sort_values(IDENTITY, ignore_index=True)
+    return runs.drop(columns=["fit_seconds", "score_seconds"])
