@@ -13,8 +13,7 @@ import numpy as np
 import pandas as pd
 
 from weakly.judging.ranks import nemenyi_critical_difference
-from weakly.judging.score_rules import ALL_METHODS
-from weakly.judging.sources import NotTestable
+from weakly.judging.sources import ALL_METHODS, NotTestable
 from weakly.judging.statistics import MIN_SETS, average_ranks
 from weakly.judging.tables import PAPER_METRICS
 
