@@ -69,16 +69,17 @@ class Assessment:
         return variance_by_unseen_class(None if cells is None else by_method(cells, values="reproduced"))
 
     @cached_property
-    def _scores(self):
+    def scores(self):
+        """{(experiment, metric, source): scores of all methods}, see leads.py."""
         return all_scores(self.sources)
 
     @cached_property
     def leads(self):
-        return lead_table(self._scores)
+        return lead_table(self.scores)
 
     @cached_property
     def rankings(self):
-        return rankings(self._scores)
+        return rankings(self.scores)
 
     @cached_property
     def gaps(self):

@@ -46,8 +46,8 @@ def lead_table(scores):
     return pd.DataFrame(rows, columns=COLUMNS)
 
 
-def closest_rival(leads, experiment, source, metric="auc_pr"):
-    """The row of the method that PReNet leads by least, or trails by most; None without any.
+def strongest_other(leads, experiment, source, metric="auc_pr"):
+    """The row of the strongest other method: PReNet leads it by least, or trails it by most; None without.
 
     Only methods that every source has are considered, so that all sources choose from the same ones.
     """
@@ -82,6 +82,9 @@ def rankings(scores):
         about = experiment, metric, source, of_source.status
         found.append(Ranking(*about, ranks=ranks, n_sets=len(values), critical_difference=distance))
     return found
+
+
+closest_rival = strongest_other
 
 
 def interval_is_above_zero(row):
