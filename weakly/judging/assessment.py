@@ -13,7 +13,12 @@ import pandas as pd
 
 from weakly.judging.cells import comparisons, gap_table
 from weakly.judging.claims import judge_claims, main_claims
-from weakly.judging.effects import spread_by_factor, variance_by_unseen_class
+from weakly.judging.effects import (
+    contributions_of_factors,
+    runs_by_factor,
+    spread_by_factor,
+    variance_by_unseen_class,
+)
 from weakly.judging.leads import all_scores, lead_table, rankings
 from weakly.judging.sizes import Size
 from weakly.judging.sources import sources_by_name
@@ -60,7 +65,16 @@ class Assessment:
 
     @cached_property
     def spreads(self):
-        return spread_by_factor(self.folder)
+        return spread_by_factor(self._runs_by_factor)
+
+    @cached_property
+    def contributions(self):
+        """What single factors contribute to the variance of AUC-PR."""
+        return contributions_of_factors(self._runs_by_factor)
+
+    @cached_property
+    def _runs_by_factor(self):
+        return runs_by_factor(self.folder)
 
     @cached_property
     def unseen_shares(self):

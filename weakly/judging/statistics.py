@@ -180,7 +180,7 @@ def statistics(values):
     ranks = average_ranks(values)
     shared = values[values["prenet"].notna()] if "prenet" in values else values
     table = {
-        "average": values.mean(),
+        "average": values.mean().round(6),
         "improvement %": improvements(values),
         "p-value": wilcoxon_p_values(values),
         "ordinal rank": ranks["ordinal"],

@@ -20,7 +20,7 @@ from weakly.judging import statistics
 from weakly.judging.assessment import Assessment
 from weakly.judging.cells import comparison, published_table
 from weakly.judging.claims import verdict_counts_of_claims
-from weakly.judging.effects import shares_of_factors, unseen_by_file
+from weakly.judging.effects import unseen_by_file
 from weakly.judging.tables import (
     METRICS,
     by_method,
@@ -337,7 +337,7 @@ TABLES = {
     "claims": claims_table,
     "claims-counts": lambda: verdict_counts_of_claims(found().claims),
     "factors": lambda: found().spreads,
-    "factor-shares": lambda: shares_of_factors(found().spreads),
+    "factor-shares": lambda: found().contributions,
     "printed-unseen": lambda: found().unseen_shares,
     "unseen-by-file": unseen_files,
     "theorem": theorem_by_share,
