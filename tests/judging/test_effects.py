@@ -93,7 +93,7 @@ def results(tmp_path):
     for protocol, amount in amounts.items():
         for method in ("prenet", "devnet"):
             for dataset in ("thyroid", "bac"):
-                for run in range(4):
+                for run in range(10):
                     values = {"auc_pr": 0.5 + amount * (-1) ** run, "auc_roc": 0.5, "run": run, "seed": run}
                     where = {"method": method, "dataset": dataset, "protocol": protocol}
                     settings = describe_settings(make_detector(method))

@@ -192,7 +192,8 @@ def contributions_of_factors(runs):
                 "contribution %": medians[place], "low %": low[place], "high %": high[place],
                 "largest on": f"{(largest == place).sum()} of {n_sets}",
             }  # fmt: skip
-    return pd.DataFrame.from_dict(rows, orient="index").rename_axis(["method", "factor"])
+    index = pd.MultiIndex.from_tuples(rows, names=["method", "factor"]) if rows else None
+    return pd.DataFrame(rows.values(), index=index)
 
 
 def contamination_kinds(results_dir):
