@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pandas as pd
 
-from weakly.judging.cells import comparisons, gap_table
+from weakly.judging.cells import comparisons
 from weakly.judging.claims import judge_claims, main_claims
 from weakly.judging.effects import (
     contributions_of_factors,
@@ -19,7 +19,7 @@ from weakly.judging.effects import (
     spread_by_factor,
     variance_by_unseen_class,
 )
-from weakly.judging.leads import all_scores, lead_table, rankings
+from weakly.judging.leads import MAIN_TABLES, all_scores, gap_table, lead_table, rankings
 from weakly.judging.sizes import Size
 from weakly.judging.sources import sources_by_name
 from weakly.judging.statistics import statistics_tables
@@ -98,7 +98,7 @@ class Assessment:
     @cached_property
     def gaps(self):
         """{experiment: PReNet's lead under new draws}, where both protocols were run."""
-        tables = {name: gap_table(self.folder, name) for name in self.tables if name != "ablation"}
+        tables = {name: gap_table(self.scores, name) for name in MAIN_TABLES}
         return {name: table for name, table in tables.items() if len(table)}
 
     @cached_property
