@@ -29,6 +29,7 @@ from weakly.judging.tables import (
     is_replaced,
     paper_runs,
     read_frame,
+    read_table,
 )
 from weakly.methods import METHODS, method_group
 from weakly.numbers import number
@@ -300,8 +301,9 @@ def contamination_averages():
     """PReNet's average AUC-PR at every contamination rate, with the authors' draws and with new ones."""
     rows = {}
     for title, suffix in {"released": "", "independent": "_independent"}.items():
-        table = read_frame(REFERENCE / f"contamination{suffix}.csv", numbers=["value", "auc_pr_prenet"])
-        means = table[table["dataset"] == "Average"].set_index("value")["auc_pr_prenet"]
+        table = read_table(REFERENCE / f"contamination{suffix}.csv", is_sweep=True)
+        is_mean = (table["dataset"] == "Average") & (table["metric"] == "auc_pr")
+        means = table[is_mean & (table["method"] == "prenet")].set_index("value")["mean"]
         rows[title] = {f"rate {rate:g}": mean for rate, mean in means.items() if rate <= 0.1}
     return pd.DataFrame.from_dict(rows, orient="index").rename_axis("average AUC-PR of PReNet")
 
