@@ -3,7 +3,6 @@
 import numpy as np
 import pytest
 
-from weakly.beyond.beyond_tables import fraud_table
 from weakly.beyond.today import (
     average_auc_pr,
     budgets,
@@ -14,6 +13,7 @@ from weakly.beyond.today import (
     regrets,
     today_runs,
 )
+from weakly.beyond.today_text import fraud_table
 from weakly.loading.registry import DATA_SETS
 from weakly.loading.splits import ANOMALY, NORMAL, split_independent
 from weakly.reporting.write_up import REFERENCE

@@ -6,7 +6,6 @@ import pytest
 
 from weakly.beyond.today import (
     average_auc_pr,
-    best_methods,
     cell_means,
     compared,
     display_name,
@@ -82,7 +81,6 @@ def test_methods_are_compared_on_the_draws_that_all_of_them_have(monkeypatch):
     assert average.to_dict() == pytest.approx({"prenet": 0.75, "catboost": 0.4 + 0.2 / 3 + 0.05})
     assert not_averaged(runs) == {"newcomer": [5], "partly": [5]}
     assert set(regrets(runs)["method"]) == {"prenet", "catboost", "partly"}
-    assert "newcomer" not in set(best_methods(runs)["best"])
     assert draws_in_words(runs) == (
         "comparisons of all methods rest on the 3 draws that they have in common; "
         "5 of PReNet, partly; 3 of CatBoost; 2 of newcomer"
@@ -128,13 +126,6 @@ def test_regret_by_hand():
     assert overall["largest_loss"] == pytest.approx(0.2)
     assert (overall["at"], overall["cells"]) == (10, 6)
     assert regret.loc[("all", "partly"), "cells"] == 2
-
-
-def test_best_and_second():
-    best = best_methods(made_runs()).set_index(["n_labeled", "dataset"])
-    assert best.loc[(5, "thyroid"), ["best", "second"]].tolist() == ["newcomer", "prenet"]
-    assert best.loc[(5, "census"), "auc_pr"] == pytest.approx(0.9)
-    assert best.loc[(5, "census"), "second_auc_pr"] == pytest.approx(0.8)
 
 
 # ---------------------------------------------------------------------------- paired differences
