@@ -12,10 +12,10 @@ from pathlib import Path
 import pandas as pd
 
 from weakly.judging.cells import comparisons, gap_table
-from weakly.judging.claims import judge_claims
+from weakly.judging.claims import judge_claims, main_claims
 from weakly.judging.effects import spread_by_factor, variance_by_unseen_class
 from weakly.judging.leads import all_scores, lead_table, rankings
-from weakly.judging.main_claims import Size, main_claims
+from weakly.judging.sizes import Size
 from weakly.judging.sources import sources_by_name
 from weakly.judging.statistics import statistics_tables
 from weakly.judging.tables import by_method, comparable, paper_runs
@@ -69,16 +69,17 @@ class Assessment:
         return variance_by_unseen_class(None if cells is None else by_method(cells, values="reproduced"))
 
     @cached_property
-    def _scores(self):
+    def scores(self):
+        """{(experiment, metric, source): scores of all methods}, see leads.py."""
         return all_scores(self.sources)
 
     @cached_property
     def leads(self):
-        return lead_table(self._scores)
+        return lead_table(self.scores)
 
     @cached_property
     def rankings(self):
-        return rankings(self._scores)
+        return rankings(self.scores)
 
     @cached_property
     def gaps(self):
@@ -95,11 +96,11 @@ class Assessment:
         """A row per claim and source, as in claims.csv: verdict, data and figures."""
         rows = [
             (one.claim.key, one.claim.text, one.claim.section, title, found.status, found.verdict)
-            + (found.evidence,)
+            + (found.evidence, "yes" if found.is_fragile else "")
             for one in self.claims
             for title, found in one.findings.items()
         ]
-        columns = ["key", "claim", "section", "judged_on", "data", "verdict", "evidence"]
+        columns = ["key", "claim", "section", "judged_on", "data", "verdict", "evidence", "fragile"]
         return pd.DataFrame(rows, columns=columns)
 
     def main_claims_table(self):

@@ -13,8 +13,7 @@ import numpy as np
 import pandas as pd
 
 from weakly.judging.ranks import nemenyi_critical_difference
-from weakly.judging.score_rules import ALL_METHODS
-from weakly.judging.sources import NotTestable
+from weakly.judging.sources import ALL_METHODS, NotTestable
 from weakly.judging.statistics import MIN_SETS, average_ranks
 from weakly.judging.tables import PAPER_METRICS
 
@@ -47,8 +46,8 @@ def lead_table(scores):
     return pd.DataFrame(rows, columns=COLUMNS)
 
 
-def closest_rival(leads, experiment, source, metric="auc_pr"):
-    """The row of the method that PReNet leads by least, or trails by most; None without any.
+def strongest_other(leads, experiment, source, metric="auc_pr"):
+    """The row of the strongest other method: PReNet leads it by least, or trails it by most; None without.
 
     Only methods that every source has are considered, so that all sources choose from the same ones.
     """
@@ -83,6 +82,9 @@ def rankings(scores):
         about = experiment, metric, source, of_source.status
         found.append(Ranking(*about, ranks=ranks, n_sets=len(values), critical_difference=distance))
     return found
+
+
+closest_rival = strongest_other
 
 
 def interval_is_above_zero(row):
