@@ -7,22 +7,16 @@ covers is an error, so a new number needs a phrase here.
 import re
 
 import pytest
-from scipy.stats import wilcoxon
 
 from weakly.beyond.scaling import scaling_runs
-from weakly.judging.effects import Lead, contamination_kinds, lead
-from weakly.judging.tables import paper_runs
-from weakly.loading.registry import DATA_SETS
+from weakly.judging.claims import counts_by_data
+from weakly.judging.effects import Lead, contamination_kinds
+from weakly.judging.headline import chance_to_show, headline, own_numbers
+from weakly.judging.printed import printed_beside_lowest
+from weakly.judging.sources import RELEASED
 from weakly.numbers import number, signed
 from weakly.paths import ROOT
-from weakly.reporting.write_up import (
-    EXACT_SETS,
-    REFERENCE,
-    interpretation_cells,
-    lowest_possible,
-    printed_xgbod,
-    rows_of,
-)
+from weakly.reporting.write_up import REFERENCE, assessed, interpretation_cells, printed_xgbod, rows_of
 
 PAGES = ("README.md", "REPRODUCTION.md")
 # versions, thresholds and settings, and what only commits of the git history have
@@ -78,21 +72,9 @@ def lead_of(method, source):
     return Lead(*row[list(Lead._fields)])
 
 
-def lead_without_thyroid():
-    runs = paper_runs(REFERENCE, "seen").query("data_status == 'exact' and dataset != 'thyroid'")
-    table = runs.pivot(index=["dataset", "run"], columns="method", values="score").loc[list(EXACT_SETS[:-1])]
-    gaps = (table["prenet"] - table["xgbod"]).dropna()
-    return lead({name: values.to_numpy() for name, values in gaps.groupby("dataset", sort=False)})
-
-
 def redrawn_lead(protocol="redrawn", without=()):
     means = rows_of(f"seen_{protocol}", status="exact").set_index("dataset").drop(list(without))
     return (means["auc_pr_prenet"] - means["auc_pr_devnet"]).mean()
-
-
-def own(metric="auc_pr"):
-    cells = rows_of("seen_vs_published", method="prenet", data_status="exact")
-    return cells[cells["metric"] == metric] if metric else cells
 
 
 def unseen_gap(method="xgbod", pattern="", column="reproduced"):
@@ -143,18 +125,24 @@ def mean_auc_roc(suffix=""):
 
 def statements():
     """The phrases of both pages with their numbers."""
-    n, rec = number, DATA_SETS["rec"]
+    n = number
+    rec = printed_beside_lowest("seen").loc["rec"]
+    own, best = own_numbers(assessed()), headline(assessed()).loc[RELEASED]
+    assert best["moved by"] == "thyroid" and best["method"] == "xgbod"
+    without_thyroid = best["without"]
+    counts = counts_by_data(assessed().claims)["exact"]
     cut, fences = "cut", "fences"
     by_scaling = [n(behind(name)) for name in ("prepared", cut, fences)]
     without = [n(behind(name, "without thyroid")) for name in ("prepared", cut, fences)]
-    rec_printed, lowest = printed_xgbod().loc["rec", "printed, seen"], n(lowest_possible(rec))
+    rec_printed, lowest = n(rec["xgbod"]), n(rec["lowest"])
     chosen = rows_of("scaling_candidates").set_index("dataset")
-    below = own()["difference"]
+    gaps = assessed().exact_cells["seen"].query("method == 'prenet' and metric == 'auc_pr'")
+    gaps = gaps.set_index("dataset")["difference"]
     yield from (
         f"best mean, {n(seen('prenet'))}.",
         f"over DevNet, {signed(redrawn_lead())}, is positive in 10 of 10 redrawn draws",
         f"best mean of all ten, {n(seen('xgbod'))}.",
-        f"is {n(-lead_of('xgbod', 1).mean)} behind with it and {n(-lead_without_thyroid().mean)} without",
+        f"is {n(-lead_of('xgbod', 1).mean)} behind with it and {n(-without_thyroid.mean)} without",
         f"{by_scaling[0]} with the paper's scaling, and {by_scaling[1]} and {by_scaling[2]} with two",
         f"its value on rec, {rec_printed}, is below {lowest},",
         f"the mean is {n(ours('dsad-autoencoder'))} instead of {n(seen('dsad'))}, "
@@ -163,11 +151,15 @@ def statements():
         f"and {n(scaled('logistic-converged', fences))}",
         # REPRODUCTION.md: the answer and the summary
         f"it is {lead_of('devnet', 0)} as published (DevNet) and {lead_of('xgbod', 1)} here (XGBOD)",
-        f"the lead is {lead_without_thyroid()}.",
+        f"the lead is {without_thyroid}.",
         f"{by_scaling[0]} with the paper's scaling, {by_scaling[1]} and {by_scaling[2]} with scalings",
         f"one value, {rec_printed}, is below the lowest possible average precision on its data set, {lowest}",
-        f"thyroid by {0.01 - own().set_index('dataset')['difference'].abs()['thyroid']:.5f}.",
-        f"lie below the printed ones (p = {wilcoxon(below).pvalue:.3f}), by {n(-below.mean())} on average",
+        f"{own.reproduced} of its {own.cells} values",
+        f"{own.reproduced} of {own.cells} values are reproduced, {own.by_interval} of them within",
+        f"thyroid by {0.01 - abs(gaps['thyroid']):.5f}.",
+        f"lie below the printed ones (p = {own.p:.3f}), by {n(-gaps.mean())} on average",
+        f"{sum(counts.values())} claims tested on exact data, {counts['supported']} are supported, "
+        f"{counts['weakened']} weakened and {counts['contradicted']} contradicted",
         f"are within {n(max(seen('prenet') - seen(name) for name in LEVEL))} of PReNet's mean",
         f"original pre-training is lower, {n(ours('dsad-autoencoder'))}",
         f"against FEAWAD, p is {feawad_p():.2f}",
@@ -179,6 +171,7 @@ def statements():
         f"over DevNet is {signed(redrawn_lead())}, as",
         f"it is {signed(redrawn_lead('independent'))}, or {signed(redrawn_lead('independent', ['donors']))} "
         "without donors",
+        f"over DevNet at the 5% level is {100 * chance_to_show(assessed()):.0f}%.",
         f"{by_scaling[0]} becomes {by_scaling[1]} and {by_scaling[2]}",
         f"{without[0]} becomes {without[1]} and {without[2]}",
         f"falls from {n(scaled_on('fraud', 'prepared'))} to {n(scaled_on('fraud', cut))}",

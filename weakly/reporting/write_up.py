@@ -8,7 +8,6 @@ around it is written by hand. results/reference/interpretations.md is made as a 
 
 import argparse
 import functools
-import math
 import re
 import sys
 
@@ -20,12 +19,15 @@ from weakly.beyond.today_text import averages_with_scalings, differences
 from weakly.command_line import user_errors_end
 from weakly.errors import UserError
 from weakly.judging.assessment import Assessment
+from weakly.judging.claims import NEW, OURS
 from weakly.judging.effects import Lead, contamination_kinds, shares_of_factors
-from weakly.judging.tables import METRICS, by_method, read_frame
-from weakly.loading.registry import DATA_SETS
+from weakly.judging.printed import REVERSED, impossible_cells, printed_beside_lowest, reversed_xgbod
+from weakly.judging.sources import RELEASED
+from weakly.judging.statistics import unseen_class_table
+from weakly.judging.tables import by_method, read_frame
 from weakly.methods import METHODS, method_group
-from weakly.numbers import number
-from weakly.paths import PUBLISHED, ROOT
+from weakly.numbers import number, signed
+from weakly.paths import ROOT
 from weakly.reporting.answer import sentence
 from weakly.reporting.front_picture import draw_front_picture
 from weakly.reporting.sweeps import CLAIMS_OF_FIGURES
@@ -34,6 +36,7 @@ from weakly.running.paper_experiments import EXACT_SETS
 from weakly.writing import written_whole
 
 REFERENCE = ROOT / "results" / "reference"
+PRINTED_HERE = "the paper's values, our sets"
 PAGES = ("README.md", "REPRODUCTION.md", "docs/drivers.md")
 INTERPRETATIONS = REFERENCE / "interpretations.md"
 MARKED = re.compile(r"(<!-- (?!end)(\S+) -->\n).*?(<!-- end -->)", re.DOTALL)
@@ -81,36 +84,31 @@ def table_2(methods):
     return shown.rename_axis("AUC-PR, ours / published").rename(columns=column)
 
 
-def average_rows(cells, metric):
-    """Published and our average of each method, and the mean |difference| over the sets."""
+def averages(cells, metric):
+    """The published and our average of each method, and the mean |difference| over the sets."""
     cells = cells[cells["metric"] == metric]
     is_average = cells["dataset"] == "Average"
-    means = cells[is_average].set_index("method")
-    return pd.DataFrame(
-        {
-            "published": three(means["published"]),
-            "ours": three(means["reproduced"]),
-            "mean |difference|": mean_difference(cells[~is_average]),
-        }
-    )
+    table = cells[is_average].set_index("method")[["published", "reproduced"]].map(number)
+    table = table.rename(columns={"reproduced": "ours"})
+    return table.assign(**{"mean |difference|": mean_difference(cells[~is_average])})
 
 
 def table_3():
-    """The averages over the 28 unseen sets: AUC-PR, weighted where the data is partial, and AUC-ROC."""
+    """The averages over the 28 unseen sets, and PReNet's lead on one set per unseen class."""
     cells = rows_of("unseen_vs_published")
-    parts = {METRICS[metric]: average_rows(cells, metric) for metric in ("auc_pr_weighted", "auc_roc")}
-    table = pd.concat(parts, axis=1).reindex(method_group("table", "appendix"))
-    table.columns = [f"{metric}, {name}" for metric, name in table]
-    sets = cells[cells["dataset"] != "Average"]
-    roc = sets[sets["metric"] == "auc_roc"].groupby("method")[["published", "reproduced"]]
-    table["AUC-ROC, correlation"] = roc.apply(lambda part: number(part.corr().iloc[0, 1], 2))
-    return table.rename(index=column).rename_axis("average of 28 sets")
+    roc = averages(cells, "auc_roc").iloc[:, :2].add_prefix("AUC-ROC, ")
+    table = averages(cells, "auc_pr_weighted").add_prefix("AUC-PR, ").join(roc, how="outer")
+    table = table.loc[method_group("table", "appendix")].rename(index=column)
+    by_class = unseen_class_table(REFERENCE)
+    for source in ("published", "ours"):
+        table[f"PReNet's lead, 4 sets, {source}"] = by_class[source, "lead"].map(signed)
+    return table.fillna("").rename_axis("mean of 28 sets")
 
 
 def table_4():
     """The averages of the ablation on exact data."""
     cells = rows_of("ablation_vs_published")
-    table = average_rows(cells[cells["data_status"].str.startswith("exact")], "auc_pr")
+    table = averages(cells[cells["data_status"].str.startswith("exact")], "auc_pr")
     return table.loc[cells["method"].unique()].rename(index=column).rename_axis("average AUC-PR")
 
 
@@ -123,29 +121,36 @@ def leads():
     cells = [str(Lead(*values)) for values in table[list(Lead._fields)].itertuples(index=False)]
     shown = table.assign(cell=cells).pivot(index="method", columns="source", values="cell")
     shown = shown.loc[table["method"].unique(), table["source"].unique()]
-    return shown.rename(index=column).rename_axis(index="PReNet minus", columns=None)
+    return shown.rename(index=column, columns=draws).rename_axis(index="PReNet minus", columns=None)
 
 
 def main_claims():
     """The eight main claims: the verdicts by source, and the size of the effect with the authors' draws."""
-    claims, sizes, shown = rows_of("claims"), rows_of("main_claims"), {}
-    for text, of_claim in sizes.groupby("claim", sort=False):
-        verdicts = claims[claims["claim"] == text].set_index("judged_on")["verdict"]
-        row = {judged_on: verdicts[judged_on] for judged_on in claims["judged_on"].unique()[1:]}
-        ours = of_claim[of_claim["data"].isin(["exact", "partial"])].iloc[0]
-        shown[text] = row | {"size, the authors' draws": str(Lead(*ours[list(Lead._fields)]))}
-        shown[text]["compared with"] = ours["rival"] + " (partial data)" * (ours["data"] == "partial")
-    return pd.DataFrame.from_dict(shown, orient="index").rename_axis("claim")
+    rows = {}
+    for one in assessed().main_claims:
+        size = one.sizes[RELEASED]
+        row = verdicts(one.judged) | {"size, released": str(size.lead), "compared with": size.rival}
+        row["compared with"] += " (partial data)" * (size.status == "partial")
+        rows[one.judged.claim.text] = row
+    return pd.DataFrame.from_dict(rows, orient="index").rename_axis("claim")
+
+
+def verdicts(judged, titles=(PRINTED_HERE, OURS, NEW)):
+    """The verdicts of a claim on the printed values of our data sets, and on ours."""
+    return {draws(title): judged.findings[title].shown for title in titles}
+
+
+def draws(title):
+    """A source's title with the names of the protocols."""
+    return title.replace("the authors' draws", "released").replace("new draws", "independent")
 
 
 def figures():
     """The claims on Figs. 2 to 5 and the theorem, with their verdicts."""
-    claims = rows_of("claims")
+    judged = {one.claim.key: one for one in assessed().claims}
     keys = [key for of_figure in CLAIMS_OF_FIGURES.values() for key in of_figure]
-    claims = claims[claims["key"].isin(keys) & claims["judged_on"].str.startswith("ours")]
-    table = claims.pivot(index="key", columns="judged_on", values="verdict")
-    table = table.loc[keys, claims["judged_on"].unique()].rename_axis(index="claim", columns=None)
-    return table.rename(index=dict(zip(claims["key"], claims["claim"])))
+    rows = {judged[key].claim.text: verdicts(judged[key], (OURS, NEW)) for key in keys}
+    return pd.DataFrame.from_dict(rows, orient="index").rename_axis("claim")
 
 
 # ---------------------------------------------------------------------------- the baselines, XGBOD
@@ -213,25 +218,21 @@ def interpretations_page():
 
 def printed_xgbod():
     """XGBOD's printed AUC-PR that cannot be right, and what four reversed cells would make of it."""
-    names = ["rec", "fuz", "bac", "w7a"]  # consecutive rows of the paper's table
-    seen = pd.read_csv(PUBLISHED / "seen.csv").set_index("dataset")["auc_pr_xgbod"]
-    unseen = pd.read_csv(PUBLISHED / "unseen.csv").set_index("dataset")["auc_pr_xgbod"]
-    rows = {}
-    for name, reversed_cell in zip(names, seen[names][::-1]):
-        alone = unseen[unseen.index.str.startswith(f"{name}->")].unique()
-        rows[name] = {
-            "lowest possible": number(lowest_possible(DATA_SETS[name])),
-            "printed, seen": number(seen[name]),
-            "printed, unseen, only this class seen": ", ".join(map(number, alone)) or "-",
-            "the four reversed": number(reversed_cell),
-        }
-    return pd.DataFrame.from_dict(rows, orient="index").rename_axis("XGBOD, AUC-PR")
+    printed, (reversed_column, alone) = printed_beside_lowest("seen"), reversed_xgbod()
+    columns = {
+        "lowest possible": printed["lowest"],
+        "printed, seen": printed["xgbod"],
+        "printed, unseen, only this class seen": alone.map(lambda values: values[0]),
+        "the four reversed": reversed_column,
+    }
+    return pd.DataFrame(columns).loc[REVERSED].map(number).rename_axis("XGBOD, AUC-PR")
 
 
-def lowest_possible(data_set):
-    """The average precision of a data set whose anomalies all come last."""
-    share = data_set.anomalies / data_set.rows
-    return 1 - (1 - share) / share * -math.log1p(-share)
+def printed_unseen():
+    """How far the printed unseen columns depend on the unseen class, and their impossible cells."""
+    table = assessed().unseen_shares.drop(columns=["unseen class %", "different values", "rows"])
+    cells = impossible_cells("unseen")["method"].map(column).value_counts()
+    return table.assign(**{"impossible cells of 28": cells.reindex(table.index).fillna(0).astype(int)})
 
 
 # ---------------------------------------------------------------------------- figures, cross-check, time
@@ -294,7 +295,7 @@ TABLES = {
     "scaling": lambda: scaling_summary(REFERENCE),
     "baselines": baselines,
     "printed-xgbod": printed_xgbod,
-    "printed-unseen": lambda: assessed().unseen_shares.drop(columns=["different values", "rows"]),
+    "printed-unseen": printed_unseen,
     "figures": figures,
     "contamination": contamination_averages,
     "theorem": theorem_by_share,
