@@ -22,7 +22,7 @@ PAGES = ("README.md", "REPRODUCTION.md")
 # versions, thresholds and settings, and what only commits of the git history have
 NOT_RESULTS = (
     "3.10 to 3.13", "at most 0.01,", "within 0.01 on average", "rule of 0.01", "within 0.03",
-    "the paper says 0.01", "more than 0.011 on any set", "more than 0.05 at 5%",
+    "the paper says 0.01", "more than 0.011 on any set", "more than 0.05 at 5% with",
     # bounds that other tests check
     "0.97 and 46 above 0.99", "processors by at most 0.01", "at most 0.003 on any set", "within 0.015",
     "by 0.12 for REPEN", "about 0.022", "0.04 to 0.09 behind",
@@ -90,9 +90,9 @@ def kinds(method, dataset, first, second):
     return table.loc[dataset, first] - table.loc[dataset, second]
 
 
-def worst_change(dataset, rate=0.05):
-    table = rows_of("contamination", dataset=dataset).set_index("value")["auc_pr_prenet"]
-    return table[rate] - table[0]
+def contaminated(rate, suffix="", dataset="Average"):
+    """PReNet with a contamination rate."""
+    return the("auc_pr_prenet", f"contamination{suffix}", dataset=dataset, value=rate)
 
 
 LEVEL = ("dsad", "fsnet", "cfsnet", "pumad")
@@ -135,6 +135,9 @@ def statements():
     by_scaling = [n(behind(name)) for name in ("prepared", cut, fences)]
     without = [n(behind(name, "without thyroid")) for name in ("prepared", cut, fences)]
     rec_printed, lowest = n(rec["xgbod"]), n(rec["lowest"])
+    theorem = rows_of("theorem", status="exact")
+    theorem = theorem.groupby(theorem["share"].round(3)).mean(numeric_only=True)
+    shares, anomalies = theorem.index, theorem["mean_score_anomalies"]
     chosen = rows_of("scaling_candidates").set_index("dataset")
     gaps = assessed().exact_cells["seen"].query("method == 'prenet' and metric == 'auc_pr'")
     gaps = gaps.set_index("dataset")["difference"]
@@ -194,7 +197,12 @@ def statements():
         f"on all {(unseen_gap(pattern='->bac') > 0).sum()} sets, by {n(unseen_gap(pattern='->bac').mean())}",
         f"on all {(unseen_gap(pattern='^bac->') > 0).sum()}, by {n(unseen_gap(pattern='^bac->').mean())}",
         f"is {n(mean_auc_roc('_l2=0.1'))} with the former and {n(mean_auc_roc())} with the latter",
-        f"(w7a, {signed(worst_change('w7a'))})",
+        f"from {n(contaminated(0))} to {n(contaminated(0.1))} with the authors' contamination and from "
+        f"{n(contaminated(0, '_independent'))} to {n(contaminated(0.1, '_independent'))} with",
+        f"(w7a, {signed(contaminated(0.05, dataset='w7a') - contaminated(0, dataset='w7a'))})",
+        f"one of {shares[-1]:.3f}, the mean score of anomalies, predicted to stay at 6, falls from "
+        f"{n(anomalies.iloc[0], 2)} to {n(anomalies.iloc[-1], 2)}",
+        f"predicted to rise from 2 to {n(theorem['predicted_normals'].iloc[-1], 2)}",
         "gains " + n(kinds("xgbod", "fraud", "training only", "authors'")) + " on fraud",
     )
 

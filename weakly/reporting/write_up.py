@@ -24,11 +24,10 @@ from weakly.judging.effects import Lead, contamination_kinds, shares_of_factors
 from weakly.judging.printed import REVERSED, impossible_cells, printed_beside_lowest, reversed_xgbod
 from weakly.judging.sources import RELEASED
 from weakly.judging.statistics import unseen_class_table
-from weakly.judging.tables import by_method, read_frame
+from weakly.judging.tables import by_method
 from weakly.methods import METHODS, method_group
 from weakly.numbers import number, signed
 from weakly.paths import ROOT
-from weakly.reporting.answer import sentence
 from weakly.reporting.front_picture import draw_front_picture
 from weakly.reporting.sweeps import CLAIMS_OF_FIGURES
 from weakly.reporting.text_tables import as_markdown, kinds_table
@@ -37,7 +36,7 @@ from weakly.writing import written_whole
 
 REFERENCE = ROOT / "results" / "reference"
 PRINTED_HERE = "the paper's values, our sets"
-PAGES = ("README.md", "REPRODUCTION.md", "docs/drivers.md")
+PAGES = ("README.md", "REPRODUCTION.md")
 INTERPRETATIONS = REFERENCE / "interpretations.md"
 MARKED = re.compile(r"(<!-- (?!end)(\S+) -->\n).*?(<!-- end -->)", re.DOTALL)
 
@@ -60,26 +59,20 @@ def column(name):
     return METHODS[name].column
 
 
-def three(values):
-    """Numbers as in the paper's tables."""
-    return values.map(number)
-
-
 # ---------------------------------------------------------------------------- Tables 2 to 4
 
 
 def mean_difference(cells):
     """The mean |difference| of each method, as text."""
-    return three(cells["difference"].abs().groupby(cells["method"]).mean())
+    return cells["difference"].abs().groupby(cells["method"]).mean().map(number)
 
 
 def table_2(methods):
     """AUC-PR on the exact data sets, ours / published, with the average and the mean |difference|."""
     cells = rows_of("seen_vs_published", metric="auc_pr")
     cells = cells[cells["method"].isin(methods) & cells["data_status"].str.startswith("exact")]
-    shown = by_method(
-        cells.assign(cell=three(cells["reproduced"]) + " / " + three(cells["published"])), "auc_pr", "cell"
-    )
+    texts = cells[["reproduced", "published"]].map(number).agg(" / ".join, axis=1)
+    shown = by_method(cells.assign(cell=texts), "auc_pr", "cell")
     shown.loc["mean |difference|"] = mean_difference(cells[cells["data_status"] == "exact"])
     return shown.rename_axis("AUC-PR, ours / published").rename(columns=column)
 
@@ -165,11 +158,11 @@ def interpretation_cells():
 
 def bases():
     """{method: it and its interpretations}, of those that have any."""
-    of = {name: [name] for name in METHODS}
-    for name, method in METHODS.items():
-        if method.group == "interpretation":
-            of[method.interpretation_of].append(name)
-    return {base: names for base, names in of.items() if len(names) > 1}
+    of = {}
+    for name in method_group("interpretation"):
+        base = METHODS[name].interpretation_of
+        of.setdefault(base, [base]).append(name)
+    return of
 
 
 def baselines(shown=("dsad", "fsnet", "cfsnet", "repen", "feawad", "xgbod")):
@@ -180,22 +173,21 @@ def baselines(shown=("dsad", "fsnet", "cfsnet", "repen", "feawad", "xgbod")):
             if name.endswith("-two-layers"):  # of a claim, not of what may explain the published numbers
                 continue
             part = cells[cells["method"] == name]
-            row = three(part[["published", "reproduced"]].mean()).to_dict()
-            row |= {"mean |difference|": number(part["difference"].abs().mean())}
             sets = "" if len(part) == len(EXACT_SETS) else f", {', '.join(part['dataset'])} only"
-            rows[column(name) + sets] = row
-    titles = {"reproduced": "ours"}
-    return pd.DataFrame.from_dict(rows, orient="index").rename(columns=titles).rename_axis("average AUC-PR")
+            means = part["published"].mean(), part["reproduced"].mean(), part["difference"].abs().mean()
+            rows[column(name) + sets] = [number(mean) for mean in means]
+    titles = ["published", "ours", "mean |difference|"]
+    return pd.DataFrame.from_dict(rows, orient="index", columns=titles).rename_axis("average AUC-PR")
 
 
 def interpretation_table(base, names):
     """A method as published, as in its file and in other interpretations: AUC-PR per data set."""
     cells = interpretation_cells().query("metric == 'auc_pr'")
     of_base = cells[cells["method"] == base].set_index("dataset")["published"]
-    rows = {f"{column(base)}, published": three(of_base)}
+    rows = {f"{column(base)}, published": of_base.map(number)}
     for name in names:
         part = cells[cells["method"] == name].set_index("dataset")
-        texts = three(part["reproduced"]) + " ± " + three(part["std"])
+        texts = part[["reproduced", "std"]].map(number).agg(" ± ".join, axis=1)
         texts["mean |difference|"] = number(part["difference"].abs().mean())
         rows[f"{column(name)}, default" if name == base else column(name)] = texts
     table = pd.DataFrame(rows).T
@@ -206,10 +198,9 @@ def interpretations_page():
     """The text of interpretations.md: every interpretation, and PReNet's contamination in three kinds."""
     yield "# Other interpretations of what the paper leaves open"
     yield (
-        "AUC-PR on the exact data sets with the authors' draws, mean ± standard deviation of 10 runs. A row "
-        "changes one thing of the method's file; weakly/methods.py has the settings, "
-        "weakly/beyond/interpretations.py the classes. Made by `python experiments.py interpretations`; what "
-        "follows from it is in REPRODUCTION.md."
+        "`python experiments.py interpretations`: AUC-PR on the exact data sets with the authors' draws, mean ± "
+        "standard deviation of 10 runs. A row changes one thing of the method's file; weakly/methods.py has the "
+        "settings. What follows from it is in REPRODUCTION.md."
     )
     for base, names in bases().items():
         yield from (f"## {column(base)}", interpretation_table(base, names))
@@ -235,57 +226,23 @@ def printed_unseen():
     return table.assign(**{"impossible cells of 28": cells.reindex(table.index).fillna(0).astype(int)})
 
 
-# ---------------------------------------------------------------------------- figures, cross-check, time
-
-
-def contamination_averages():
-    """PReNet's average AUC-PR at every contamination rate."""
-    rows = {}
-    for title, suffix in {"released": "", "independent": "_independent"}.items():
-        table = read_frame(REFERENCE / f"contamination{suffix}.csv", numbers=["value", "auc_pr_prenet"])
-        means = table[table["dataset"] == "Average"].set_index("value")["auc_pr_prenet"]
-        rows[title] = {f"{100 * rate:g}%": number(mean) for rate, mean in means.items() if rate <= 0.1}
-    return pd.DataFrame.from_dict(rows, orient="index").rename_axis("average AUC-PR of PReNet")
-
-
-def theorem_by_share(shares=(0, 0.238, 0.556, 0.708)):
-    """Predicted and measured mean scores at some shares of anomalies in U, averaged over the data sets."""
-    table = rows_of("theorem", status="exact")
-    columns = {f"{kind}_{rows}": f"{rows}, {title}"
-               for rows in ("anomalies", "normals")
-               for kind, title in (("predicted", "predicted"), ("mean_score", "measured"))}  # fmt: skip
-    means = table.groupby(table["share"].round(3))[list(columns)].mean().loc[list(shares)]
-    return means.rename(columns=columns, index=number).rename_axis("share of anomalies in U")
+# ---------------------------------------------------------------------------- the cross-check, the pages
 
 
 def crosscheck():
     """AUC-PR of ADGym and ours, on data sets with features between 0 and 1 and on the others."""
-    table, parts = rows_of("crosscheck_methods", metric="auc_pr"), {}
-    methods = [name for name, method in METHODS.items() if method.group != "outside"]
+    table = rows_of("crosscheck_methods", metric="auc_pr")
+    table = table[table["method"].map(lambda name: METHODS[name].group != "outside")]
     titles = {"theirs": "ADGym", "ours": "ours", "ours_difference": "mean |difference|"}
-    for data in ("features 0-1", "other features"):
-        part = table[table["data"] == data].set_index("method")[list(titles)].rename(columns=titles)
-        parts[data] = part.reindex([name for name in methods if name in part.index])
-    shown = pd.concat(parts, axis=1).rename(index=column)
-    shown.columns = [f"{data}: {title}" for data, title in shown]
-    return shown.rename_axis("method")
-
-
-def bench():
-    """How fast a fit of PReNet and its scores are, from bench.csv."""
-    table = rows_of("bench", method="prenet").set_index("dataset")
-    titles = {
-        "fit_seconds": "fit, s",
-        "compile_seconds": "compilation, s",
-        "fit_over_floor": "fit / floor",
-        "plain_over_fit": "`model.fit` / fit",
-        "pairs_over_score": "2E passes / scoring",
+    parts = {
+        data: part.set_index("method")[list(titles)].rename(columns=titles).add_prefix(f"{data}: ")
+        for data, part in table.groupby("data", sort=False)
+        if data != "all"
     }
-    return table[list(titles)].map("{:.2f}".format).rename(columns=titles).rename_axis("data set")
+    return pd.concat(parts.values(), axis=1).rename(index=column).rename_axis("method")
 
 
 TABLES = {
-    "answer": lambda: sentence(assessed()),
     "headline": lambda: table_2(method_group("table") + ["xgbod"]),
     "table-2": lambda: table_2(method_group("table", "appendix")),
     "table-3": table_3,
@@ -297,33 +254,25 @@ TABLES = {
     "printed-xgbod": printed_xgbod,
     "printed-unseen": printed_unseen,
     "figures": figures,
-    "contamination": contamination_averages,
-    "theorem": theorem_by_share,
     "crosscheck": crosscheck,
     "today": lambda: averages_with_scalings(REFERENCE),
     "differences": lambda: differences(REFERENCE),
     "main-claims": main_claims,
-    "bench": bench,
 }
 
 
 def filled(text):
     """A page with its tables regenerated."""
-
-    def made(name):
-        content = TABLES[name]()
-        return content if isinstance(content, str) else as_markdown(content)
-
-    return MARKED.sub(lambda match: f"{match[1]}{made(match[2])}\n{match[3]}", text)
+    return MARKED.sub(lambda match: f"{match[1]}{as_markdown(TABLES[match[2]]())}\n{match[3]}", text)
 
 
 def write(path, text):
     """Write a page; returns whether that changed it."""
-    changed = not path.exists() or path.read_text() != text
-    if changed:
-        with written_whole(path) as file:
-            file.write(text.encode())
-    return changed
+    if path.exists() and path.read_text() == text:
+        return False
+    with written_whole(path) as file:
+        file.write(text.encode())
+    return True
 
 
 def main(argv=None):
@@ -339,8 +288,7 @@ def main(argv=None):
             raise UserError(f"{error.filename} cannot be read: {error.strerror}") from None
         texts[INTERPRETATIONS] = page_text(interpretations_page())
         for path, text in texts.items():
-            changed = write(path, text)
-            print(f"{path.relative_to(ROOT)}: {'written' if changed else 'nothing to change'}")
+            print(f"{path.relative_to(ROOT)}: {'written' if write(path, text) else 'nothing to change'}")
         cells = assessed().exact_cells["seen"]
         print(*draw_front_picture(cells[cells["metric"] == "auc_pr"], REFERENCE), sep="\n")
     return 0
