@@ -25,8 +25,8 @@ import numpy as np
 from weakly.command_line import print_line, say
 from weakly.errors import DataError
 from weakly.numbers import count_of
-from weakly.own_data.evaluation import held_out_scores, short
-from weakly.own_data.models import in_words
+from weakly.own_data.evaluation import held_out_scores
+from weakly.own_data.models import in_words, short
 
 CANDIDATES = ("prenet", "logistic-converged", "catboost", "xgbod")
 DEFAULT = "prenet"

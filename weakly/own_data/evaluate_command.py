@@ -8,20 +8,11 @@ from weakly.errors import DataError, printable
 from weakly.numbers import count_of
 from weakly.own_data.arguments import add_table_arguments, add_training_arguments, notation_of
 from weakly.own_data.choosing import CANDIDATES
-from weakly.own_data.columns import dates_of, to_numbers
-from weakly.own_data.evaluation import (
-    draw_curves,
-    hidden_label_runs,
-    interval,
-    latest_rows,
-    ranking_quality,
-    short,
-)
+from weakly.own_data.columns import column_kind, typed_columns
+from weakly.own_data.evaluation import hide_labels, held_out_scores, interval, latest_rows, ranking_quality
 from weakly.own_data.labels import columns_to_use, labelled_rows
-from weakly.own_data.model_files import read_about, rewrite_about
-from weakly.own_data.models import SAVED_METHODS, in_words
+from weakly.own_data.models import SAVED_METHODS, in_words, short
 from weakly.own_data.tables import Table
-from weakly.writing import name_of, refuse_source, statuses_of
 
 METRIC = "AUC-PR"
 FEWEST = 5  # anomalies, and other rows
@@ -41,7 +32,7 @@ def add_arguments(command):
     add = command.add_argument
     methods = f"methods to compare on the same splits (default: those of fit, {','.join(CANDIDATES)})"
     names = {"type": lambda text: parse_names(text, SAVED_METHODS, "method"), "metavar": "A,B"}
-    add("--method", "--methods", dest="methods", **names, help=methods)
+    add("--method", "--methods", dest="methods", default=list(CANDIDATES), **names, help=methods)
     labeled = "training anomalies that stay labelled (default: %(default)s)"
     runs = "number of runs, with seeds counting up from --seed (default: %(default)s)"
     when = (
@@ -53,46 +44,31 @@ def add_arguments(command):
     add("--runs", type=positive, default=1, metavar="N", help=runs)
     add("--time", metavar="COLUMN", help=when)
     add("--hidden-share", type=rate, metavar="RATE", help=hidden)
-    curves = "PNG file of the curves; - is standard output (default: %(default)s)"
-    add("--output", default="curves.png", metavar="FILE", help=curves)
-    add("--record", metavar="MODEL", help="model file to record the figures in, for info and report")
-    command.set_defaults(target="output")
 
 
 def run(args):
-    recorded = read_about(args.record)["method"] if args.record else None
-    methods = args.methods or ([recorded] if recorded else list(CANDIDATES))
-    if recorded and recorded not in methods:
-        raise DataError(
-            f"{args.record} is a model of {recorded}, so an evaluation of {', '.join(methods)} cannot be "
-            f"recorded in it: add --method {recorded}."
-        )
     table = Table(args.table, notation_of(args))
-    refuse_source(args.output, table.status, *statuses_of(args.checked))
     raw, y, is_test = labelled_and_split(args, table)
     columns, typed = columns_to_use(table, raw, y)
     del raw  # as large as all else together
-    settings = {"n_labeled": args.n_labeled, "hidden_share": args.hidden_share, "is_test": is_test}
-    seeds, runs, figures = range(args.seed, args.seed + args.runs), [], []
-    settings["tell"] = lambda *split: tell_split(y, *split)
-    for one in hidden_label_runs(typed, columns, y, methods, seeds, **settings):
-        runs.append(one)
-        found = ranking_quality(one.y, one.scores)
-        figures.append({"method": one.method, "seed": one.seed, "seconds": one.seconds, **found})
-        words = in_words if one.seed == args.seed else short
-        print_figures(found, f"{one.seconds:.1f}", one.seed, words(one.method))
+    figures = []
+    for seed in range(args.seed, args.seed + args.runs):
+        split = hide_labels(y, args.n_labeled, seed, args.hidden_share, is_test)
+        if seed == args.seed:
+            print_split(y, *split)
+        unlabeled, anomalies, test, _ = split
+        train, labels = np.concatenate([unlabeled, anomalies]), np.repeat([0, 1], [*map(len, split[:2])])
+        for method, scores, seconds in held_out_scores(
+            args.methods, typed, columns, labels, train, test, seed
+        ):
+            quality = ranking_quality(y[test], scores)
+            figures.append({"method": method, "seed": seed, "seconds": seconds, **quality})
+            words = in_words if seed == args.seed else short
+            print_figures(quality, f"{seconds:.1f}", seed, words(method))
     # a split by time has the same test rows in all runs, so the runs say nothing about other rows
-    tell_summary(pd.DataFrame(figures), overlap=0.25 if is_test is None else 0.0)
+    print_summary(pd.DataFrame(figures), overlap=0.25 if is_test is None else 0.0)
     if args.time and args.runs > 1:
         say("All runs have the same test rows, so the intervals say nothing about other rows.")
-    draw_curves(runs, args.output)
-    print(f"Wrote {name_of(args.output)}.")
-    if recorded:
-        metrics = pd.DataFrame(figures).groupby("method").mean().loc[recorded, list(found)].to_dict()
-        found = {"table": {"name": table.path.name, **table.fingerprint()}, "metrics": metrics}
-        found |= {"labelled_anomalies": args.n_labeled, "runs": args.runs, "seed": args.seed}
-        rewrite_about(args.record, read_about(args.record) | {"evaluation": found})
-        print(f"Recorded in {args.record}.")
 
 
 def labelled_and_split(args, table):
@@ -139,18 +115,18 @@ def split_by_time(args, table, raw, y):
 
 def times_of(cells, name, notation):
     """The raw cells (n,) of a column of numbers, or of dates in one notation, as numbers; NaN: missing."""
-    if cells.isna().all():
-        raise DataError(f"Column {name!r} of --time is empty.")
-    if cells.dtype == object:
-        numbers = to_numbers(cells, notation.decimal or ".", notation.thousands)
-        is_number = numbers[cells.notna()].notna().all()
-        cells = numbers if is_number else dates_of(cells, name)[1]
-    if cells.dtype != np.float64:
-        cells = cells.astype("int64").where(cells.notna())
-    return cells.to_numpy(np.float64)
+    number = {"kind": "number", "decimal": notation.point, "thousands": notation.thousands}
+    column = column_kind(name, cells, notation)[0] or number  # it drops whole numbers that count up
+    if column["kind"] not in ("number", "date"):
+        texts = f"texts such as {cells.dropna().iloc[0][:40]!r}"
+        raise DataError(f"Column {name!r} of --time holds {texts}, neither numbers nor dates.")
+    times = typed_columns(cells.to_frame(name), {name: column}, notation.missing)[name]
+    if column["kind"] == "date":
+        times = times.astype("int64").where(times.notna())
+    return times.to_numpy(np.float64)
 
 
-def tell_split(y, unlabeled, anomalies, test, n_left_out):
+def print_split(y, unlabeled, anomalies, test, n_left_out):
     """Print the numbers of rows, the heading of the table, and what guessing would give."""
     left_out = f" Left out: the other {count_of(n_left_out, *ANOMALY)}." if n_left_out else ""
     unlabelled = count_of(len(unlabeled), "unlabelled row")
@@ -163,21 +139,16 @@ def tell_split(y, unlabeled, anomalies, test, n_left_out):
     )
     base_rate = float(y[test].mean())
     guessing = dict.fromkeys(ranking_quality(y[test], np.zeros(len(test))), base_rate) | {"AUC-ROC": 0.5}
-    print_line("  ".join((*map(heading, guessing), "seconds", "seed  ")), "method")
+    print_line("  ".join((*(name.rjust(6) for name in guessing), "seconds", "seed  ")), "method")
     print_figures(guessing, "", "", "guessing")
 
 
-def heading(name):
-    """The heading of a column: AUC-PR, or `top 10` for the precision at 10."""
-    return name.replace("precision at", "top").rjust(6)
-
-
 def print_figures(values, seconds, seed, words):
-    cells = [f"{value:{len(heading(name))}.4f}" for name, value in values.items()]
+    cells = [f"{value:{max(6, len(name))}.4f}" for name, value in values.items()]
     print_line("  ".join((*cells, f"{seconds:>7}", f"{seed:>4}  ")), words)
 
 
-def tell_summary(figures, overlap):
+def print_summary(figures, overlap):
     """Print means with intervals, and which method to take; figures: a row per run."""
     n_runs = figures["seed"].nunique()
     if n_runs > 1:
@@ -187,34 +158,28 @@ def tell_summary(figures, overlap):
             means = [interval(runs[name], overlap) for name in (METRIC, "AUC-ROC")]
             cells = [f"{mean:.4f} ±{high - mean:.4f}" for mean, _, high in means]
             print_line("  ".join((*cells, f"{runs['seconds'].mean():7.1f}  ")), in_words(method))
-    for sentence in advice(figures, overlap):
+    if sentence := advice(figures, overlap):
         say(sentence)
 
 
-def advice(quality, overlap):
-    """Which method to take by AUC-PR, and how certain that is, as sentences; quality: a row per run."""
-    scores = quality.pivot(index="seed", columns="method", values=METRIC)
-    n_runs, means = len(scores), scores.mean().sort_values(ascending=False, kind="stable")
-    best, *others = means.index
-    taken = f"{short(best)} (--method {best})"
+def advice(figures, overlap):
+    """Which method to take by AUC-PR, and how certain that is; figures: a row per run."""
+    scores = figures.pivot(index="seed", columns="method", values=METRIC)
+    best, *others = scores.mean().sort_values(ascending=False, kind="stable").index
+    taken, n_runs = f"{short(best)} (--method {best})", len(scores)
     if n_runs == 1:
         first = f"Highest {METRIC} in this run: {taken}. " if others else ""
         apart = "methods apart" if others else "how much the result varies"
-        return [f"{first}One run cannot tell {apart}: repeat it with --runs 10."]
-    if not others:
-        return []
-    behind, level = [], []
+        return f"{first}One run cannot tell {apart}: repeat it with --runs 10."
+    clear, level = [], []
     for other in others:
         mean, low, high = interval(scores[best] - scores[other], overlap, len(others))
-        text = f"{short(other)} by {mean:.3f} [{low:.3f}, {high:.3f}]"
-        (behind if low > 0 else level).append(text)
-    if not level:
-        lead = f"its {METRIC} is clearly the highest over {n_runs} runs, above {', '.join(behind)}"
-        return [f"Take {taken}: {lead}."]
-    more = "" if n_runs >= 10 else " More --runs narrow the intervals."
-    include = "an interval that includes" if len(level) == 1 else "intervals that include"
-    clear = f" Clearly behind: {', '.join(behind)}." if behind else ""
-    return [
-        f"No clear winner: {taken} has the highest mean {METRIC} over {n_runs} runs, but is above "
-        f"{', '.join(level)}, {include} 0.{clear} A simpler or faster one may do as well.{more}"
-    ]
+        (clear if low > 0 else level).append(f"{short(other)} by {mean:.3f} [{low:.3f}, {high:.3f}]")
+    if level:
+        behind = f" Clearly behind: {', '.join(clear)}." if clear else ""
+        return (
+            f"No clear winner: {taken} has the highest mean {METRIC} over {n_runs} runs, but its lead may be "
+            f"chance, above {', '.join(level)}.{behind} A simpler or faster one may do as well."
+        )
+    lead = f"its {METRIC} is clearly the highest over {n_runs} runs, above {', '.join(clear)}"
+    return f"Take {taken}: {lead}." if clear else ""
