@@ -15,7 +15,9 @@ SHOWN_LEVELS, SHOWN_LETTERS = 6, 40  # of a category, of a level
 
 def add_arguments(command):
     command.add_argument("model", help="file that fit wrote")
-    command.add_argument("--json", action="store_true", help="write what the file says about the model as JSON")
+    command.add_argument(
+        "--json", action="store_true", help="write what the file says about the model as JSON"
+    )
 
 
 def run(args):

@@ -1,9 +1,9 @@
 """A model: a scikit-learn pipeline of an encoder and a detector, with plain values that describe it.
 
-    model = fit_model("prenet", table, columns, y)         # a typed table (columns.py); y: 1, 0 or None
-    save_model("fraud.model", model)
-    model = load_model("fraud.model")                      # file from anybody: see model_files.py
-    scores = model.scored(table); parts = model.reasons(table, scores)
+model = fit_model("prenet", table, columns, y)         # a typed table (columns.py); y: 1, 0 or None
+save_model("fraud.model", model)
+model = load_model("fraud.model")                      # file from anybody: see model_files.py
+scores = model.scored(table); parts = model.reasons(table, scores)
 """
 
 from contextlib import contextmanager

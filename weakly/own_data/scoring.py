@@ -42,7 +42,9 @@ def scored_rows(model, raw, typed, scores, top=None, explain=False):
     """Row number, score and, if requested, reasons of these rows, or of the `top` highest."""
     kept = np.arange(len(raw)) if top is None else np.sort(np.argsort(-scores, kind="stable")[:top])
     result = pd.DataFrame({"row": raw.index[kept] + 1, "score": scores[kept]}, index=raw.index[kept])
-    return result.join(reasons_of(model, raw.iloc[kept], typed.iloc[kept], scores[kept])) if explain else result
+    return (
+        result.join(reasons_of(model, raw.iloc[kept], typed.iloc[kept], scores[kept])) if explain else result
+    )
 
 
 def reasons_of(model, raw, typed, scores):
@@ -56,7 +58,9 @@ def reasons_of(model, raw, typed, scores):
     reasons = pd.DataFrame(index=raw.index)
     for place, columns in enumerate(best.T, start=1):
         reasons[f"why_{place}"] = [
-            f"{printable(f'{names[j]}={cell_text(cells[i, j])}')} ({parts[i, j]:+.3f})" if parts[i, j] > 0 else ""
+            f"{printable(f'{names[j]}={cell_text(cells[i, j])}')} ({parts[i, j]:+.3f})"
+            if parts[i, j] > 0
+            else ""
             for i, j in enumerate(columns)
         ]
     named = np.take_along_axis(parts, best, axis=1).clip(min=0).sum(axis=1)
