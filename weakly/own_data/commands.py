@@ -12,11 +12,9 @@
 In a clone, python is .venv/bin/python; an installed package has the same command as `weakly-detect`.
 
 A table is a CSV file (separated by , ; tab or |), JSON lines (both plain, gzipped or zipped) or a Parquet
-file. docs/own_data.md says how its columns are read and what the results mean. `score` and `report` read the
-table in chunks, so memory does not grow with the file; the others hold it in memory. Tables and models are not
-trusted: a line has at most 10,000 cells and 16 MiB, a compressed table expands to at most 2 GiB and a model to
-64 MiB, and reading takes at most 8 GiB of memory (on Linux). An input beyond these limits ends in a
-one-sentence error and exit code 2.
+file; docs/own_data.md says how its columns are read. `score` and `report` read it in chunks, the others hold
+it in memory. No table or model is trusted: a line has at most 10,000 cells and 16 MiB, a compressed table
+expands to at most 2 GiB, a model to 64 MiB, and reading takes at most 8 GiB of memory (on Linux).
 """
 
 import argparse

@@ -18,7 +18,6 @@ from weakly.own_data.arguments import (
     notation_of,
 )
 from weakly.own_data.choosing import choose_method
-from weakly.own_data.columns import typed_columns
 from weakly.own_data.labels import columns_to_use, labelled_rows, print_labels
 from weakly.own_data.models import SAVED_METHODS, fit_model, in_words, save_model
 from weakly.own_data.scoring import highest, scored_rows
@@ -117,7 +116,7 @@ def print_most_suspicious(model, raw, rows, top):
     best = pd.DataFrame()
     for start in range(0, len(rows), SCORED_AT_ONCE):
         chunk = raw.iloc[rows[start : start + SCORED_AT_ONCE]]
-        typed = typed_columns(chunk, model.columns, model.missing)
+        typed = model.typed(chunk)
         best = highest(scored_rows(model, chunk, typed, model.scored(typed), top, explain=True), top, best)
     count, plural = (f"{len(best)} ", "s") if len(best) > 1 else ("", "")
     print(f"\nThe {count}most suspicious unlabelled row{plural}:")

@@ -6,8 +6,8 @@
         pipeline, about = read_model("fraud.model")
 
 A file may come from anybody. skops makes only objects of types that it knows to be harmless or that TRUSTED
-names, so nothing is executed. What it does not bound is checked before: the sizes of members and the shapes of
-arrays. loaded_numbers.py checks the numbers in what it has made.
+names, so nothing is executed. Before, the sizes of members and the shapes of arrays are checked here, because
+skops does not bound them; afterwards, loaded_numbers.py checks the numbers in what it has made.
 """
 
 import io
@@ -88,7 +88,7 @@ def damage_reported(path):
 def read_about(path):
     """What a model file says about itself, without loading the model."""
     with damage_reported(path):
-        return parsed(members_of(path), ABOUT)
+        return parsed(members_of(path)[ABOUT])
 
 
 def read_model(path):
@@ -98,12 +98,15 @@ def read_model(path):
     members = members_of(path)
     with np.errstate(all="ignore"), warnings.catch_warnings():
         warnings.simplefilter("ignore")  # of other versions: info shows them
-        return skops.io.loads(for_skops(members), trusted=TRUSTED), parsed(members, ABOUT)
+        return skops.io.loads(for_skops(members), trusted=TRUSTED), parsed(members[ABOUT])
 
 
 def members_of(path):
-    """{name: bytes} of a model file."""
-    archive = open_zip(io.BytesIO(bounded_bytes(path)), path)
+    """{name: bytes} of a model file; reads no more than a model may have."""
+    with open(os.open(path, os.O_RDONLY | getattr(os, "O_NONBLOCK", 0)), "rb") as file:  # a FIFO would wait
+        if not stat.S_ISREG(os.fstat(file.fileno()).st_mode):
+            raise DataError(f"{path} is not a regular file, so it is no model.")
+        archive = open_zip(io.BytesIO(file.read(MODEL_SIZE_LIMIT)), path)
     members = archive.infolist()
     if sum(member.file_size for member in members) > MODEL_SIZE_LIMIT:
         raise DataError(
@@ -115,25 +118,10 @@ def members_of(path):
     return {name: archive.read(name) for name in names}
 
 
-def bounded_bytes(path):
-    """The bytes of a regular file, which may not be longer than a model."""
-    with open(os.open(path, os.O_RDONLY | getattr(os, "O_NONBLOCK", 0)), "rb") as file:  # a FIFO would wait
-        if not stat.S_ISREG(os.fstat(file.fileno()).st_mode):
-            raise DataError(f"{path} is not a regular file, so it is no model.")
-        data = file.read(MODEL_SIZE_LIMIT + 1)
-    if len(data) > MODEL_SIZE_LIMIT:
-        raise DataError(f"{path} has more than {MODEL_SIZE_LIMIT:,} bytes, which no model of detect.py has.")
-    return data
-
-
-def parsed(members, name, object_hook=None):
-    """The dict in a member of JSON."""
-    if len(members[name]) > TEXT_LIMIT:
-        raise ValueError(f"its {name} is too large")
-    found = json.loads(members[name], object_hook=object_hook)
-    if type(found) is not dict:
-        raise ValueError(f"its {name} holds something else")
-    return found
+def parsed(text, object_hook=None):
+    if len(text) > TEXT_LIMIT:
+        raise ValueError("its texts are too large")
+    return json.loads(text, object_hook=object_hook)
 
 
 def for_skops(members):
@@ -149,7 +137,7 @@ def for_skops(members):
         named.append(part.get("file"))
         return part
 
-    schema = parsed(members, SCHEMA, without_id)
+    schema = parsed(members[SCHEMA], without_id)
     if schema["protocol"] < PROTOCOL:
         raise ValueError("it was written by an older skops")
     if sum(len(members.get(name, b"")) for name in named) > MODEL_SIZE_LIMIT:

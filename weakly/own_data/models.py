@@ -15,6 +15,7 @@ import pandas as pd
 from weakly.errors import DataError
 from weakly.loading.files import bounded_memory
 from weakly.methods import METHODS, make_detector, method_group
+from weakly.own_data.columns import typed_columns
 from weakly.own_data.model_files import DETECTORS, damage_reported, read_model, write_model
 
 KNOWN_TO_FAIL = ("logistic", "xgboost")  # beside their repaired versions, logistic-converged and xgboost-half
@@ -145,10 +146,9 @@ class Model:
         """{name: {"kind": ...}} in the order of the table."""
         return self.about["columns"]
 
-    @property
-    def missing(self):
-        """Further spellings of missing cells."""
-        return tuple(self.about["notation"]["missing"])
+    def typed(self, raw, unreadable=None):
+        """The columns that the model uses of a raw DataFrame, typed; see typed_columns."""
+        return typed_columns(raw, self.columns, self.about["notation"]["missing"], unreadable)
 
     def scored(self, table):
         """Scores (n,) of a typed table."""

@@ -15,7 +15,6 @@ from weakly.command_line import positive
 from weakly.errors import DataError
 from weakly.numbers import count_of
 from weakly.own_data.arguments import add_table_arguments, add_training_arguments, notation_of
-from weakly.own_data.columns import typed_columns
 from weakly.own_data.fit_command import add_fit_arguments, fitted_model
 from weakly.own_data.labels import OWN_COLUMNS, for_spreadsheet, labelled_rows, own_names, print_labels
 from weakly.own_data.models import load_model, new_pipeline
@@ -66,7 +65,7 @@ def run(args):
     if not labels.unlabeled.any():
         raise DataError(f"All rows of {table.path} are already labelled, so there are none left to check.")
     model = model or fitted_model(args, table, raw, labels)
-    typed = typed_columns(raw, model.columns, model.missing)
+    typed = model.typed(raw)
     scores = model.scored(typed)
     scaled = new_pipeline("prenet", model.columns, len(typed))[0].fit(typed)  # whatever the model's is
     features_of = lambda rows: scaled.transform(typed.iloc[rows])  # noqa: E731
@@ -78,8 +77,8 @@ def run(args):
         proposed.to_csv(file, mode="wb", index=False, encoding=args.encoding)
     all_checked = " ".join(f"--checked {name_of(path)}" for path in (*args.checked, args.output))
     print(
-        f"Wrote {count_of(len(proposed), 'row')} to {name_of(args.output)}: {n_suspicious:,} with the highest "
-        f"scores, and {len(proposed) - n_suspicious:,} unlike them and unlike all labelled rows.\n"
+        f"Wrote {count_of(len(proposed), 'row')} to {name_of(args.output)}: {n_suspicious:,} with the "
+        f"highest scores, and {len(proposed) - n_suspicious:,} unlike them and unlike all labelled rows.\n"
         f"Fill in its column {args.label!r}: 1 for an anomaly, 0 for a normal row, nothing if you cannot "
         f"tell. Then give it to fit: --label {args.label} {all_checked}"
     )

@@ -40,7 +40,7 @@ def add_arguments(command):
 
 
 class Overview:
-    """What the page shows of a scored table, which is read once; of most rows it keeps a score and a label."""
+    """What the page shows of a table, which is scored once; most rows leave only a score and a label."""
 
     def __init__(self, model, table, args, unreadable):
         self.comparison = Comparison(model.about["summary"], model.columns)

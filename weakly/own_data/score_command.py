@@ -1,10 +1,9 @@
 """detect.py score: score the rows of a table with a model."""
 
 import gzip
-import json
 import os
 import re
-from contextlib import ExitStack, contextmanager
+from contextlib import contextmanager
 from pathlib import Path
 
 import pandas as pd
@@ -18,14 +17,14 @@ from weakly.own_data.models import load_model
 from weakly.own_data.scoring import REASONS, highest, open_for_model, print_doubts, scored_chunks, scored_rows
 from weakly.writing import name_of, refuse_source, written_whole
 
-OTHER_FORMATS = (".feather", ".html", ".json", ".ods", ".parquet", ".tsv", ".xls", ".xlsx")
+OTHER_FORMATS = (".feather", ".html", ".json", ".jsonl", ".ods", ".parquet", ".tsv", ".xls", ".xlsx")
 
 
 def add_arguments(command):
     add_table_arguments(command)
     add = command.add_argument
     add("--model", required=True, metavar="FILE", help="file that fit wrote")
-    output = "file to write: .csv or .jsonl (also .gz); - is standard output, as CSV (default: %(default)s)"
+    output = "CSV file to write, packed if it ends in .gz; - is standard output (default: %(default)s)"
     add("--output", default="scores.csv", metavar="FILE", help=output)
     keep = "also write these input columns, or all of them if none is named; then put it last"
     add("--keep", type=comma_list, nargs="?", const=[], metavar="A,B", help=keep)
@@ -39,7 +38,10 @@ def add_arguments(command):
 
 
 def run(args):
-    refuse_other_formats(args.output)
+    if (ending := Path(args.output.removesuffix(".gz")).suffix.lower()) in OTHER_FORMATS:
+        raise UserError(
+            f"{args.output} cannot be written as {ending}: scores are written as .csv or .csv.gz."
+        )
     model = load_model(args.model)
     table = open_for_model(args, model)
     refuse_source(args.output, table.status, os.stat(args.model))
@@ -47,7 +49,7 @@ def run(args):
     threshold = None if args.contamination is None else model.threshold(args.contamination)
     n_rows, n_flagged, best, unreadable = 0, 0, pd.DataFrame(), None if args.strict else set()
     comparison = Comparison(model.about["summary"], model.columns)
-    with score_file(args.output) as write:
+    with csv_file(args.output) as file:
         for raw, typed, scores in scored_chunks(model, table, keep, comparison, unreadable):
             result = scored_rows(model, raw, typed, scores, args.top, args.explain)
             if threshold is not None:
@@ -57,10 +59,10 @@ def run(args):
             if args.top:
                 best = highest(result, args.top, best)
             else:
-                write(result)
+                result.to_csv(file, mode="wb", header=n_rows == 0, index=False)
             n_rows += len(raw)
         if args.top:
-            write(best)
+            best.to_csv(file, mode="wb", index=False)
     written = f"the {len(best):,} highest" if args.top else "all"
     print(f"Scored {count_of(n_rows, 'row')} of {table.path}; wrote {written} to {name_of(args.output)}.")
     if threshold is not None:
@@ -86,33 +88,12 @@ def kept_columns(args, table):
     return list(keep)
 
 
-def refuse_other_formats(target):
-    ending = Path(target.removesuffix(".gz")).suffix.lower()
-    if ending in OTHER_FORMATS:
-        raise UserError(f"{target} cannot be written as {ending}: scores are written as .csv or .jsonl.")
-
-
 @contextmanager
-def score_file(target):
-    """Yield a function that writes chunks with the same columns; the file gets its name at the end."""
-    with written_whole(target) as file, ExitStack() as stack:
-        if target.endswith(".gz"):  # without a time, so that the same scores give the same bytes
-            file = stack.enter_context(gzip.GzipFile("", "wb", fileobj=file, mtime=0))
-        is_first = True
-
-        def write(chunk):
-            nonlocal is_first
-            if target.removesuffix(".gz").endswith(".jsonl"):
-                file.write(json_lines(chunk).encode())
-            else:
-                chunk.to_csv(file, mode="wb", header=is_first, index=False)
-            is_first = False
-
-        yield write
-
-
-def json_lines(chunk):
-    """Each row as an object on its own line; numbers are exact, missing values are null."""
-    values = chunk.astype(object).where(chunk.notna(), None)
-    rows = values.to_dict("records")
-    return "".join(f"{json.dumps(row, ensure_ascii=False, allow_nan=False)}\n" for row in rows)
+def csv_file(target):
+    """Yield a binary file, packed if its name ends in .gz, without a time: same scores, same bytes."""
+    with written_whole(target) as file:
+        if target.endswith(".gz"):
+            with gzip.GzipFile("", "wb", fileobj=file, mtime=0) as packed:
+                yield packed
+        else:
+            yield file

@@ -7,7 +7,7 @@ from tqdm import tqdm
 from weakly.errors import printable
 from weakly.numbers import count_of
 from weakly.own_data.arguments import notation_of
-from weakly.own_data.columns import as_written, typed_columns
+from weakly.own_data.columns import as_written
 from weakly.own_data.tables import Table
 
 REASONS = 5  # columns shown for a score
@@ -31,7 +31,7 @@ def scored_chunks(model, table, verbatim, comparison, unreadable):
     hidden = True if table.size is None else None
     with tqdm(total=table.size, unit="B", unit_scale=True, disable=hidden) as bar:
         for raw in table.chunks(names, verbatim=verbatim):
-            typed = typed_columns(raw, model.columns, model.missing, unreadable)
+            typed = model.typed(raw, unreadable)
             scores = model.scored(typed)
             comparison.add(typed)
             yield raw, typed, scores
