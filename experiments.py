@@ -34,7 +34,6 @@ from weakly.running.configuration import PREPARED
 from weakly.running.paper_experiments import COSTLY_SETS, EXPERIMENTS, THEOREM_RATES
 from weakly.running.planning import overrides, plan, requested_cell, requested_cells
 from weakly.running.processes import run_cells
-from weakly.running.progress import with_progress
 from weakly.running.provenance import Session
 from weakly.running.runs_file import DATA, SET_UP, RunsFile, only_writer, select_runs
 from weakly.training.number_scaler import SCALINGS
@@ -97,7 +96,7 @@ def run_and_append(args, missing, runs_file, session):
     """Make the missing runs and append each as it ends; returns what failed, as lines of text."""
     failures, notes, before = [], [], runs_file.count()
     try:
-        for cell, measured, error in with_progress(run_cells(missing, args.jobs, args.cluster), missing):
+        for cell, measured, error in run_cells(missing, args.jobs, args.cluster):
             if error is None:
                 runs_file.append(cell.row(measured))
                 session.count_run()

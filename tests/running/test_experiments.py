@@ -25,7 +25,6 @@ from weakly.running.configuration import Cell
 from weakly.running.paper_experiments import DRAW_PROTOCOLS, EXPERIMENTS, FIGURE_3_SETS
 from weakly.running.planning import plan, requested_cells, why_not_sparse
 from weakly.running.processes import run_cells
-from weakly.running.progress import committed_seconds, usual_seconds
 from weakly.running.runs_file import RunsFile
 
 OF_PAPER = {name: experiment for name, experiment in EXPERIMENTS.items() if experiment.in_paper}
@@ -279,11 +278,6 @@ def test_sets_of_figure_3_are_those_with_the_highest_published_auc_pr():
     columns = [f"auc_pr_{name}" for name in method_group("table") if METHODS[name].uses_labels]
     best = published[columns].mean(axis=1).nlargest(14).index
     assert tuple(name for name in UNSEEN_SETS if name in best) == FIGURE_3_SETS
-
-
-def test_the_work_of_a_run_is_what_committed_runs_have_taken():
-    assert 0 < committed_seconds()["prenet", "thyroid"] < committed_seconds()["prenet", "census"] < 60
-    assert usual_seconds(Cell(method="prenet", dataset="mine")) == 1
 
 
 def test_one_paragraph_says_what_runs_and_what_is_missing(tmp_path, monkeypatch, capsys):

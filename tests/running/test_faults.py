@@ -130,7 +130,7 @@ def iforest(n_labeled):
     return Cell(method="iforest", dataset="demo", n_labeled=n_labeled)
 
 
-def test_a_run_that_kills_its_worker_twice_is_reported_and_costs_its_own_cell_only(monkeypatch, capsys):
+def test_a_run_that_kills_its_worker_twice_is_reported_and_the_others_go_on(monkeypatch, capsys):
     """All other runs are made once, on four workers."""
     deaths = []
 
@@ -147,12 +147,9 @@ def test_a_run_that_kills_its_worker_twice_is_reported_and_costs_its_own_cell_on
     monkeypatch.setattr(processes, "attempt", lambda cell, run: ({"run": run}, None))
     missing = {iforest(n_labeled): list(range(30)) for n_labeled in (15, 60, 90)}
     outcomes = list(run_cells(missing, 4))
-    ended = [(cell.n_labeled, made["run"]) for cell, made, error in outcomes if not error]
-    assert sorted(ended) == sorted(set(ended))
-    assert {n_labeled: sum(one == n_labeled for one, _ in ended) for n_labeled in (15, 90)} == {
-        15: 30,
-        90: 30,
-    }
+    ended = sorted((cell.n_labeled, made["run"]) for cell, made, error in outcomes if not error)
+    everything = [(n_labeled, run) for n_labeled in (15, 60, 90) for run in range(30)]
+    assert ended == [task for task in everything if task != (60, 3)]
     ((cell, error),) = [(cell, error) for cell, _, error in outcomes if error]
     assert cell.n_labeled == 60 and "died, perhaps out of memory: try fewer --jobs" in error
     assert len(deaths) == 2 and "iforest on demo, 60 labels" in capsys.readouterr().err
