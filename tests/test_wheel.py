@@ -57,6 +57,7 @@ def test_only_the_detectors_and_the_package_with_ranges_that_include_the_pins(wh
         assert one.specifier.contains(importlib.metadata.version(one.name)), one
 
 
+@pytest.mark.slow
 def test_a_pipeline_and_the_command_in_an_environment_without_the_clone(wheel, tmp_path):
     """Its other packages are those of the tests."""
     run(sys.executable, "-m", "venv", "--without-pip", tmp_path / "environment")

@@ -54,6 +54,7 @@ def finished(demo_dir, tmp_path_factory):
     return results
 
 
+@pytest.mark.slow
 def test_runs_and_table(finished):
     runs = pd.read_csv(finished / "seen_runs.csv")
     assert len(runs) == 6 and not runs.duplicated(["method", "run"]).any()
@@ -65,6 +66,7 @@ def test_runs_and_table(finished):
     assert not (finished / "seen.csv").exists()  # synthetic data stays out of the table of real data
 
 
+@pytest.mark.slow
 def test_the_number_of_processes_and_resuming_do_not_change_results(finished, demo_dir, tmp_path):
     header, *runs = (finished / "seen_runs.csv").read_bytes().splitlines(keepends=True)
     kept = [line for line in runs if b",released,1,1," in line]
@@ -90,6 +92,7 @@ def test_a_second_start_does_only_what_is_missing_and_force_runs_again(run, tmp_
     assert len(runs) == 2 and runs["auc_pr"].nunique() == 1
 
 
+@pytest.mark.slow
 def test_everything_on_synthetic_data(run, tmp_path):
     """./run_all.sh --demo: every table and figure, labelled as synthetic.
 
@@ -134,6 +137,7 @@ def test_a_set_up_of_its_own_and_other_settings_have_files_of_their_own(run, tmp
     assert (tmp_path / "seen_runs.csv").read_bytes() == before
 
 
+@pytest.mark.slow
 def test_a_failing_run_is_reported_and_the_exit_code_says_so(demo_dir, tmp_path):
     options = ("--runs", "1", "--protocol", "independent", "--n-labeled", "5000")
     _, err = finish(start(demo_dir, tmp_path, *options, script="iforest_baseline.py"), 1)
@@ -166,6 +170,7 @@ def test_thyroid_columns_of_table_2(real_data, runs_here, prepared_dir):
 # ---------------------------------------------------------------------------- beyond the paper
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "name, methods, protocol",
     [("today", "logistic,cross-entropy", "independent"), ("crosscheck", "logistic", "outside")],
@@ -185,6 +190,7 @@ def test_beyond_the_paper_on_synthetic_data(run, tmp_path, monkeypatch, name, me
     assert not list(tmp_path.glob("*.md"))
 
 
+@pytest.mark.slow
 def test_the_cross_check_on_files_of_adbench(demo_dir, tmp_path):
     """Both protocols in turn, side by side; a start with one data set leaves the others in the text."""
     rng, y = np.random.default_rng(0), np.repeat([0, 1], [240, 60])
@@ -208,6 +214,7 @@ def test_the_cross_check_on_files_of_adbench(demo_dir, tmp_path):
     assert "between 0 and 1 without scaling: 38_thyroid." in text and "| 40_vowels" in text
 
 
+@pytest.mark.slow
 def test_draws_are_runs_of_table_2_with_one_protocol_after_the_other(run, tmp_path):
     code, out, _ = run("draws", "--demo", "--methods", "iforest")
     runs = pd.read_csv(tmp_path / "seen_runs.csv")
@@ -411,6 +418,7 @@ def shell_driver(clone, name, python, *options):
     return subprocess.run(command, capture_output=True, text=True, cwd="/", env=ENVIRONMENT)
 
 
+@pytest.mark.slow
 def test_a_shell_driver_from_end_to_end(clone, demo_dir):
     options = "--datasets demo --methods iforest --runs 1 --offline --data-dir".split()
     done = shell_driver(clone, "seen", f'exec "{sys.executable}" "$@"', *options, demo_dir)

@@ -83,6 +83,7 @@ def wait_for(process, path, n_workers, n_made):
 # --- kills
 
 
+@pytest.mark.slow
 def test_kills_lose_nothing_and_change_nothing(demo_dir, runs_here, tmp_path):
     """SIGKILL of the driver with its workers while these start, of the driver alone, of a worker in a run."""
     options = ("--methods", "iforest", "--runs", 20)
@@ -108,6 +109,7 @@ def test_kills_lose_nothing_and_change_nothing(demo_dir, runs_here, tmp_path):
     pd.testing.assert_frame_equal(killed, undisturbed, check_exact=True)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("stop, n_made", [(signal.SIGINT, 0), (signal.SIGINT, 3), (signal.SIGTERM, 3)])
 def test_ctrl_c_and_sigterm_end_everything_within_2_seconds(demo_dir, tmp_path, stop, n_made):
     """Ctrl-C reaches the workers too, SIGTERM of a container or job scheduler the driver alone.
@@ -183,6 +185,7 @@ def test_what_a_killed_driver_was_writing_is_cleared_away_and_nothing_else(tmp_p
 # --- two drivers
 
 
+@pytest.mark.slow
 def test_a_second_driver_waits_and_waiting_can_be_stopped(demo_dir, tmp_path):
     (tmp_path / ".lock").symlink_to(tmp_path / "mine")
     (tmp_path / "mine").write_text("mine")
@@ -237,6 +240,7 @@ def test_a_last_line_cut_off_anywhere_is_dropped_and_no_neighbour_is_lost(
     assert path.read_bytes().startswith(b"".join(kept)) and len(measured(path)) == 12
 
 
+@pytest.mark.slow
 def test_a_full_disk_ends_it_with_a_sentence_and_the_next_start_repairs_the_file(
     demo_dir, runs_here, made, path
 ):
@@ -258,6 +262,7 @@ def test_results_moved_in_a_run_are_not_begun_anew(path):
     assert not path.parent.exists()
 
 
+@pytest.mark.slow
 def test_closed_standard_streams_do_not_reach_into_files(demo_dir, made, path):
     """Descriptor 2 would otherwise be that of a file which a worker or the driver opens."""
     command = f"exec {sys.executable} {ROOT}/experiments.py seen {' '.join(QUICK)} --runs 13 --jobs 1"
@@ -338,6 +343,7 @@ def test_constant_scores_are_recorded_and_reported(demo_dir, runs_here, tmp_path
     assert measured(tmp_path / "seen_runs.csv")["auc_roc"].tolist() == [0.5]
 
 
+@pytest.mark.slow
 def test_the_order_of_data_sets_and_methods_does_not_change_results(runs_here, demo_dir, tmp_path):
     """--jobs, resumed runs and a Dask cluster are compared in test_experiments.py and test_cluster.py."""
     for order in (1, -1):

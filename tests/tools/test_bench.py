@@ -32,6 +32,7 @@ def test_floor_has_each_row_of_a_batch_once(toy):
     assert all(64 <= (rows < 180).sum() <= 80 and 0 < (rows >= 180).sum() <= 20 for rows in batches)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("method", ["prenet", "dsad"])
 def test_plain_trains_the_same_network_on_the_same_batches(toy, method):
     detector = make_detector(method, random_state=3, batch_size=32, epochs=4, batches_per_epoch=5)
@@ -56,6 +57,7 @@ def test_summary_by_hand():
     assert (fast[list(targets)].max() == "met").all() and "missed" not in fast.to_numpy()
 
 
+@pytest.mark.slow
 def test_the_columns_are_those_of_the_committed_table(demo_dir, tmp_path, capsys):
     options = ["--datasets", "demo", "--runs", "1", "--data-dir", str(demo_dir), "--offline"]
     assert bench.main([*options, "--results-dir", str(tmp_path)]) == 0
@@ -86,6 +88,7 @@ def test_generated_rows():
     assert rows.has_canonical_format and rows.dtype == np.float32 and 99 <= rows.nnz / 50 <= bench.NONZEROS
 
 
+@pytest.mark.slow
 def test_growth(tmp_path, monkeypatch, capsys):
     """Each point has its own process; the page draws such a table."""
     before = bench.peak_mb(forget=True)
