@@ -287,6 +287,14 @@ def test_one_paragraph_says_what_runs_and_what_is_missing(tmp_path, monkeypatch,
     assert "`.venv/bin/python data_prep.py --list` says how to get them.\n" in out
 
 
+def test_of_a_sweep_over_many_sets_the_averages_are_printed():
+    names = ["bac", "w7a", "thyroid", "fraud", "Average"]
+    sweep = pd.DataFrame({"parameter": "l2", "dataset": names})
+    assert experiments.averages_if_long(sweep)["dataset"].tolist() == ["Average"]
+    for short in (sweep[1:], sweep.drop(columns="parameter")):
+        assert len(experiments.averages_if_long(short)) == len(short)
+
+
 # ---------------------------------------------------------------------------- the command line
 
 

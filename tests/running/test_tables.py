@@ -212,6 +212,14 @@ def test_comparison_by_hand(tmp_path, capsys):
     assert "The average is that of bac, thyroid." in markdown and "| dos (partial) |" in markdown
 
 
+def test_methods_that_were_asked_for_stand_beside_prenet(tmp_path, capsys):
+    runs = runs_table(*(dict(method=method) for method in ("dsad", "xgbod", "prenet", "repen")))
+    write_tables(runs, tmp_path, "seen")
+    assert compare.compare(tmp_path, "seen", ["xgbod", "repen"])
+    rows = [line.split()[0] for line in capsys.readouterr().out.splitlines() if " .300" in line]
+    assert rows == ["PReNet", "REPEN", "XGBOD", "DSAD"]
+
+
 def test_a_data_set_of_your_own_is_in_the_table_but_not_in_its_average(tmp_path, capsys):
     own = dict(dataset="mydata", auc_pr=0.9, rows=10, features=2)
     table = write_tables(runs_table(own), tmp_path / "own", "seen")[tmp_path / "own" / "seen.csv"]
