@@ -106,17 +106,6 @@ def test_versions_of_the_libraries_that_a_method_imports_count(monkeypatch):
         assert [method for method in METHODS if code_hash(method) != today[method]] == of_whom
 
 
-def test_versions_in_spite_of_broken_packages_and_of_a_library_without_one(tmp_path, monkeypatch):
-    for name in ("~umpy-1.0", "numpy-", "-", "tensorflow"):
-        (tmp_path / f"{name}.dist-info").mkdir()
-    (tmp_path / "unpacked.py").write_text("__version__ = '1.2'")
-    monkeypatch.syspath_prepend(tmp_path)
-    version_of = environment.version_of.__wrapped__
-    assert version_of("numpy") == np.__version__
-    assert version_of("unpacked") == "1.2" and version_of("absent") is None
-    assert environment.package_versions()["scikit-learn"]
-
-
 @pytest.mark.slow
 def test_no_tensorflow_is_needed():
     """And its switches in the environment, which change numbers, are cleared."""

@@ -79,15 +79,6 @@ def test_table_2_is_timed_and_missing_data_is_one_sentence(monkeypatch, tmp_path
     assert "thyroid is not prepared" in capsys.readouterr().err.splitlines()[-1]
 
 
-def test_generated_rows():
-    rng = np.random.default_rng(0)
-    dense = bench.generated_rows(500, 4_000, rng)
-    assert dense.shape == (500, 4_000) and dense.dtype == np.float32 and dense.ctypes.data % 64 == 0
-    assert abs(dense.mean() - 0.5) < 0.01 and not (dense[0] == dense[-1]).any()
-    rows = bench.generated_rows(50, 1_000_000, rng)
-    assert rows.has_canonical_format and rows.dtype == np.float32 and 99 <= rows.nnz / 50 <= bench.NONZEROS
-
-
 @pytest.mark.slow
 def test_growth(tmp_path, monkeypatch, capsys):
     """Each point has its own process; the page draws such a table."""

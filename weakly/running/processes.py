@@ -23,13 +23,8 @@ from weakly.methods import METHODS
 from weakly.running.single_run import run_once
 
 CELLS_PER_PROCESS = 40
-ONE_THREAD = (
-    "OMP_NUM_THREADS",
-    "OPENBLAS_NUM_THREADS",
-    "MKL_NUM_THREADS",
-    "TF_NUM_INTRAOP_THREADS",
-    "TF_NUM_INTEROP_THREADS",
-)
+ONE_THREAD = "OMP_NUM_THREADS OPENBLAS_NUM_THREADS MKL_NUM_THREADS".split()
+ONE_THREAD += ["TF_NUM_INTRAOP_THREADS", "TF_NUM_INTEROP_THREADS"]
 
 
 def attempt(cell, run, refused=()):
