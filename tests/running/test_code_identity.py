@@ -16,7 +16,7 @@ from weakly import environment, source_code
 from weakly.loading.arrays import load_data
 from weakly.loading.registry import DATA_SETS
 from weakly.methods import METHODS
-from weakly.running import planning
+from weakly.running import planning, single_run
 from weakly.running.single_run import CodeChanged, checked_code, code_hash, run_once
 
 WITHOUT_NETWORK = ("iforest_baseline", "xgbod", "weakly.beyond.classifiers")
@@ -166,6 +166,23 @@ def test_the_methods_of_one_start_get_the_same_data(tmp_path, monkeypatch):
     cells = planning.requested_cells(args, ["thyroid"])
     newest = load_data("thyroid", tmp_path).fingerprint
     assert len(cells) == 2 and len({cell.data_sha256 for cell in cells} - {newest}) == 1
+
+
+def test_rows_that_are_kept_are_those_of_the_same_set_up_and_seed(tmp_path):
+    save_rows(tmp_path)
+    options = [["--n-labeled", 6], [], ["--contamination", 0.1], ["--scaling", "ranks"]]
+    cells = [
+        planned("logistic", tmp_path, "--protocol", "independent", "--n-labeled", 5, *more, dataset="x")
+        for more in options
+    ]
+    runs = [(cells[0], 0), *((cell, 1) for cell in cells)]
+    results = []
+    for forget in (False, True):
+        for cell, run in runs:
+            if forget:
+                single_run._kept.clear()
+            results.append(run_once(cell, run)["mean_score_normals"])
+    assert results[:5] == results[5:] and len(set(results)) == 5
 
 
 def test_weights_of_partial_data_are_not_kept_for_exact_data(tmp_path):
