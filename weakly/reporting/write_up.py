@@ -198,9 +198,9 @@ def interpretations_page():
     """The text of interpretations.md: every interpretation, and PReNet's contamination in three kinds."""
     yield "# Other interpretations of what the paper leaves open"
     yield (
-        "`python experiments.py interpretations`: AUC-PR on the exact data sets with the authors' draws, mean ± "
-        "standard deviation of 10 runs. A row changes one thing of the method's file; weakly/methods.py has the "
-        "settings. What follows from it is in REPRODUCTION.md."
+        "`python experiments.py interpretations`: AUC-PR on the exact data sets with the authors' draws, mean "
+        "± standard deviation of 10 runs. A row changes one thing of the method's file; weakly/methods.py has "
+        "the settings. What follows from it is in REPRODUCTION.md."
     )
     for base, names in bases().items():
         yield from (f"## {column(base)}", interpretation_table(base, names))
