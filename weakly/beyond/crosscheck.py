@@ -22,12 +22,12 @@ from weakly.running.runs_file import RunsFile, latest_runs
 PLACE_OF_RUN = ["dataset", "n_labeled", "run"]
 OURS = {"ours": OUTSIDE, "ours_scaled": OUTSIDE_SCALED}
 COLUMNS = {  # of crosscheck_methods that are shown, and their titles
-    "theirs": "theirs",
-    "ours": "ours",
+    "theirs": "ADGym",
+    "ours": "measured",
     "ours_difference": "mean |difference|",
     "ours_correlation": "correlation",
     "ours_within": "within data sets",
-    "ours_scaled": "ours, scaled",
+    "ours_scaled": "measured, scaled",
     "ours_scaled_difference": "mean |difference|, scaled",
 }
 
@@ -155,16 +155,16 @@ def crosscheck_parts(cells):
         names = ", ".join(unscaled)
         where = f"{len(unscaled)} of them all features lie between 0 and 1 without scaling: {names}."
     yield (
-        f"ADGym's committed results and ours on its draws: {cells['dataset'].nunique()} data sets, 5, 10 and "
-        f"20 labels, three draws each. On {where} "
-        "'Scaled' is ours with a MinMaxScaler; theirs is never scaled. Logistic regression is the control: "
+        f"ADGym's committed results and our runs on its draws: {cells['dataset'].nunique()} data sets, "
+        f"5, 10 and 20 labels, three draws each. On {where} "
+        "'Scaled' is our run with a MinMaxScaler; ADGym never scales. Logistic regression is the control: "
         "apart from the draws it has no random part. 'Within data sets' is the correlation of the deviations "
         "from each data set's mean. '-' means not run."
     )
     for (metric, data), part in crosscheck_methods(cells).groupby(["metric", "data"], sort=False):
         if part["theirs"].notna().any():
             yield from (f"## {METRICS[metric]}, {data}", method_table(part))
-    yield from ("## AUC-PR by data set: theirs / ours / ours scaled", set_table(cells))
+    yield from ("## AUC-PR by data set: ADGym / measured / measured with a scaler", set_table(cells))
 
 
 def digits(value):

@@ -5,8 +5,7 @@
 
 Both write scaling_averages.csv, scaling_leads.csv, scaling.md and the figure scaling.
 
-All runs of a method and a data set have the same draws under both scalings. Trees have one scaling only:
-theirs is `prepared`, the paper's.
+All runs of a method and a data set have the same draws under all scalings. Trees have the paper's only.
 """
 
 import pandas as pd

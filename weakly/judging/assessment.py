@@ -11,10 +11,15 @@ from pathlib import Path
 
 import pandas as pd
 
-from weakly.judging.cells import comparisons, gap_table
+from weakly.judging.cells import comparisons
 from weakly.judging.claims import judge_claims, main_claims
-from weakly.judging.effects import spread_by_factor, variance_by_unseen_class
-from weakly.judging.leads import all_scores, lead_table, rankings
+from weakly.judging.effects import (
+    contributions_of_factors,
+    runs_by_factor,
+    spread_by_factor,
+    variance_by_unseen_class,
+)
+from weakly.judging.leads import MAIN_TABLES, all_scores, gap_table, lead_table, rankings
 from weakly.judging.sizes import Size
 from weakly.judging.sources import sources_by_name
 from weakly.judging.statistics import statistics_tables
@@ -60,7 +65,16 @@ class Assessment:
 
     @cached_property
     def spreads(self):
-        return spread_by_factor(self.folder)
+        return spread_by_factor(self._runs_by_factor)
+
+    @cached_property
+    def contributions(self):
+        """What single factors contribute to the variance of AUC-PR."""
+        return contributions_of_factors(self._runs_by_factor)
+
+    @cached_property
+    def _runs_by_factor(self):
+        return runs_by_factor(self.folder)
 
     @cached_property
     def unseen_shares(self):
@@ -84,7 +98,7 @@ class Assessment:
     @cached_property
     def gaps(self):
         """{experiment: PReNet's lead under new draws}, where both protocols were run."""
-        tables = {name: gap_table(self.folder, name) for name in self.tables if name != "ablation"}
+        tables = {name: gap_table(self.scores, name) for name in MAIN_TABLES}
         return {name: table for name, table in tables.items() if len(table)}
 
     @cached_property

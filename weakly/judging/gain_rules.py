@@ -4,7 +4,6 @@ from weakly.judging.cells import BORDER
 from weakly.judging.score_rules import direction_text
 from weakly.judging.sources import TABLE_METHODS, WITH_LABELS, NotTestable, display, listed
 from weakly.judging.statistics import (
-    as_quoted,
     improvements,
     published_scores,
     quoted,
@@ -12,9 +11,6 @@ from weakly.judging.statistics import (
     wilcoxon_p_values,
 )
 from weakly.judging.verdicts import (
-    CONTRADICTED,
-    SUPPORTED,
-    WEAKENED,
     Finding,
     Part,
     at_half_and_twice,
@@ -40,8 +36,7 @@ def claimed_gains(scores, experiment, metric="auc_pr"):
     if scores.status != "printed":
         printed = improvements(published_scores(experiment, metric, scores.values.index))
         return printed[printed.index.isin(figures.index)].dropna()
-    is_loss = figures["kind"].str.startswith("loss")  # in per cent of PReNet's mean
-    return figures["value"].mask(is_loss, 100 / (1 - figures["value"] / 100) - 100)
+    return figures["gain"]
 
 
 def improved_as_quoted(source, experiment, metric="auc_pr"):
@@ -63,11 +58,7 @@ def improved_as_quoted(source, experiment, metric="auc_pr"):
             verdict = by_direction(gain > 0, gain >= (1 - shortfall) * claimed[name])
             text = f"{METHODS[name].column} {signed(gain, 1)}% ({where.format(claimed[name])})"
             parts.append(Part(verdict, text))
-        words = {
-            SUPPORTED: "as much as claimed over {n} of {total}:",
-            WEAKENED: "less:",
-            CONTRADICTED: "no improvement:",
-        }
+        words = ("as much as claimed over {n} of {total}:", "less:", "no improvement:")
         return of_parts(parts, words, scores, metric, missing=missing_from(gains, figures))
 
     return at_half_and_twice(rule, SHORTFALL, " of the figure")
@@ -81,9 +72,9 @@ def larger_than_over_devnet(source, experiment):
         raise NotTestable("DevNet was not run.")
     parts = []
     for name, gain in gains.drop("devnet").items():
-        verdict = SUPPORTED if gain > gains["devnet"] else CONTRADICTED
+        verdict = by_direction(gain > gains["devnet"])
         parts.append(Part(verdict, f"{METHODS[name].column} {signed(gain, 1)}%"))
-    words, start = {SUPPORTED: "more over", CONTRADICTED: "not more over"}, signed(gains["devnet"], 1)
+    words, start = ("more over", "", "not more over"), signed(gains["devnet"], 1)
     missing = missing_from(gains, WITH_LABELS[1:])
     return of_parts(parts, words, scores, missing=missing, start=f"over DevNet {start}%; ")
 
@@ -101,7 +92,7 @@ def improved_per_set(source, experiment, method):
         for name, gain in gains.items():
             verdict = by_direction(gain > 0, gain >= figures[name] - points - BORDER)
             parts.append(Part(verdict, f"{name} {signed(gain, 1)}% (claimed {figures[name]:g}%)"))
-        words = {SUPPORTED: "as claimed:", WEAKENED: "better, but by less:", CONTRADICTED: "not better:"}
+        words = ("as claimed:", "better, but by less:", "not better:")
         start = f"{len(parts)} of the {len(figures)} named sets tested; "
         return of_parts(parts, words, scores, combine=of_most, start=start)
 
@@ -128,7 +119,7 @@ def gain_over_variant(source, variant, share_won=0.0):
     if source.is_yardstick:
         raise NotTestable(f"Ours is compared with: {text}.")
     target = claimed_gains(scores, "ablation")[variant]
-    loss = f"a loss of {as_quoted('loss', gain):.1f}%: " if variant == "ldm" else ""
+    loss = f"a loss of {100 - 100 / (1 + gain / 100):.1f}%: " if variant == "ldm" else ""
 
     def rule(shortfall):
         is_enough = gain >= (1 - shortfall) * target and won >= share_won * total
@@ -162,6 +153,6 @@ def one_layer_is_better(source, methods):
         text = f"{METHODS[base].column} ({means[base]:.3f} versus {means[name]:.3f} with two, "
         text += f"better with one on {won} of {len(pairs)} sets)"
         parts.append(Part(by_direction(means[base] > means[name], won > len(pairs) / 2), text))
-    words = {SUPPORTED: "one layer is better for", WEAKENED: "on average only for", CONTRADICTED: "not for"}
+    words = ("one layer is better for", "on average only for", "not for")
     verdict = of_every(parts, missing_from(values, methods))
     return Finding(verdict, f"{capital(grouped(parts, words))} (AUC-PR, exact data).", "exact")

@@ -99,12 +99,12 @@ def chance_to_show(found, method="devnet"):
     key = "seen", "auc_pr"
     if not {(*key, AS_PUBLISHED), (*key, RELEASED)} <= set(found.scores):
         return np.nan
-    printed, ours = (found.scores[*key, source].values for source in (AS_PUBLISHED, RELEASED))
+    printed, ours = (found.scores[(*key, source)].values for source in (AS_PUBLISHED, RELEASED))
     if method not in printed or method not in ours:
         return np.nan
     gaps = (ours["prenet"] - ours[method]).dropna()
     claimed = (printed["prenet"] - printed[method]).reindex(gaps.index).mean()
-    effect = claimed / gaps.std(ddof=1) * np.sqrt(len(gaps))
+    effect = claimed / gaps.std(ddof=0) * np.sqrt(len(gaps) - 1)
     border = t.ppf(1 - LEVEL / 2, len(gaps) - 1)
     return float(nct.sf(border, len(gaps) - 1, effect) + nct.cdf(-border, len(gaps) - 1, effect))
 

@@ -27,10 +27,7 @@ from weakly.judging.statistics import (
     wilcoxon_p_values,
 )
 from weakly.judging.verdicts import (
-    CONTRADICTED,
-    SUPPORTED,
     UNTESTABLE,
-    WEAKENED,
     Finding,
     Part,
     at_half_and_twice,
@@ -79,11 +76,7 @@ def significant(source, experiment, methods=TABLE_METHODS, metric="auc_pr", leve
         text = f"{METHODS[method].column} ({direction_text(values, method)}, {p_text(p)}, uncorrected "
         text += f"{p_value(uncorrected[method])}, lead {scores.lead(method)})"
         parts.append(Part(by_direction(is_ahead, is_small), text, bool(is_small and not is_ahead)))
-    words = {
-        SUPPORTED: "significantly better than {n} of {total}:",
-        WEAKENED: "ahead, but not significantly:",
-        CONTRADICTED: "not better than",
-    }
+    words = ("significantly better than {n} of {total}:", "ahead, but not significantly:", "not better than")
     least, n = smallest_p(len(values)), len(parts)
     after = f" The smallest p that {len(values)} sets can give is {least:.2g}, corrected for {n} methods "
     after += f"{min(1, n * least):.2g}."
@@ -149,11 +142,11 @@ def conover_better(source, experiment, but=()):
         is_ahead, is_small = ranks[name] > ranks["prenet"], p < LEVEL
         text = f"{METHODS[name].column} (rank {ranks[name]:.2f} versus {ranks['prenet']:.2f}, {p_text(p)})"
         parts.append(Part(by_direction(is_ahead, is_small), text, bool(is_small and not is_ahead)))
-    words = {
-        SUPPORTED: "significantly better than {n} of {total}:",
-        WEAKENED: "a better rank, but not significantly:",
-        CONTRADICTED: "not better than",
-    }
+    words = (
+        "significantly better than {n} of {total}:",
+        "a better rank, but not significantly:",
+        "not better than",
+    )
     missing = missing_from(scores.values, [name for name in ALL_METHODS if name not in but])
     return of_parts(parts, words, scores, missing=missing)
 
@@ -166,11 +159,7 @@ def on_most_sets(source, experiment, methods):
         won, lost, total = sets_won(scores.values, method)
         text = f"{METHODS[method].column} (ahead on {won}, behind on {lost} of {total}, "
         parts.append(Part(by_direction(won > lost, won > total / 2), f"{text}lead {scores.lead(method)})"))
-    words = {
-        SUPPORTED: "better than",
-        WEAKENED: "better, but not on most sets, than",
-        CONTRADICTED: "not better than",
-    }
+    words = ("better than", "better, but not on most sets, than", "not better than")
     return of_parts(parts, words, scores, missing=missing_from(scores.values, methods))
 
 
@@ -184,12 +173,13 @@ def nearly_best_everywhere(source, methods=TABLE_METHODS):
         parts = []
         for name, best in rivals.max(axis=1).items():
             own, rival = complete.at[name, "prenet"], METHODS[rivals.loc[name].idxmax()].column
-            verdict = SUPPORTED if own >= best - tolerance - BORDER else CONTRADICTED
+            verdict = by_direction(own >= best - tolerance - BORDER)
             parts.append(Part(verdict, f"{name} {own:.3f} ({rival} {best:.3f})"))
-        words = {
-            SUPPORTED: f"the best or within {tolerance:g} of it on {{n}} of {{total}} sets:",
-            CONTRADICTED: "further below the best:",
-        }
+        words = (
+            f"the best or within {tolerance:g} of it on {{n}} of {{total}} sets:",
+            "",
+            "further below the best:",
+        )
         return of_parts(parts, words, scores.restricted(complete), missing=missing)
 
     return at_half_and_twice(rule, COMPARABLE)

@@ -8,20 +8,18 @@ from weakly.judging.score_rules import COMPARABLE
 from weakly.judging.sources import NotTestable, data_in_words, display, listed
 from weakly.judging.statistics import MIN_SETS
 from weakly.judging.verdicts import (
-    CONTRADICTED,
     NOT_DIAGNOSTIC,
     SUPPORTED,
-    WEAKENED,
     Finding,
     Part,
     at_half_and_twice,
     by_direction,
     capital,
-    counted,
     missing_from,
     of_every,
     of_most,
     of_parts,
+    points,
 )
 from weakly.methods import METHODS
 from weakly.numbers import signed
@@ -61,11 +59,11 @@ def fewer_labels(source, rivals, datasets, labels, sign):
         gaps = {n: at[n]["prenet"].reindex(target.index) - target for n in labels[1:]}
         fewer = listed(f"with {n} on {int((gap >= least).sum())}" for n, gap in gaps.items())
         more = f" ({good} {fewer} of {len(parts)})" if gaps else ""
-        words = {
-            SUPPORTED: f"{good} on {{n}} of {{total}} sets:",
-            WEAKENED: f"{good} only when both have {few} labels:",
-            CONTRADICTED: "not even with equal labels:",
-        }
+        words = (
+            f"{good} on {{n}} of {{total}} sets:",
+            f"{good} only when both have {few} labels:",
+            "not even with equal labels:",
+        )
         start = f"PReNet with {few} labels versus {rival} with {MOST_LABELS}{more}: "
         return of_parts(parts, words, sweep, combine=of_most, start=start)
 
@@ -83,7 +81,7 @@ def increases_with_labels(source, methods, datasets, is_of_most=False):
             won = int((gains > 0).sum())
             text = f"{METHODS[name].column} {signed(gains.mean())}, up on {won} of {len(gains)}"
             parts.append(Part(by_direction(gains.mean() > 0, won > len(gains) / 2), text))
-    words = {SUPPORTED: "from 15 to 120 labels:", WEAKENED: "on average only:", CONTRADICTED: "not for"}
+    words = ("from 15 to 120 labels:", "on average only:", "not for")
     combine = of_most if is_of_most else of_every
     return of_parts(parts, words, sweep, combine=combine, missing=missing_from(few, methods))
 
@@ -103,11 +101,11 @@ def stable(changes, what, sweep):
     most = changes.reindex(changes.abs().sort_values(ascending=False, kind="stable").index).head(3)
 
     def rule(limit):
-        parts = [Part(SUPPORTED if abs(change) <= limit + BORDER else CONTRADICTED) for change in changes]
-        sets = f"{counted(parts, SUPPORTED)} of {len(parts)} sets"
+        within = changes.abs() <= limit + BORDER
+        sets = f"{within.sum()} of {len(within)} sets"
         worst = listed(f"{name} {signed(change)}" for name, change in most.items())
         text = f"AUC-PR changes by at most {limit:g} on {sets} {what}; largest changes: {worst}"
-        return Finding(of_every(parts), f"{text} ({sweep.words}).", sweep.status)
+        return Finding(of_every(points(within)), f"{text} ({sweep.words}).", sweep.status)
 
     return at_half_and_twice(rule, STABLE)
 
@@ -141,7 +139,7 @@ def moves(source, parameter, start, end, datasets=None, sign=1):
         for name, change in changes.items():
             verdict = by_direction(sign * change > 0, sign * change > least + BORDER)
             parts.append(Part(verdict, f"{name} {signed(change)}"))
-        words = {SUPPORTED: "as claimed:", WEAKENED: "a little:", CONTRADICTED: "not:"}
+        words = ("as claimed:", "a little:", "not:")
         which = f" ({len(parts)} of the {len(datasets)} named sets tested)" if datasets else ""
         text = f"From {start:g} to {end:g}{which}: "
         return of_parts(parts, words, sweep, combine=of_most, start=text)
@@ -174,7 +172,7 @@ def scored_in_order(source):
     table, status, data = theorem_points(source)
     gap = gaps_of(table)
     least = table.loc[gap.idxmin()]
-    verdict = of_every([Part(SUPPORTED if value > 0 else CONTRADICTED) for value in gap])
+    verdict = of_every(points(gap > 0))
     text = f"Anomalies are above normals at {(gap > 0).sum()} of {len(table)} points; the smallest gap is "
     text += f"{signed(gap.min(), 2)}, on {least['dataset']} at a share of {least['share']:.2f} ({data})."
     beyond, _, _ = theorem_points(source, is_beyond=True)
@@ -199,7 +197,7 @@ def scored_as_predicted(source):
         for kind in ("anomalies", "normals"):
             distance = table[f"mean_score_{kind}"] - table[f"predicted_{kind}"]
             within = distance.abs() <= near + BORDER
-            parts += [Part(SUPPORTED if one else CONTRADICTED) for one in within]
+            parts += points(within)
             off = f"on average {signed(distance.mean(), 2)} off"
             texts.append(f"{kind} within {near:g} at {within.sum()} of {len(table)} points, {off}")
         return Finding(of_every(parts), f"{capital('; '.join(texts))} ({data}).", status)

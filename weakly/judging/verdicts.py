@@ -75,9 +75,14 @@ def _by_majority(parts):
     return WEAKENED if counted(parts, SUPPORTED, WEAKENED) > len(parts) / 2 else CONTRADICTED
 
 
-def by_direction(is_right, is_enough):
+def by_direction(is_right, is_enough=True):
     """The verdict on a single statement: whether its direction and its size are the paper's."""
     return SUPPORTED if is_right and is_enough else WEAKENED if is_right else CONTRADICTED
+
+
+def points(flags):
+    """A part for each point that something holds at or not."""
+    return [Part(by_direction(flag)) for flag in flags]
 
 
 def on_its_data(finding):
@@ -102,13 +107,15 @@ def at_half_and_twice(rule, threshold, unit=""):
 
 
 def grouped(parts, words):
-    """Parts as text, by verdict: words are {verdict: what it means here}, with the number of them as {n}."""
-    groups = {verdict: [part.text for part in parts if part.verdict == verdict] for verdict in CLAIM_VERDICTS}
-    return "; ".join(
-        f"{words[verdict].format(n=len(texts), total=len(parts))} {listed(texts)}"
-        for verdict, texts in groups.items()
-        if texts
-    )
+    """Parts as text by verdict: words say what supported, weakened and contradicted mean here.
+
+    {n} and {total} in them are the numbers of such parts and of all.
+    """
+    groups = []
+    for verdict, text in zip((SUPPORTED, WEAKENED, CONTRADICTED), words):
+        texts = [part.text for part in parts if part.verdict == verdict]
+        groups += [f"{text.format(n=len(texts), total=len(parts))} {listed(texts)}"] if texts else []
+    return "; ".join(groups)
 
 
 def missing_from(run, wanted):
