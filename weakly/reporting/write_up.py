@@ -15,6 +15,7 @@ import pandas as pd
 
 from weakly.beyond.result_files import page_text
 from weakly.beyond.scaling import scaling_summary
+from weakly.beyond.today import today_runs
 from weakly.beyond.today_text import averages_with_scalings, differences
 from weakly.command_line import user_errors_end
 from weakly.judging.assessment import Assessment
@@ -34,7 +35,6 @@ from weakly.running.paper_experiments import EXACT_SETS
 from weakly.writing import written_whole
 
 REFERENCE = ROOT / "results" / "reference"
-PRINTED_HERE = "the paper's values, our sets"
 PAGES = ("README.md", "REPRODUCTION.md")
 INTERPRETATIONS = REFERENCE / "interpretations.md"
 BOTH = ["reproduced", "published"]
@@ -103,7 +103,7 @@ def table_4():
 
 
 def leads():
-    """PReNet's lead over each method in average AUC-PR, with its 95% interval: a column per source."""
+    """PReNet's lead over each method in average AUC-PR, with its 95% interval."""
     table = rows_of("leads", experiment="seen", metric="auc_pr")
     cells = [str(Lead(*values)) for values in table[list(Lead._fields)].itertuples(index=False)]
     shown = table.assign(cell=cells).pivot(index="method", columns="source", values="cell")
@@ -133,17 +133,15 @@ def main_claims():
     return pd.DataFrame.from_dict(rows, orient="index").rename_axis("claim")
 
 
-def verdicts(judged, titles=(PRINTED_HERE, OURS, NEW)):
+def verdicts(judged, titles=("the paper's values, our sets", OURS, NEW)):
     """The verdicts of a claim on the printed values of our data sets, and on our runs."""
     return {draws(title): judged.findings[title].shown for title in titles}
 
 
 def draws(title):
     """A source's title with the names of the protocols."""
-    names = {"ours": "our runs", "the authors' draws": "released", "new draws": "independent"}
-    for name, ours in names.items():
-        title = title.replace(name, ours)
-    return title
+    title = title.replace("ours", "our runs").replace("the authors' draws", "released")
+    return title.replace("new draws", "independent")
 
 
 def figures():
@@ -206,8 +204,8 @@ def interpretations_page():
     """The text of interpretations.md: every interpretation, and PReNet's contamination in three kinds."""
     yield "# Other interpretations of what the paper leaves open"
     yield (
-        "`python experiments.py interpretations`: AUC-PR with the authors' draws, mean ± standard deviation of "
-        "10 runs. A row changes one thing of the method's file; weakly/methods.py has the settings."
+        "`python experiments.py interpretations`: AUC-PR with the authors' draws, mean ± standard deviation "
+        "of 10 runs. A row changes one thing of the method's file; weakly/methods.py has the settings."
     )
     for base, names in bases().items():
         yield from (f"## {column(base)}", interpretation_table(base, names))
@@ -264,7 +262,7 @@ TABLES = {
     "figures": figures,
     "crosscheck": crosscheck,
     "today": lambda: averages_with_scalings(REFERENCE),
-    "differences": lambda: differences(REFERENCE),
+    "differences": lambda: differences(today_runs(REFERENCE)),
     "main-claims": main_claims,
 }
 
