@@ -94,10 +94,10 @@ def scaling_parts(runs):
         yield from ("### PReNet's lead", leads_table(part))
 
 
-def sets_table(runs, methods=None):
-    """Per data set and method, or some methods: min-max / cut / fences; trees have one number."""
+def sets_table(runs):
+    """Per data set and method: min-max / cut / fences; trees have one number."""
     table, shown = means_by_scaling(runs), {}
-    for method in methods or table.columns.unique("method"):
+    for method in table.columns.unique("method"):
         columns = [table[method, scaling] for scaling in SHOWN if (method, scaling) in table]
         shown[display_name(method)] = [" / ".join(map(number, row)) for row in zip(*columns)]
     return pd.DataFrame(shown, index=table.index).rename_axis(" / ".join(SHOWN.values()))
@@ -110,16 +110,12 @@ def averages_table(runs):
 
 
 def scaling_summary(results_dir):
-    """Some methods in one table: averages, and PReNet's lead with every scaling, with and without thyroid."""
+    """Some methods in one table: averages, and PReNet's lead with every scaling."""
     runs = scaling_runs(results_dir)
     averages = averages_table(runs)[list(SHOWN.values())].agg(" / ".join, axis=1).str.strip(" /")
     leads = leads_table(runs)[list(SHOWN.values())].add_prefix("PReNet's lead, ")
-    return (
-        averages.to_frame(" / ".join(SHOWN.values()))
-        .join(leads)
-        .fillna("")
-        .loc[list(map(display_name, SUMMARY))]
-    )
+    shown = averages.to_frame(" / ".join(SHOWN.values())).join(leads).fillna("")
+    return shown.loc[[display_name(name) for name in SUMMARY]]
 
 
 def leads_table(runs):
