@@ -82,12 +82,12 @@ def test_the_cross_check_on_files_of_adbench(start, data_dir, tmp_path, capsys):
 
 def test_a_method_that_adgym_has_not_is_run_without_a_comparison(start, data_dir, tmp_path):
     save_outside(data_dir / "raw", "38_thyroid")
-    assert start("crosscheck", "--datasets", "38_thyroid", "--methods", "iforest", "--runs", "1") == 0
+    options = ["crosscheck", "--datasets", "38_thyroid", "--methods", "iforest", "--runs", "1"]
+    assert start(*options) == 0
     assert "There are no runs" in (tmp_path / "crosscheck.md").read_text()
     # with other settings, runs have a file of their own, which is no comparison either
     (tmp_path / "crosscheck.md").unlink()
-    options = ["--datasets", "38_thyroid", "--methods", "iforest", "--runs", "1", "--set", "n_trees=7"]
-    assert start("crosscheck", *options) == 0
+    assert start(*options, "--set", "n_trees=7") == 0
     assert (tmp_path / "crosscheck_n_trees=7.csv").exists() and not (tmp_path / "crosscheck.md").exists()
 
 
@@ -106,6 +106,8 @@ def test_defaults():
     assert set(method_group("outside")) < set(crosscheck.methods)
     assert EXPERIMENTS["crosscheck"].data_sets == tuple(OUTSIDE_SETS)
     assert parsed("crosscheck", "--protocol", "outside-scaled").protocol == "outside-scaled"
+    completed = experiments.complete_all(experiments.make_parser().parse_args(["all"]))
+    assert not {"today", "crosscheck"} & {args.experiment for args in completed}
 
 
 def test_draws_are_runs_of_table_2_with_one_protocol_after_the_other(start, tmp_path, capsys):
@@ -119,11 +121,6 @@ def test_draws_are_runs_of_table_2_with_one_protocol_after_the_other(start, tmp_
     assert args.methods == ["prenet", "devnet"] and args.data_sets == EXPERIMENTS["draws"].data_sets
 
 
-def test_they_are_no_part_of_all():
-    completed = experiments.complete_all(experiments.make_parser().parse_args(["all"]))
-    assert not {"today", "crosscheck"} & {args.experiment for args in completed}
-
-
 @pytest.mark.parametrize(
     "options, message",
     [
@@ -133,6 +130,10 @@ def test_they_are_no_part_of_all():
         ("seen --datasets 38_thyroid", "'38_thyroid' is not a data set of the experiment `seen`"),
         ("today --datasets 38_thyroid", "'38_thyroid' is not a data set of the experiment `today`"),
         ("today --n-labeled 60", "argument --n-labeled: this experiment varies it"),
+        ("scaling --scaling cur", "unknown scaling 'cur'; did you mean cut?"),
+        ("seen --scaling cut,ranks", "invalid choice: 'cut,ranks'"),
+        ("seen --methods xgbod --scaling cut", "XGBOD always gets its features as they are: no --scaling"),
+        ("today --methods prenet,catboost --scaling ranks", "CatBoost always gets its features as they are"),
     ],
 )
 def test_what_does_not_fit_is_refused_in_one_sentence(start, capsys, tmp_path, options, message):
@@ -156,19 +157,6 @@ def test_scaling_on_synthetic_data(start, tmp_path):
     assert runs["code"].nunique() == 2 and runs.loc["logistic", "auc_pr"].nunique() > 1
     assert start("scaling", "--demo", "--methods", "logistic,xgboost") == 0  # nothing is made or copied twice
     assert len(pd.read_csv(tmp_path / "scaling_runs.csv")) == 4
-
-
-@pytest.mark.parametrize(
-    "options, message",
-    [
-        ("scaling --scaling cur", "unknown scaling 'cur'; did you mean cut?"),
-        ("seen --scaling cut,ranks", "invalid choice: 'cut,ranks'"),
-        ("seen --methods xgbod --scaling cut", "XGBOD always gets its features as they are: no --scaling"),
-        ("today --methods prenet,catboost --scaling ranks", "CatBoost always gets its features as they are"),
-    ],
-)
-def test_a_scaling_that_does_not_fit_is_refused(start, capsys, tmp_path, options, message):
-    test_what_does_not_fit_is_refused_in_one_sentence(start, capsys, tmp_path, options, message)
 
 
 def test_sparse_rows_are_not_rescaled():
