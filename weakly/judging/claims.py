@@ -8,7 +8,7 @@ published/claims.json has an entry per claim, in the paper's order: text, sectio
 name of the function that applies it, with its arguments. The same function judges all sources (sources.py).
 verdicts.py explains the verdicts; score_rules.py, gain_rules.py and sweep_rules.py apply the rules. Only data
 sets of status `exact` count. Where an experiment has none, its `partial` ones are used and counted apart.
-`main` lists the claims that sum up the paper, each with the size of its effect (sizes.py).
+`main` lists the claims that sum up the paper, each with the size of its effect (leads.py).
 """
 
 import functools
@@ -19,7 +19,7 @@ from typing import NamedTuple
 
 import pandas as pd
 
-from weakly.judging import gain_rules, score_rules, sizes, sweep_rules
+from weakly.judging import gain_rules, leads, score_rules, sweep_rules
 from weakly.judging.sources import (
     ALL_METHODS,
     APPENDIX,
@@ -141,7 +141,7 @@ def main_claims(sources, judged):
     by_key, found = {one.claim.key: one for one in judged}, []
     for entry in ENTRIES["main"]:
         if entry["claim"] in by_key:
-            measure = bound((sizes,), entry["size"], entry["arguments"])
+            measure = bound((leads,), entry["size"], entry["arguments"])
             of_sources = {name: size_by(measure, source) for name, source in sources.items()}
             found.append(MainClaim(by_key[entry["claim"]], entry["key"], entry["quantity"], of_sources))
     return found
