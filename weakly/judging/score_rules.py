@@ -8,14 +8,7 @@ from scipy.stats import mannwhitneyu
 
 from weakly.judging.cells import BORDER
 from weakly.judging.ranks import LEVEL, holm
-from weakly.judging.sources import (
-    ALL_METHODS,
-    TABLE_METHODS,
-    NotTestable,
-    data_in_words,
-    display,
-    listed,
-)
+from weakly.judging.sources import ALL_METHODS, PRINTED, TABLE_METHODS, NotTestable, display, listed
 from weakly.judging.statistics import (
     MIN_SETS,
     ONE_PER_UNSEEN_CLASS,
@@ -195,25 +188,26 @@ def significant_per_set(source, method, claimed, of=12):
     With the authors' draws only the seed differs: the runs are one draw of the data, so that a test over them
     (Mann-Whitney) is about the variation over seeds, and not about the data set.
     """
-    runs = source.runs("seen", ["prenet", method])
-    n_sets, n_runs = runs["prenet"].shape
-    if min(n_sets, n_runs) < MIN_SETS:
-        needed = f"This needs {MIN_SETS} exact data sets with {MIN_SETS} runs each"
-        raise NotTestable(f"{needed}: run {source.command('seen')}.")
+    scores = source.scores("seen", "auc_pr", ["prenet", method])
+    if scores.status == PRINTED:
+        raise NotTestable("The paper prints only means, without single runs or standard deviations.")
+    ours, others = (scores.runs_of(name) for name in ("prenet", method))
+    if ours.shape[1] < MIN_SETS:
+        raise NotTestable(f"This needs {MIN_SETS} runs of each set: run {source.command('seen')}.")
     counts = {"significantly better": [], "no difference": [], "significantly worse": []}
-    for name in runs["prenet"].index:
-        of_set = pd.DataFrame({other: values.loc[name] for other, values in runs.items()})  # runs by methods
-        p, is_above = paired_test(of_set, method) if source.has_pairs else unpaired_test(of_set, method)
+    for name in ours.index:
+        of_set = pd.DataFrame({"prenet": ours.loc[name], method: others.loc[name]})  # runs by methods
+        p, is_above = (paired_test if source.has_pairs else unpaired_test)(of_set, method)
         kind = f"significantly {'better' if is_above else 'worse'}" if p < LEVEL else "no difference"
         counts[kind].append(f"{name} {signed((of_set['prenet'] - of_set[method]).mean())}")
     better, _, worse = map(len, counts.values())
     text = "; ".join(f"{kind} on {len(sets)}: {listed(sets)}" for kind, sets in counts.items())
-    data = f"over {n_runs} runs of a set, AUC-PR, {data_in_words(n_sets, 'exact')}"
+    data = f"over {ours.shape[1]} runs of a set, AUC-PR, {scores.words}"
     if not source.has_pairs:
         start = "Not a test of data sets, but variation over seeds"
-        return Finding(UNTESTABLE, f"{start}: {text} (Mann-Whitney {data}).", "exact")
-    verdict = by_direction(better > worse, better / n_sets >= claimed / of)
-    return Finding(verdict, f"{capital(text)} (Wilcoxon {data}).", "exact")
+        return Finding(UNTESTABLE, f"{start}: {text} (Mann-Whitney {data}).", scores.status)
+    verdict = by_direction(better > worse, better / len(ours) >= claimed / of)
+    return Finding(verdict, f"{capital(text)} (Wilcoxon {data}).", scores.status)
 
 
 def paired_test(runs, method):
