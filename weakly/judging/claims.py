@@ -153,22 +153,19 @@ def main_claims(sources, judged):
 def counts_by_data(judged):
     """{exact or partial: {verdict: number of claims}} of our verdicts that count, without untested claims."""
     counts = {}
-    for status in ("exact", "partial"):
-        verdicts = [one.verdict for one in judged if one.ours.status == status]
-        tested = {v: verdicts.count(v) for v in CLAIM_VERDICTS if v in verdicts and v != UNTESTABLE}
-        counts |= {status: tested} if tested else {}
-    return counts
+    for one in judged:
+        if one.verdict != UNTESTABLE:
+            counts.setdefault(one.ours.status, dict.fromkeys(CLAIM_VERDICTS, 0))[one.verdict] += 1
+    return {status: {verdict: n for verdict, n in counts[status].items() if n} for status in sorted(counts)}
 
 
 def verdict_counts_of_claims(judged):
     """The number of claims by verdict: a row per source and status of its data, a column per verdict."""
-    rows = {}
-    for place, title in enumerate(judged[0].findings if judged else ()):
-        for one in judged:
-            verdict, _, status, _ = one.findings[title]
+    rows = []
+    for title in judged[0].findings if judged else ():
+        for verdict, _, status, _ in sorted(one.findings[title] for one in judged):
             is_ours = status in ("exact", "partial") and verdict != UNTESTABLE
-            row = place, f"{title}, {status} data" if is_ours else title
-            rows.setdefault(row, dict.fromkeys(CLAIM_VERDICTS, 0))[verdict] += 1
-    names = sorted(rows)
-    index = pd.Index([name for _, name in names], name="judged on")
-    return pd.DataFrame([rows[name] for name in names], index=index, columns=list(CLAIM_VERDICTS))
+            rows.append((f"{title}, {status} data" if is_ours else title, verdict))
+    table = pd.DataFrame(rows, columns=["judged on", "verdict"])
+    counts = table.groupby(["judged on", "verdict"], sort=False).size().unstack(fill_value=0)
+    return counts.reindex(columns=list(CLAIM_VERDICTS), fill_value=0).rename_axis(columns=None)
