@@ -72,7 +72,7 @@ class ClusterWorkers:
         """Start to use a worker, if it was started as it must be."""
         self._executors[address] = self._client.get_executor(workers=[address], pure=False)
         missing = self._client.run(missing_options, workers=[address], on_error="return").get(address)
-        if isinstance(missing, ModuleNotFoundError):  # our calls would crash it
+        if isinstance(missing, Exception):  # it cannot import this module: our calls would crash it
             self.drop(address, "it must be started inside a clone of this project")
         elif missing:
             self.drop(address, f"it must be started with {missing}")

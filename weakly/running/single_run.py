@@ -164,12 +164,18 @@ def _fitted(cell, data, rows, seed):
 
     Table 3's sets with the same seen classes have the same training rows, so their runs share a fit.
     """
+    if "->" not in cell.dataset:
+        return _new_fit(cell, rows, seed)
     if cell.training not in _fits:
         _fits.clear()  # a worker is given the cells that share fits one after the other
-    fits = _fits.setdefault(cell.training, {}) if "->" in cell.dataset else {}
+    fits = _fits.setdefault(cell.training, {})
     arrays = (rows.split.unlabeled, rows.split.anomalies, rows.split.extra)
     learned_from = (data.fingerprint, seed, *(None if part is None else part.tobytes() for part in arrays))
     if learned_from not in fits:
-        detector = make_detector(cell.method, random_state=seed, **dict(cell.overrides))
-        fits[learned_from] = detector, fit(detector, rows)
+        fits[learned_from] = _new_fit(cell, rows, seed)
     return fits[learned_from]
+
+
+def _new_fit(cell, rows, seed):
+    detector = make_detector(cell.method, random_state=seed, **dict(cell.overrides))
+    return detector, fit(detector, rows)
