@@ -26,10 +26,8 @@ from weakly.judging.verdicts import (
     at_half_and_twice,
     by_direction,
     capital,
-    missing_from,
-    not_run,
+    of_one,
     of_parts,
-    said,
 )
 from weakly.methods import METHODS
 from weakly.numbers import p_text, p_value, signed
@@ -73,8 +71,8 @@ def significant(source, experiment, methods=TABLE_METHODS, metric="auc_pr", leve
     least, n = smallest_p(len(values)), len(parts)
     after = f" The smallest p that {len(values)} sets can give is {least:.2g}, corrected for {n} methods "
     after += f"{min(1, n * least):.2g}."
-    missing, start = missing_from(values, methods), per_unseen_class(values, experiment)
-    return of_parts(parts, words, scores, metric, missing=missing, start=start, after=after)
+    start = per_unseen_class(values, experiment)
+    return of_parts(parts, words, scores, metric, wanted=methods, start=start, after=after)
 
 
 def per_unseen_class(values, experiment):
@@ -98,22 +96,20 @@ def highest_mean(source, experiment, methods=TABLE_METHODS):
         few = f"Only {len(complete)} data sets have results for all of {display(scores.values)}"
         raise NotTestable(f"{few}, but at least {MIN_SETS} are needed.")
     scores, means = scores.restricted(complete), complete.mean().sort_values(ascending=False, kind="stable")
-    rival, missing = means.drop("prenet").idxmax(), missing_from(complete, methods)
+    rival = means.drop("prenet").idxmax()
     ahead = scores.lead(rival)
-    is_best, is_clear = means["prenet"] == means.max(), ahead.low > 0 and not missing
-    text = f"{place_of_prenet(means, 3)}; lead over {METHODS[rival].column} {ahead}{not_run(missing)}"
-    return Finding(by_direction(is_best, is_clear), said(text, scores), scores.status)
+    text = f"{place_of_prenet(means, 3)}; lead over {METHODS[rival].column} {ahead}"
+    return of_one(means["prenet"] == means.max(), ahead.low > 0, text, scores, methods)
 
 
 def best_rank(source, experiment):
     """PReNet has the lowest average rank, and is ahead of the next one by half a rank or more."""
     scores = source.scores(experiment, "auc_pr", ALL_METHODS)
     ranks = average_ranks(scores.values).sort_values("ordinal", kind="stable")["ordinal"]
-    gap, missing = ranks.drop("prenet").min() - ranks["prenet"], missing_from(ranks, ALL_METHODS)
-    text = said(place_of_prenet(ranks, 2) + not_run(missing), scores)
+    gap, text = ranks.drop("prenet").min() - ranks["prenet"], place_of_prenet(ranks, 2)
 
     def rule(margin):
-        return Finding(by_direction(gap > 0, gap >= margin and not missing), text, scores.status)
+        return of_one(gap > 0, gap >= margin, text, scores, ALL_METHODS)
 
     return at_half_and_twice(rule, CLEAR_RANKS, " ranks")
 
@@ -140,8 +136,7 @@ def conover_better(source, experiment, but=()):
         "a better rank, but not significantly:",
         "not better than",
     )
-    missing = missing_from(scores.values, [name for name in ALL_METHODS if name not in but])
-    return of_parts(parts, words, scores, missing=missing)
+    return of_parts(parts, words, scores, wanted=[name for name in ALL_METHODS if name not in but])
 
 
 def on_most_sets(source, experiment, methods):
@@ -153,27 +148,27 @@ def on_most_sets(source, experiment, methods):
         text = f"{METHODS[method].column} (ahead on {won}, behind on {lost} of {total}, "
         parts.append(Part(by_direction(won > lost, won > total / 2), f"{text}lead {scores.lead(method)})"))
     words = ("better than", "better, but not on most sets, than", "not better than")
-    return of_parts(parts, words, scores, missing=missing_from(scores.values, methods))
+    return of_parts(parts, words, scores, wanted=methods)
 
 
 def nearly_best_everywhere(source, methods=TABLE_METHODS):
     """Every data set: PReNet's AUC-PR is the highest, or at most 0.01 below the highest."""
     scores = source.scores("seen", "auc_pr", methods)
-    complete = scores.values.dropna()
-    rivals, missing = complete.drop(columns="prenet"), missing_from(complete, methods)
+    scores = scores.restricted(scores.values.dropna())
+    own, rivals = scores.values["prenet"], scores.values.drop(columns="prenet")
 
     def rule(tolerance):
         parts = []
         for name, best in rivals.max(axis=1).items():
-            own, rival = complete.at[name, "prenet"], METHODS[rivals.loc[name].idxmax()].column
-            verdict = by_direction(own >= best - tolerance - BORDER)
-            parts.append(Part(verdict, f"{name} {own:.3f} ({rival} {best:.3f})"))
+            verdict = by_direction(own[name] >= best - tolerance - BORDER)
+            rival = METHODS[rivals.loc[name].idxmax()].column
+            parts.append(Part(verdict, f"{name} {own[name]:.3f} ({rival} {best:.3f})"))
         words = (
             f"the best or within {tolerance:g} of it on {{n}} of {{total}} sets:",
             "",
             "further below the best:",
         )
-        return of_parts(parts, words, scores.restricted(complete), missing=missing)
+        return of_parts(parts, words, scores, wanted=methods)
 
     return at_half_and_twice(rule, COMPARABLE)
 

@@ -63,6 +63,10 @@ class Sweep(NamedTuple):
     status: str
     words: str
 
+    @property
+    def values(self):
+        return self.at[min(self.at)]
+
 
 def data_in_words(n_sets, status):
     sets = f"set{'s' * (n_sets != 1)}"
