@@ -6,7 +6,7 @@ import pandas as pd
 
 from weakly.judging.cells import TITLES, published_table
 from weakly.judging.effects import Lead
-from weakly.judging.leads import closest_rival, interval_is_above_zero
+from weakly.judging.leads import interval_is_above_zero, strongest_other
 from weakly.judging.sources import AS_PUBLISHED, REDRAWN, RELEASED, PublishedTables
 from weakly.judging.tables import METRICS, PAPER_METRICS
 from weakly.judging.verdicts import CLAIM_VERDICTS, UNTESTABLE, capital
@@ -60,7 +60,7 @@ def sentence(found):
 def about_the_lead(found):
     """What remains of the lead over the closest rival, and why."""
     rows = {
-        source: closest_rival(found.leads, "seen", source) for source in (AS_PUBLISHED, RELEASED, REDRAWN)
+        source: strongest_other(found.leads, "seen", source) for source in (AS_PUBLISHED, RELEASED, REDRAWN)
     }
     rows = {source: row for source, row in rows.items() if row is not None}
     if len(rows) < 2:
@@ -77,7 +77,7 @@ def about_the_lead(found):
 
 def about_unseen(found):
     """PReNet compared with its closest rival on unseen classes, as a sentence; empty if not run."""
-    row = closest_rival(found.leads, "unseen", RELEASED)
+    row = strongest_other(found.leads, "unseen", RELEASED)
     if row is None:
         return ""
     data = ", tested on partial data only," if row["status"] == "partial" else ""
@@ -139,7 +139,7 @@ def own_numbers_card(found):
 def lead_card(found):
     """The lead over the best rival: as published, with the authors' draws, with new draws."""
     rows = {
-        source: closest_rival(found.leads, "seen", source) for source in (AS_PUBLISHED, RELEASED, REDRAWN)
+        source: strongest_other(found.leads, "seen", source) for source in (AS_PUBLISHED, RELEASED, REDRAWN)
     }
     there = {source: row for source, row in rows.items() if row is not None}
     if RELEASED not in there:

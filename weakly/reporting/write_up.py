@@ -226,7 +226,7 @@ def printed_xgbod():
 
 def printed_unseen():
     """How far the printed unseen columns depend on the unseen class, and their impossible cells."""
-    table = assessed().unseen_shares.drop(columns=["unseen class %", "different values", "rows"])
+    table = assessed().unseen_shares.drop(columns="unseen class %")
     cells = impossible_cells("unseen")["method"].map(column).value_counts()
     table = table.rename(columns=lambda title: title.replace("ours:", "measured:"))
     return table.assign(**{"impossible cells of 28": cells.reindex(table.index).fillna(0).astype(int)})
