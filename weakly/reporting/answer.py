@@ -1,23 +1,23 @@
 """The first screen of the page: the answer as a short text, three cards and one figure."""
 
-from html import escape
+from functools import partial
+from typing import NamedTuple
 
 import pandas as pd
 
-from weakly.judging.cells import TITLES, published_table
+from weakly.judging.cells import published_table
 from weakly.judging.effects import Lead
 from weakly.judging.leads import closest_rival, interval_is_above_zero
 from weakly.judging.sources import AS_PUBLISHED, REDRAWN, RELEASED, PublishedTables
 from weakly.judging.tables import METRICS, PAPER_METRICS
 from weakly.judging.verdicts import CLAIM_VERDICTS, UNTESTABLE, capital
-from weakly.methods import METHODS, method_group
+from weakly.methods import METHODS
 from weakly.numbers import number, signed
-from weakly.reporting.charts import dumbbells, interval_range, intervals, verdict_bar
-from weakly.reporting.elements import tag
-from weakly.reporting.markup import follow, missing
-from weakly.reporting.svg import grid
+from weakly.reporting.charts import draw_intervals
+from weakly.reporting.pictures import Panel
 
 TESTED = [verdict for verdict in CLAIM_VERDICTS if verdict != UNTESTABLE]
+SMALLEST_RANGE = 0.02  # of an axis of leads
 MUCH_HIGHER = 0.05  # average AUC-PR above the published values from which a method is mentioned
 
 
@@ -25,15 +25,6 @@ def listed(names):
     """`A`, `A and B`, `A, B and C`."""
     names = list(names)
     return f"{', '.join(names[:-1])} and {names[-1]}" if len(names) > 1 else "".join(names)
-
-
-def answer(found):
-    """The first screen as HTML."""
-    return (
-        tag("p", escape(sentence(found)), class_="lead")
-        + tag("div", "".join(card for card in cards(found) if card), class_="cards")
-        + picture(found)
-    )
 
 
 # ---------------------------------------------------------------------------- in words
@@ -105,35 +96,53 @@ def higher_than_published(found):
 # ---------------------------------------------------------------------------- cards
 
 
+class Card(NamedTuple):
+    title: str
+    large: str
+    lines: list
+    source: tuple  # anchor, files, command
+    panel: Panel | None = None
+    bars: dict = {}
+
+
 def cards(found):
-    return own_numbers_card(found), lead_card(found), claims_card(found)
-
-
-def card(title, large, rest):
-    return tag("section", tag("h2", escape(title)) + tag("b", escape(large), class_="large") + rest)
+    made = own_numbers_card(found), lead_card(found), claims_card(found)
+    return [card for card in made if card]
 
 
 def own_numbers_card(found):
     """How many of PReNet's own numbers are reproduced, and how close they are."""
     own = own_cells(found)
     if own is None or own.empty:
-        return ""
+        return None
     lines = []
     for metric in PAPER_METRICS:
         sizes = own.loc[own["metric"] == metric, "difference"].abs()
         if len(sizes):
-            text = (
-                f"{METRICS[metric]}: mean |difference| {number(sizes.mean())}, largest {number(sizes.max())}"
-            )
-            lines.append(tag("p", text))
+            largest = f"mean |difference| {number(sizes.mean())}, largest {number(sizes.max())}"
+            lines.append(f"{METRICS[metric]}: {largest}")
     n_good = (own["verdict"] == "reproduced").sum()
     missed = own[own["verdict"] != "reproduced"]
     texts = [
         f"{METRICS[row.metric]} on {row.dataset}, by {abs(row.difference):.4f}" for row in missed.itertuples()
     ]
-    lines += [tag("p", escape(f"Not reproduced: {listed(texts)}."))] if texts else []
-    source = follow(found.folder, "table-seen", ["seen_vs_published.csv"], "./run_seen.sh")
-    return card("PReNet's own numbers", f"{n_good} of {len(own)} reproduced", "".join(lines) + source)
+    lines += [f"Not reproduced: {listed(texts)}."] if texts else []
+    source = "table-seen", ["seen_vs_published.csv"], "./run_seen.sh"
+    return Card("PReNet's own numbers", f"{n_good} of {len(own)} reproduced", lines, source)
+
+
+def interval_panel(rows, label, values=None, decimals=3, **named):
+    """A row per source: its lead and interval; rows: (source, Lead or None, note).
+
+    The range contains 0 and all values, without any given those of the leads.
+    """
+    values = [value for _, lead, _ in rows for value in lead or ()] if values is None else list(values)
+    values = [0.0, *(value for value in values if value == value)]
+    width = max(values) - min(values)
+    wider = max(SMALLEST_RANGE - width, 0.12 * width) / 2
+    draw = partial(draw_intervals, rows, (min(values) - wider, max(values) + wider), decimals)
+    shape = {"size": (368, 20 * len(rows) + 24), "margins": (108, 162, 2, 22)}
+    return Panel(named.pop("title", ""), draw, label, **shape, **named)
 
 
 def lead_card(found):
@@ -143,60 +152,42 @@ def lead_card(found):
     }
     there = {source: row for source, row in rows.items() if row is not None}
     if RELEASED not in there:
-        return ""
+        return None
     leads = {source: Lead(row["mean"], row["low"], row["high"]) for source, row in there.items()}
-    drawn = [(source, leads.get(source), "not run") for source in rows]
     label = f"PReNet's lead in AUC-PR over the best rival: {', '.join(f'{s} {v}' for s, v in leads.items())}"
-    last = list(there)[-1]
+    panel = interval_panel([(source, leads.get(source), "not run") for source in rows], label)
     rivals = listed(f"{name(row)} ({source})" for source, row in there.items())
-    plot = intervals(drawn, interval_range(leads.values()), label)
-    text = tag("p", escape(f"AUC-PR, Table 2, 95% intervals. Closest rival: {rivals}."))
-    source = follow(found.folder, "leads", ["leads.csv"], "./run_seen.sh --protocol independent")
-    large = (
-        f"{signed(there[AS_PUBLISHED]['mean'])} → {signed(there[last]['mean'])}"
-        if AS_PUBLISHED in there
-        else ""
-    )
-    return card("What remains of the lead", large, plot + text + source)
+    line = f"AUC-PR, Table 2, 95% intervals. Closest rival: {rivals}."
+    source = "leads", ["leads.csv"], "./run_seen.sh --protocol independent"
+    first, last = there.get(AS_PUBLISHED), there[list(there)[-1]]
+    large = "" if first is None else f"{signed(first['mean'])} → {signed(last['mean'])}"
+    return Card("What remains of the lead", large, [line], source, panel)
 
 
 def claims_card(found):
     """The claims by verdict, for exact and partial data, and what the paper's own values support."""
-    rows = ""
+    bars = {}
     for status in ("exact", "partial"):
         verdicts = [one.verdict for one in found.claims if one.ours.status == status]
         if verdicts:
-            counts = {verdict: verdicts.count(verdict) for verdict in TESTED}
-            rows += tag("div", tag("span", f"{status} data") + verdict_bar(counts), class_="of-status")
-    if not rows:
-        return ""
+            bars[status] = {verdict: verdicts.count(verdict) for verdict in TESTED}
+    if not bars:
+        return None
     exact = [one.verdict for one in found.claims if one.ours.status == "exact"]
     own = [one.findings[PublishedTables().title].verdict for one in found.claims]
-    printed = f"The paper's own printed values support {own.count(TESTED[0])} of the "
-    printed += f"{len(own) - own.count(UNTESTABLE)} claims that they can test."
-    legend = f"{capital(', '.join(TESTED[:-1]))} or {TESTED[-1]}, with the authors' draws"
-    source = follow(found.folder, "claims", ["claims.csv"], "python compare.py")
-    rest = rows + tag("p", escape(f"{legend}. {printed}")) + source
-    return card("Claims by verdict", f"{exact.count(TESTED[0])} of {len(exact)} supported", rest)
+    line = f"{capital(', '.join(TESTED[:-1]))} or {TESTED[-1]}, with the authors' draws. "
+    line += f"The paper's own printed values support {own.count(TESTED[0])} of the "
+    line += f"{len(own) - own.count(UNTESTABLE)} claims that they can test."
+    large = f"{exact.count(TESTED[0])} of {len(exact)} supported"
+    source = "claims", ["claims.csv"], "python compare.py"
+    return Card("Claims by verdict", large, [line], source, bars=bars)
 
 
-# ---------------------------------------------------------------------------- the picture
-
-
-def picture(found):
-    """Published to ours, a dumbbell per method and data set of Table 2 that we have exactly."""
-    cells = found.exact_cells.get("seen")
-    if cells is None or cells.empty:
-        return missing(TITLES["seen"], "./run_seen.sh")
-    cells = cells[cells["metric"] == "auc_pr"]
-    methods = [method for method in method_group("table", "appendix") if method in set(cells["method"])]
-    panels = [dumbbells(method, cells[cells["method"] == method]) for method in methods]
+def picture_caption(cells):
+    """What the first figure shows."""
     n_sets = published_table("seen")["dataset"].nunique()
-    caption = f"AUC-PR of Table 2 on the {cells['dataset'].nunique()} of {n_sets} data sets that are exactly "
-    caption += "the paper's, from the published value (ring) to ours (dot), with the difference. The mean "
-    caption += "difference is next to the method's name. Coloured: the verdict is “differs”."
-    source = follow(found.folder, "picture", ["seen_vs_published.csv"], "./run_seen.sh --methods all")
-    return tag(
-        "figure", grid(panels, "panels narrow") + tag("figcaption", escape(caption)) + source,
-        id="picture", class_="first",
-    )  # fmt: skip
+    return (
+        f"AUC-PR of Table 2 on the {cells['dataset'].nunique()} of {n_sets} data sets that are exactly the "
+        "paper's, from the published value (ring) to ours (dot), with the difference. The mean difference is "
+        "next to the method's name. Coloured: the verdict is “differs”."
+    )

@@ -51,7 +51,9 @@ CLAIMS_OF_FIGURES = {  # by figure, the keys of the claims that it shows
     "sensitivity": ("robust-in-margin", "robust-in-ensemble-size", "robust-in-lambda"),
     "theorem": ("theorem-order", "theorem-values"),
 }
-DRAWN = [*SWEEPS, "theorem"]  # the experiments that have figures
+DRAWN = {  # the figures of each experiment, with their titles
+    experiment: {name: title for name, _, title in figures} for experiment, figures in SWEEPS.items()
+} | {"theorem": {"theorem": "Mean scores, measured and predicted"}}
 
 
 def read_drawable(path, experiment):
@@ -59,6 +61,12 @@ def read_drawable(path, experiment):
     is_theorem = experiment == "theorem"
     table = read_frame(path, numbers=THEOREM_COLUMNS) if is_theorem else read_table(path, is_sweep=True)
     return table[~table["dataset"].str.startswith(AVERAGE, na=False)]
+
+
+def part_of(table, name):
+    """The rows of a figure: labels are two figures, one of seen and one of unseen classes."""
+    unseen = table["dataset"].str.contains("->", regex=False)
+    return table[unseen] if name == "labels_unseen" else table[~unseen] if name == "labels_seen" else table
 
 
 def published_values():
