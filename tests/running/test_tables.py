@@ -9,7 +9,15 @@ import pytest
 import compare
 from weakly.errors import UserError
 from weakly.judging.cells import PUBLISHED
-from weakly.judging.tables import averages, paper_layout, repeat_without_labels, table_suffix, write_tables
+from weakly.judging.tables import (
+    averages,
+    by_method,
+    paper_layout,
+    read_table,
+    repeat_without_labels,
+    table_suffix,
+    write_tables,
+)
 from weakly.methods import Method, make_detector
 from weakly.reporting import theorem
 from weakly.running.configuration import Cell
@@ -258,8 +266,11 @@ def test_a_data_set_of_your_own_is_in_the_table_but_not_in_its_average(tmp_path,
     assert set(table["dataset"]) == {"mydata", "Average"}
     assert not compare.compare(tmp_path / "own", "seen")  # nothing to compare it with
     write_tables(runs_table(own, dict(auc_pr=0.31)), tmp_path / "both", "seen")
-    both = pd.read_csv(tmp_path / "both" / "seen.csv").set_index("dataset")["auc_pr_prenet"]
+    both = by_method(read_table(tmp_path / "both" / "seen.csv"))["prenet"]
     assert both.to_dict() == {"thyroid": 0.31, "mydata": 0.9, "Average": 0.31}
+    on_disk = pd.read_csv(tmp_path / "both" / "seen.csv")  # no Average, which would make floats of counts
+    assert on_disk["dataset"].tolist() == ["thyroid", "mydata"]
+    assert (on_disk[["size", "D", "runs"]].dtypes == "int64").all()
     assert compare.compare(tmp_path / "both", "seen")
 
 

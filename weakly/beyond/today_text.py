@@ -131,7 +131,7 @@ def labels_panels(runs):
         words = f": PReNet's AUC-PR from {ends.iloc[0]:.3f} to {ends.iloc[-1]:.3f}" if len(ends) else ""
         draw = partial(draw_curves, curves, ticks, padded(curves["mean"]), "labelled anomalies", {})
         draw.keywords.update(log=True, thin=others)
-        yield Panel(title, draw, f"{title}{words}", attributes={"data-set": title})
+        yield Panel(draw, title, f"{title}{words}", attributes={"data-set": title})
 
 
 def labels_figure(runs):

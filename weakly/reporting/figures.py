@@ -88,8 +88,8 @@ def sweep_panel(title, part, parameter, grid, bounds, published):
         f"{METHODS[name].column} {ends[name].iloc[0]:.3f} to {ends[name].iloc[1]:.3f}" for name in ends
     )
     return Panel(
-        title,
         partial(draw_curves, curves, ticks, bounds, parameter.label, hollow),
+        title,
         f"{title}: AUC-PR against {parameter.label}; {words}",
         part["status"].iloc[0],
     )
@@ -107,7 +107,7 @@ def theorem_panels(table):
         label += f"contamination, {gap.iloc[1]:.2f} at the largest share"
         columns = ["share", *scores, *(f"mean_score_{kind}_std" for kind in KIND_LOOKS)]
         draw = partial(draw_theorem, part[columns], bounds)
-        yield Panel(dataset_name(dataset), draw, label, part["status"].iloc[0])
+        yield Panel(draw, dataset_name(dataset), label, part["status"].iloc[0])
 
 
 def panels_of(table, experiment, name, set_up=""):

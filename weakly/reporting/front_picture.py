@@ -20,10 +20,14 @@ def published_panels(table):
         label += ", ".join(
             f"{c.dataset} {number(c.published)} to {number(c.reproduced)}" for c in cells.itertuples()
         )
-        shape = {"size": (240, ROW * len(sets) + 22), "margins": (62, 46, 2, 20)}
-        title = f"{METHODS[method].column} {signed(gap.mean(), 2)}"
-        draw = partial(draw_published, method, cells, sets)
-        yield Panel(title, draw, label, attributes={"data-method": method}, **shape)
+        yield Panel(
+            partial(draw_published, method, cells, sets),
+            f"{METHODS[method].column} {signed(gap.mean(), 2)}",
+            label,
+            attributes={"data-method": method},
+            size=(240, ROW * len(sets) + 22),
+            margins=(62, 46, 2, 20),
+        )
 
 
 def draw_front_picture(table, folder):

@@ -40,6 +40,7 @@ AUTHORS_CODE = "https://github.com/mala-lab/PReNet"
 MARKS = {  # every verdict has its own sign, so that none depends on colour alone
     "reproduced": "✓", "close": "≈", "differs": "✕",
     "supported": "✓", "weakened": "≈", "contradicted": "✕", "not testable here": "?",
+    "not so on partial data": "✕", "not diagnostic": "○",
 }  # fmt: skip
 CONSTANTS = {  # that the template names
     **{name: getattr(cells, name) for name in ("PRINTED", "TITLES", "VERDICTS")},
@@ -47,8 +48,10 @@ CONSTANTS = {  # that the template names
     "CLAIM_VERDICTS": verdicts.CLAIM_VERDICTS, "EXPLANATION": statistics.EXPLANATION,
     "MAIN_TABLES": leads.MAIN_TABLES, "METHODS": METHODS, "MARKS": MARKS, "SYNTHETIC": SYNTHETIC,
 }  # fmt: skip
-FUNCTIONS = (cards, figures_beyond, frame_table, made_with, picture_caption, published_panels, sentence)
-FUNCTIONS += (verdict_counts_of_claims,)
+FUNCTIONS = (
+    cards, figures_beyond, frame_table, made_with, picture_caption, published_panels, sentence,
+    verdict_counts_of_claims,
+)  # fmt: skip
 
 
 def links(folder):

@@ -1,6 +1,6 @@
 """Pictures, drawn once by matplotlib: as SVG in a page with a light and a dark theme, as PNG for Markdown.
 
-    panel = Panel("donors", partial(draw_curves, ...), "AUC-PR by the number of labels")
+    panel = Panel(partial(draw_curves, ...), "donors", "AUC-PR by the number of labels")
     svg = Album(old_page).svg(panel)                  # panels stack on a phone: each has its own SVG
     save(poster([panel, ...], "Labels"), folder / "labels_seen")
     style = f":root {{ {variables()} }}"              # for the page, beside page.css
@@ -82,8 +82,8 @@ def variables():
 class Panel(NamedTuple):
     """One small multiple: a page shows it as an SVG, Markdown in a poster of several."""
 
-    title: str
     draw: functools.partial  # of a function of some data and, last, of the axes
+    title: str = ""
     label: str = ""  # what it shows, in words
     status: str = "exact"
     attributes: dict = {}
@@ -100,7 +100,7 @@ class Panel(NamedTuple):
     def key(self):
         """What decides the picture, as a hash: the data, the label, and the code that draws."""
         draw = self.draw
-        data = [text_of(one) for one in (*draw.args, *sorted(draw.keywords.items()), *self[4:], self.label)]
+        data = [text_of(one) for one in (*draw.args, *sorted(draw.keywords.items()), *self[2:])]
         code = [Path(draw.func.__code__.co_filename).read_text("utf-8"), draw.func.__name__, drawing_code()]
         return hashlib.sha256("\0".join(code + data).encode()).hexdigest()[:12]
 

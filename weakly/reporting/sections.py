@@ -1,14 +1,19 @@
 """What the sections of the page show, as data for page.html."""
 
+from collections.abc import Sequence
 from functools import partial
 from typing import NamedTuple
 
 import pandas as pd
 
 from weakly.judging.cells import TITLES, published_table, verdict_counts
+from weakly.judging.claims import NEW, OURS, PAPER
 from weakly.judging.effects import Lead
-from weakly.judging.main_claims import Size
-from weakly.judging.sources import AS_PUBLISHED, REDRAWN, RELEASED, OurTables, PublishedTables
+from weakly.judging.headline import what_matters
+from weakly.judging.leads import MAIN_TABLES
+from weakly.judging.printed import impossible_cells, printed_beside_lowest
+from weakly.judging.sizes import Size
+from weakly.judging.sources import AS_PUBLISHED, REDRAWN, RELEASED
 from weakly.judging.tables import METRICS, PAPER_METRICS, by_method, find_table, in_paper_order
 from weakly.loading.registry import SEEN_SETS
 from weakly.methods import METHODS, method_group
@@ -17,14 +22,10 @@ from weakly.reporting.answer import interval_panel
 from weakly.reporting.charts import ROW, draw_marker, draw_ranks, draw_runs
 from weakly.reporting.figures import dataset_name, panels_of
 from weakly.reporting.pictures import Panel
-from weakly.reporting.sweeps import CLAIMS_OF_FIGURES, DRAWN, SWEEPS, part_of, read_drawable
+from weakly.reporting.sweeps import CLAIMS_OF_FIGURES, DRAWN, KINDS, SWEEPS, part_of, read_drawable
 from weakly.reporting.tables import difference_matrix, frame_table, protocol_matrix
 
-SOURCES = {  # the titles in claims.py, and their names here
-    PublishedTables().title: AS_PUBLISHED,
-    OurTables("").title: RELEASED,
-    OurTables("", new_draws=True).title: REDRAWN,
-}
+SOURCES = {PAPER: AS_PUBLISHED, OURS: RELEASED, NEW: REDRAWN}  # titles in claims.py, and their names here
 FIGURES = {  # the title and the driver
     "labels_seen": ("Fig. 2: labelled anomalies, seen classes", "./run_labels.sh"),
     "labels_unseen": ("Fig. 3: labelled anomalies, unseen classes", "./run_labels.sh"),
@@ -46,19 +47,19 @@ class Figure(NamedTuple):
     anchor: str
     title: str
     command: str
-    files: list = ()
-    panels: list = ()
+    files: Sequence = ()
+    panels: Sequence = ()
     class_: str = "panels"
-    again: list = ()  # (text, panels), folded below
-    findings: list = ()  # claims that it shows
+    again: Sequence = ()  # (text, panels), folded below
+    findings: Sequence = ()  # claims that it shows
     text: str = ""
-    key: list = ()  # (swatch or None, text) of its legend
+    key: Sequence = ()  # (swatch or None, text) of its legend
     table: object = None
 
 
 def swatch(method):
     """The colour and marker of a method, for a legend."""
-    return Panel("", partial(draw_marker, method), size=(14, 14), margins=(0, 0, 0, 0))
+    return Panel(partial(draw_marker, method), size=(14, 14), margins=(0, 0, 0, 0))
 
 
 # ---------------------------------------------------------------------------- claims
@@ -78,11 +79,11 @@ def claim_panel(one):
 
 
 def claim_rivals(one):
-    """Which rival is closest, where that differs between the sources."""
+    """Which other method is strongest, where that differs between the sources."""
     rivals = {source: size.rival for source, size in one.sizes.items() if isinstance(size, Size)}
     if len(set(rivals.values())) < 2:
         return ""
-    return "; closest: " + ", ".join(f"{name} ({source})" for source, name in rivals.items())
+    return "; strongest: " + ", ".join(f"{name} ({source})" for source, name in rivals.items())
 
 
 # ---------------------------------------------------------------------------- Tables 2 to 4
@@ -136,9 +137,13 @@ def rank_panels(found, experiment, metric):
             sets = f"{one.n_sets} {'partial ' * (one.status == 'partial')}sets"
             title = f"{one.source.capitalize()}, {sets}"
             words = ", ".join(f"{name} {rank:.2f}" for name, rank in one.ranks.items())
-            draw = partial(draw_ranks, one.ranks, one.critical_difference)
-            shape = {"size": (330, ROW * (len(one.ranks) + 2) + 24), "margins": (100, 94, 2, 20)}
-            yield Panel(title, draw, f"{title}: average ranks, {words}", **shape)
+            yield Panel(
+                partial(draw_ranks, one.ranks, one.critical_difference),
+                title,
+                f"{title}: average ranks, {words}",
+                size=(330, ROW * (len(one.ranks) + 2) + 24),
+                margins=(100, 94, 2, 20),
+            )
 
 
 def lead_panels(found, experiment, metric):
@@ -163,9 +168,21 @@ def statistics_tables(found):
     tables = dict(found.statistics)
     if tables:
         tables["The printed unseen columns: shares of their variance (AUC-PR)"] = found.unseen_shares
+    if "seen" in found.tables:
+        tables["Methods beside their variants (AUC-PR, exact data, the authors' draws)"] = what_matters(found)
+    for experiment in MAIN_TABLES if tables else ():
+        title = (
+            f"{TITLES[experiment]}: printed AUC-PR beside the lowest average precision that any ranking has"
+        )
+        n_below = len(impossible_cells(experiment))
+        tables[f"{title} ({n_below} cells are below it)"] = printed_beside_lowest(experiment).rename(
+            index=dataset_name, columns=lambda name: METHODS[name].column if name in METHODS else name
+        )
     if len(found.spreads):
         title = "What affects the numbers: standard deviation of AUC-PR when one factor is redrawn"
         tables[title] = found.spreads
+        title = "What single factors contribute to the variance of AUC-PR, in per cent (they need not add up)"
+        tables[title] = found.contributions
     for title, table in tables.items():
         if table.columns.nlevels == 2 and "average" in table.columns.get_level_values(1):
             table = table.swaplevel(axis=1)[list(dict.fromkeys(table.columns.get_level_values(1)))]
@@ -208,8 +225,10 @@ def paper_figure(found, experiment, name):
     )  # fmt: skip
 
 
-THEOREM_KEY = [("anomalies", "anomalies"), ("normals", "normals")]
-THEOREM_KEY += [(None, "dashed: predicted"), (None, "dotted: a share of 2/3")]
+THEOREM_KEY = (
+    *((kind, kind) for kind in KINDS),
+    *((None, text) for text in ("dashed: predicted", "dotted: a share of 2/3")),
+)
 
 
 def methods_key():
@@ -258,11 +277,15 @@ def run_panel(dataset, runs, printed, metric, column):
         text = f"{METHODS[name].column}: mean {number(by_name[name].mean())}, {number(min(values))} to "
         text += f"{number(max(values))} in {len(values)} runs"
         words.append(text + (f", published {number(printed[name])}" if name in printed else ""))
-    attributes = {"data-set": dataset_name(dataset), "data-metric": metric, "class": "runs"}
-    title, shape = dataset_name(dataset), {"size": (250, ROW * len(scores) + 24), "margins": (104, 12, 2, 20)}
-    label = f"{title}: {'; '.join(words)}"
+    title = dataset_name(dataset)
     return Panel(
-        title, partial(draw_runs, scores, printed), label, runs["data_status"].iloc[0], attributes, **shape
+        partial(draw_runs, scores, printed),
+        title,
+        f"{title}: {'; '.join(words)}",
+        runs["data_status"].iloc[0],
+        {"data-set": title, "data-metric": metric, "class": "runs"},
+        size=(250, ROW * len(scores) + 24),
+        margins=(104, 12, 2, 20),
     )
 
 

@@ -1,6 +1,7 @@
 """The page's tables as data, which the macro `table` of macros.html turns into HTML."""
 
 import re
+from collections.abc import Sequence
 from itertools import groupby
 from typing import NamedTuple
 
@@ -33,8 +34,8 @@ class Table(NamedTuple):
     caption: str
     head: list  # (text, attributes) per column
     rows: list
-    foot: list = ()
-    groups: list = ()  # (text, number of columns) above the head
+    foot: Sequence = ()
+    groups: Sequence = ()  # (text, number of columns) above the head
     attributes: dict = {}
 
 
@@ -124,15 +125,21 @@ def protocol_matrix(caption, released, independent, metric):
 def frame_table(caption, frame, name="", class_="scroll"):
     """Any table of numbers and texts; two levels of columns are two rows of heads; methods filter."""
     columns = [column if isinstance(column, tuple) else ("", column) for column in frame.columns]
-    head = [(name or str(frame.index.name or "Method").capitalize(), {})]
+    head = [(name or str(", ".join(filter(None, frame.index.names)) or "Method").capitalize(), {})]
     for (_, column), dtype in zip(columns, frame.dtypes):
         head.append((str(column), {"class": "number"} if pd.api.types.is_numeric_dtype(dtype) else {}))
     groups = [(group, len(list(members))) for group, members in groupby(group for group, _ in columns)]
-    groups = [("", 1), *groups] if any(group for group, _ in groups) else ()
+    groups = [("", 1), *groups] if any(group for group, _ in groups) else []
     keys = {method.column: key for key, method in METHODS.items()}
     rows = []
     for label, values in zip(frame.index, frame.itertuples(index=False, name=None)):
-        label = METHODS[label].column if label in METHODS else str(label)
+        label = (
+            ": ".join(label)
+            if isinstance(label, tuple)
+            else METHODS[label].column
+            if label in METHODS
+            else str(label)
+        )
         cells = [frame_cell(f"{group} {column}".strip(), v) for (group, column), v in zip(columns, values)]
         rows.append(Row(label, cells, {"data-method": keys.get(label)}))
     return Table(caption, head, rows, (), groups, {"class": class_})

@@ -20,7 +20,7 @@ from weakly.judging import statistics
 from weakly.judging.assessment import Assessment
 from weakly.judging.cells import comparison, published_table
 from weakly.judging.claims import verdict_counts_of_claims
-from weakly.judging.effects import shares_of_factors, unseen_by_file
+from weakly.judging.effects import unseen_by_file
 from weakly.judging.tables import (
     METRICS,
     by_method,
@@ -29,6 +29,7 @@ from weakly.judging.tables import (
     is_replaced,
     paper_runs,
     read_frame,
+    read_table,
 )
 from weakly.methods import METHODS, method_group
 from weakly.numbers import number
@@ -300,8 +301,9 @@ def contamination_averages():
     """PReNet's average AUC-PR at every contamination rate, with the authors' draws and with new ones."""
     rows = {}
     for title, suffix in {"released": "", "independent": "_independent"}.items():
-        table = read_frame(REFERENCE / f"contamination{suffix}.csv", numbers=["value", "auc_pr_prenet"])
-        means = table[table["dataset"] == "Average"].set_index("value")["auc_pr_prenet"]
+        table = read_table(REFERENCE / f"contamination{suffix}.csv", is_sweep=True)
+        is_mean = (table["dataset"] == "Average") & (table["metric"] == "auc_pr")
+        means = table[is_mean & (table["method"] == "prenet")].set_index("value")["mean"]
         rows[title] = {f"rate {rate:g}": mean for rate, mean in means.items() if rate <= 0.1}
     return pd.DataFrame.from_dict(rows, orient="index").rename_axis("average AUC-PR of PReNet")
 
@@ -337,7 +339,7 @@ TABLES = {
     "claims": claims_table,
     "claims-counts": lambda: verdict_counts_of_claims(found().claims),
     "factors": lambda: found().spreads,
-    "factor-shares": lambda: shares_of_factors(found().spreads),
+    "factor-shares": lambda: found().contributions,
     "printed-unseen": lambda: found().unseen_shares,
     "unseen-by-file": unseen_files,
     "theorem": theorem_by_share,
