@@ -139,10 +139,12 @@ def print_overview(found):
         methods = [method.column for name, method in METHODS.items() if name in set(cells["method"])]
         print_rows(pd.DataFrame(rows).reindex(columns=methods).fillna(""), PRINTED[experiment][0])
     text = sentence(found)
-    for status, counts in counts_by_data([one.judged for one in found.main_claims]).items():
-        verdicts = ", ".join(f"{count} {verdict}" for verdict, count in counts.items())
-        text += f" Main claims on {status} data: {verdicts}."
-    print_paragraph(text)
+    counts = counts_by_data([one.judged for one in found.main_claims])
+    parts = [
+        ", ".join(f"{count} {verdict}" for verdict, count in by_verdict.items())
+        for by_verdict in counts.values()
+    ]
+    print_paragraph(text + f" Main claims: {'; '.join(parts)}." * bool(parts))
 
 
 def too_far(tables, limit, methods):

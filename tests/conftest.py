@@ -50,6 +50,16 @@ def prepared_dir(tmp_path_factory):
     return tmp_path_factory.mktemp("dataset")
 
 
+@pytest.fixture(scope="session")
+def demo_dir(prepared_dir):
+    """That folder, with the synthetic set prepared."""
+    from weakly.loading.fetching import SourceFinder  # which many tests do without
+    from weakly.loading.store import prepare_all
+
+    prepare_all(["demo"], SourceFinder(prepared_dir / "raw", offline=True), prepared_dir)
+    return prepared_dir
+
+
 @pytest.fixture
 def runs_here():
     with workers_here():

@@ -1,4 +1,4 @@
-"""Plain classifiers: they score as their libraries do, A is class 1 and U class 0, and they are silent."""
+"""Plain classifiers score as their libraries do, A is class 1 and U class 0; the cross-entropy control."""
 
 import warnings
 from pathlib import Path
@@ -12,11 +12,23 @@ from sklearn.metrics import roc_auc_score
 from toys import two_clusters
 from xgboost import XGBClassifier
 
-from weakly.beyond.classifiers import CatBoost, Logistic, RandomForest, XGBoost
+from prenet import PReNet
+from weakly.beyond.classifiers import CatBoost
+from weakly.beyond.cross_entropy import CrossEntropy
 from weakly.methods import make_detector
 
-ALL = (Logistic, XGBoost, CatBoost, RandomForest)
-EACH = pytest.mark.parametrize("detector_class", ALL)
+# the library's model with the detector's seed, and its score
+LIBRARIES = {
+    "logistic": (LogisticRegression, {}, lambda model, X: model.decision_function(X)),
+    "random-forest": (RandomForestClassifier, {}, lambda model, X: model.predict_proba(X)[:, 1]),
+    "xgboost": (XGBClassifier, {"n_jobs": 1}, lambda model, X: model.predict(X, output_margin=True)),
+    "xgboost-half": (XGBClassifier, {"n_jobs": 1, "base_score": 0.5},
+        lambda model, X: model.predict(X, output_margin=True)),  # its constant is log(0.5 / 0.5) = 0
+    "catboost": (CatBoostClassifier,
+        {"iterations": 20, "thread_count": 1, "verbose": 0, "allow_writing_files": False},
+        lambda model, X: model.predict(X, prediction_type="RawFormulaVal")),
+}  # fmt: skip
+EACH = pytest.mark.parametrize("name", LIBRARIES)
 
 
 @pytest.fixture(autouse=True)
@@ -35,69 +47,40 @@ def data():
     return X + np.random.default_rng(5).normal(0, 0.15, X.shape).astype(np.float32), truth, known
 
 
-def as_the_library_has_it(detector_class, X, known, X_new):
-    """Scores that the library gives rows X_new after a fit on X with the detector's seed.
-
-    U comes before A, and the library's seed is the first draw of the detector's.
-    """
+@EACH
+def test_scores_are_those_of_the_library(name, data):
+    """U comes before A, and the library's seed is the first draw of the detector's."""
+    X, _, known = data
+    library_class, settings, score = LIBRARIES[name]
     seed = int(np.random.default_rng(3).integers(2**31))
-    rows, labels = np.concatenate([X[known == 0], X[known == 1]]), np.sort(known)
-    if detector_class is Logistic:
-        return LogisticRegression(random_state=seed).fit(rows, labels).decision_function(X_new)
-    if detector_class is RandomForest:
-        return RandomForestClassifier(random_state=seed).fit(rows, labels).predict_proba(X_new)[:, 1]
-    if detector_class is XGBoost:
-        boosted = XGBClassifier(random_state=seed, n_jobs=1).fit(rows, labels)
-        return boosted.predict(X_new, output_margin=True)
-    boosted = CatBoostClassifier(20, random_seed=seed, thread_count=1, verbose=0, allow_writing_files=False)
-    return boosted.fit(rows, labels).predict(X_new, prediction_type="RawFormulaVal")
-
-
-@EACH
-def test_scores_are_those_of_the_library(detector_class, data):
-    X, _, known = data
+    library = library_class(random_state=seed, **settings)
+    library.fit(np.concatenate([X[known == 0], X[known == 1]]), np.sort(known))
     X_new = np.concatenate([X[::-1], 2 * X - 0.5])
-    scores = detector_class(random_state=3).fit(X, known).decision_function(X_new)
+    scores = make_detector(name, random_state=3).fit(X, known).decision_function(X_new)
     assert scores.shape == (len(X_new),) and scores.dtype == np.float64 and len(np.unique(scores)) > 15
-    expected = as_the_library_has_it(detector_class, X, known, X_new)
-    np.testing.assert_allclose(scores, expected, rtol=1e-5, atol=1e-4)
+    np.testing.assert_allclose(scores, score(library, X_new), rtol=1e-5, atol=1e-4)
+    if name == "xgboost-half":  # the default starts from the share of anomalies, so its trees are others
+        default = make_detector("xgboost", random_state=3).fit(X, known).decision_function(X_new)
+        assert np.abs(default - scores).max() > 0.01
 
 
 @EACH
-def test_labelled_anomalies_are_class_1(detector_class, data):
-    X, truth, known = data
-    scores = detector_class().fit(X, known).decision_function(X)
-    assert roc_auc_score(known, scores) > 0.9
-    # where anomalies are the rows of the other cluster, the order is turned round
-    turned = detector_class().fit(X, (truth == 0) & (np.arange(len(X)) < 50)).decision_function(X)
-    assert roc_auc_score(known, turned) < 0.4
-
-
-@EACH
-def test_nothing_is_printed_and_no_files_are_written(detector_class, data, tmp_path, monkeypatch, capfd):
+def test_labelled_anomalies_are_class_1_and_nothing_is_printed_or_written(
+    name, data, tmp_path, monkeypatch, capfd
+):
     """Nor does anybody hear that lbfgs has not converged, as on these features."""
-    X, _, known = data
+    X, truth, known = data
     monkeypatch.chdir(tmp_path)
     with warnings.catch_warnings():
         warnings.simplefilter("error")
-        detector = detector_class().fit(X * [1, 10, 100, 1e3, 1e4, 1e5], known)
-        detector.decision_function(X)
+        make_detector(name).fit(X * [1, 10, 100, 1e3, 1e4, 1e5], known).decision_function(X)
+        scores = make_detector(name).fit(X, known).decision_function(X)
     assert capfd.readouterr() == ("", "")
     assert list(Path().iterdir()) == []  # CatBoost would leave a folder catboost_info
-
-
-def test_xgboost_half_is_the_librarys_that_starts_from_one_half(data):
-    """The default starts from the share of anomalies, so its trees are others."""
-    X, _, known = data
-    half, default = (
-        make_detector(name, random_state=3).fit(X, known) for name in ("xgboost-half", "xgboost")
-    )
-    seed = int(np.random.default_rng(3).integers(2**31))
-    rows, labels = np.concatenate([X[known == 0], X[known == 1]]), np.sort(known)
-    library = XGBClassifier(base_score=0.5, random_state=seed, n_jobs=1).fit(rows, labels)
-    expected = library.predict(X, output_margin=True)  # its constant is log(0.5 / 0.5) = 0
-    np.testing.assert_allclose(half.decision_function(X), expected, atol=1e-5)
-    assert np.abs(default.decision_function(X) - expected).max() > 0.01
+    assert roc_auc_score(known, scores) > 0.9
+    # where anomalies are the rows of the other cluster, the order is turned round
+    turned = make_detector(name).fit(X, (truth == 0) & (np.arange(len(X)) < 50)).decision_function(X)
+    assert roc_auc_score(known, turned) < 0.4
 
 
 def test_the_shallow_one_has_xgbods_settings():
@@ -107,3 +90,15 @@ def test_the_shallow_one_has_xgbods_settings():
     assert (library["base_score"], library["n_jobs"]) == (0.5, 1)
     assert (shallow.max_depth, shallow.learning_rate) == (xgbod.max_depth, xgbod.learning_rate)
     assert library["n_estimators"] in (None, xgbod.n_estimators)  # None: XGBoost's 100
+
+
+def test_the_cross_entropy_control_is_prenet_but_for_pairs():
+    """Settings, psi with its l2 term, optimiser and the epoch that is kept; the relation takes one code."""
+    control, prenet = CrossEntropy(), PReNet()
+    assert control.get_params().items() <= prenet.get_params().items()
+    one, two = control.build(7, seed=0), prenet.build(7, seed=0)
+    assert [weights.shape for weights in one.get_weights()] == [(7, 20), (20,), (20, 1), (1,)]
+    np.testing.assert_array_equal(one.get_weights()[0], two.get_weights()[0])
+    assert [*map(float, one.collected("losses"))] == [*map(float, two.collected("losses"))]
+    assert control.optimizer().get_config() == prenet.optimizer().get_config()
+    assert type(control.optimizer()) is type(prenet.optimizer()) and control.keeps_last == prenet.keeps_last

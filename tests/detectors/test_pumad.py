@@ -6,8 +6,6 @@ from toys import two_clusters
 
 from pumad import PUMAD, collision_shares, hash_codes, reliable_normals, sample_pu_triplets
 
-# ---------------------------------------------------------------------------- filtering
-
 
 def opposite_clusters(n_normals=300, n_copies=20, n_features=8):
     """Ten labelled anomalies around 0.8, normals around 0.2, far from them, and copies of the anomalies."""
@@ -52,12 +50,11 @@ def test_hash_codes_by_hand():
 
 def test_filter_threshold_and_what_always_remains():
     unlabeled, rng = np.arange(100, 106), np.random.default_rng(0)
-    np.testing.assert_array_equal(
-        reliable_normals(unlabeled, np.array([0, 0.45, 0.5, 1, 0, 0.1]), rng), [100, 101, 104, 105]
-    )
-    np.testing.assert_array_equal(
-        reliable_normals(unlabeled, np.array([1, 0.9, 0.6, 1, 0, 0.7]), rng), [102, 104, 105]
-    )
+    for shares, kept in (
+        ([0, 0.45, 0.5, 1, 0, 0.1], [100, 101, 104, 105]),
+        ([1, 0.9, 0.6, 1, 0, 0.7], [102, 104, 105]),
+    ):
+        np.testing.assert_array_equal(reliable_normals(unlabeled, np.array(shares), rng), kept)
     assert len(reliable_normals(np.arange(7), np.ones(7), rng)) == 4  # half, rounded up
     assert len(reliable_normals(np.arange(1), np.ones(1), rng)) == 1
     draws = {tuple(reliable_normals(unlabeled, np.ones(6), rng)) for _ in range(20)}
@@ -78,23 +75,16 @@ def test_filtered_rows_do_not_train_and_do_not_score(uncompiled, monkeypatch):
     np.testing.assert_allclose(detector.normal_mean_, codes.mean(axis=0), atol=1e-5)
 
 
-# ---------------------------------------------------------------------------- triplets
-
-
 @pytest.mark.parametrize("batch_size", [256, 33])
 def test_triplets_of_a_batch(batch_size):
     normals, n_batches = np.arange(1000, 3000), 30
     batches = sample_pu_triplets(normals, 60, n_batches, batch_size, 1.5, np.random.default_rng(0))
     m_u = batches.unlabeled.shape[1]
-    assert (
-        batches.layout.shape == (3, batch_size)
-        and (batches.targets == 1.5).all()
-        and batches.targets.shape == (batch_size,)
-    )
+    assert batches.layout.shape == (3, batch_size)
+    np.testing.assert_array_equal(batches.targets, np.full(batch_size, 1.5))
     assert np.isin(batches.unlabeled, normals).all() and np.isin(batches.anomalies, np.arange(60)).all()
-    assert sorted(batches.layout.ravel()) == list(
-        range(m_u + batches.anomalies.shape[1])
-    )  # every drawn row in one place
+    n_drawn = m_u + batches.anomalies.shape[1]
+    assert sorted(batches.layout.ravel()) == list(range(n_drawn))  # every drawn row in one place
     anchor, positive, negative = batches.layout >= m_u  # whether an anomaly
     np.testing.assert_array_equal(anchor, positive)
     np.testing.assert_array_equal(anchor, ~negative)
@@ -111,9 +101,6 @@ def test_triplets_of_a_batch(batch_size):
 def test_triplets_from_very_few_rows():
     batches = sample_pu_triplets(np.arange(3), 1, 2, 256, 1.0, np.random.default_rng(0))
     assert batches.unlabeled.shape == (2, 384) and (batches.anomalies == 0).all()
-
-
-# ---------------------------------------------------------------------------- the detector
 
 
 def test_score_is_the_difference_of_mean_squared_distances_but_for_a_constant(uncompiled):

@@ -1,66 +1,12 @@
-"""RoSAS: its losses, mixing and balance of losses by hand-computed values."""
+"""RoSAS: its mixing, balance of losses, network and batches by hand-computed values."""
 
 import numpy as np
 import pytest
 from toys import two_clusters
 
-from weakly.beyond.rosas import (
-    RoSAS,
-    build_rosas,
-    build_scorer,
-    distance_loss,
-    mixture_loss,
-    scores_of,
-    smooth_l1,
-)
+from weakly.beyond.rosas import RoSAS, build_rosas, build_scorer, scores_of
 from weakly.beyond.rosas_layers import BalancedSum, Mixing
 from weakly.training.network import keras, seed_generator, tf
-
-SMALL = {"epochs": 40, "batch_size": 16}
-
-
-# ---------------------------------------------------------------------------- losses
-
-
-def test_triplet_loss_by_hand():
-    """Triplets with |a - p| = 5 and 0, |a - n| = 1 and 10: (5 - 1 + 1 + 0) / 2."""
-    anchors = tf.constant([[3.0, 4.0], [0.0, 0.0]])
-    positives = tf.constant([[0.0, 0.0], [0.0, 0.0]])
-    negatives = tf.constant([[3.0, 3.0], [0.0, 10.0]])
-    assert float(distance_loss(anchors, positives, negatives)) == pytest.approx(2.5, abs=1e-5)
-
-
-def test_equal_codes_have_the_distance_of_the_shift():
-    """Four equal coordinates, each 1e-6 apart: a norm of 2e-6, whose gradient is finite."""
-    codes = tf.Variable(np.zeros((1, 4)))
-    with tf.GradientTape() as tape:
-        # the negative is 1 - 1e-6 off in one coordinate, which the shift makes 1; the others' is too small
-        loss = distance_loss(codes, tf.zeros_like(codes), tf.constant([[1e-6 - 1, 0, 0, 0]], tf.float64))
-    assert float(loss) == pytest.approx(2e-6, rel=1e-3)
-    assert np.isfinite(tape.gradient(loss, codes).numpy()).all()
-
-
-def test_smooth_l1_by_hand():
-    values = smooth_l1(tf.constant([0.0, 0.5, -0.5, 1.0, -3.0])).numpy()
-    np.testing.assert_allclose(values, [0, 0.125, 0.125, 0.5, 2.5])
-
-
-def test_mixture_loss_by_hand():
-    """Differences from y: 0.5 and 2, from s': 0 and 1: (0.125 + 1.5 + 0 + 0.5) / 2."""
-    scores, targets, mixed = tf.constant([0.5, 1.0]), tf.constant([0.0, -1.0]), tf.constant([0.5, 0.0])
-    assert float(mixture_loss(scores, targets, mixed)) == pytest.approx(2.125 / 2)
-
-
-def test_shapes_that_would_broadcast_are_refused():
-    with pytest.raises(ValueError, match="must have the same shape"):
-        distance_loss(tf.zeros((3, 2)), tf.zeros((3, 2)), tf.zeros((1, 2)))
-    with pytest.raises(ValueError, match="must have the same shape"):
-        mixture_loss(tf.zeros(3), tf.zeros((3, 1)), tf.zeros(3))
-    with pytest.raises(ValueError, match="must have the same shape"):
-        mixture_loss(tf.zeros(3), tf.zeros(3), tf.zeros((3, 1)))
-
-
-# ---------------------------------------------------------------------------- mixing
 
 
 def test_mixed_rows_lie_between_their_parents():
@@ -86,9 +32,6 @@ def test_mixing_weights_have_the_arcsine_distribution():
     assert (first < 0.25).mean() == pytest.approx(1 / 3, abs=0.015)
 
 
-# ---------------------------------------------------------------------------- the balance of the two losses
-
-
 def weighted(losses, means):
     """k_1 l_1 + k_2 l_2 with k_i proportional to exp(l_i / (2 m_i)), as the script has it."""
     shares = np.array([np.exp(loss / (2 * mean)) if mean else 0.0 for loss, mean in zip(losses, means)])
@@ -98,44 +41,38 @@ def weighted(losses, means):
 def test_the_balance_uses_the_means_of_the_epoch_before():
     """Two epochs of two batches: means 1 and 1 first, then those of the first epoch, (1 + 3) / 2 and 0.5."""
     balance = BalancedSum(n_batches=2)
-    sums = [
-        float(balance(tf.constant(losses))) for losses in ([1.0, 0.4], [3.0, 0.6], [2.0, 2.0], [1.0, 0.5])
-    ]
-    expected = [
-        weighted([1.0, 0.4], [1, 1]),
-        weighted([3.0, 0.6], [1, 1]),
-        weighted([2.0, 2.0], [2.0, 0.5]),
-        weighted([1.0, 0.5], [2.0, 0.5]),
-    ]
-    assert sums == pytest.approx(expected, rel=1e-5)
+    batches = [[1.0, 0.4], [3.0, 0.6], [2.0, 2.0], [1.0, 0.5]]
+    sums = [float(balance(tf.constant(losses))) for losses in batches]
+    means = [[1, 1], [1, 1], [2.0, 0.5], [2.0, 0.5]]
+    assert sums == pytest.approx(list(map(weighted, batches, means)), rel=1e-5)
     np.testing.assert_allclose(balance.means, [1.5, 1.25])
     assert float(balance.count) == 0 and not balance.sums.numpy().any()
 
 
-def test_a_loss_whose_mean_was_0_has_no_say():
+def test_weights_of_losses_stay_finite_where_one_loss_has_all_but_vanished():
+    """exp(loss / mean) would overflow; a loss that has vanished altogether has no say."""
     balance = BalancedSum(n_batches=1)
-    balance(tf.constant([0.0, 0.7]))
+    for losses in ([1e-6, 1.0], [1.0, 1.0], [0.0, 0.0], [2.0, 0.0], [0.0, 0.7]):
+        assert np.isfinite(balance(tf.constant(losses)))
     assert float(balance(tf.constant([5.0, 0.3]))) == pytest.approx(0.3)
-
-
-# ---------------------------------------------------------------------------- the network
 
 
 @pytest.mark.parametrize("n_features, n_hidden", [(6, 67), (21, 74), (300, 214)])
 def test_network_is_the_scripts(n_features, n_hidden):
     scorer = build_scorer(n_features, 128, seed_generator(0))
-    shapes = [(n_features, n_hidden), (n_hidden, 128), (128, 64), (64, 1), (1,)]
     weights = scorer.get_weights()
-    assert [one.shape for one in weights] == shapes
+    assert [one.shape for one in weights] == [
+        (n_features, n_hidden),
+        (n_hidden, 128),
+        (128, 64),
+        (64, 1),
+        (1,),
+    ]
     for values, n_inputs in zip(weights, (n_features, n_hidden, 128, 64, 64)):
         limit = n_inputs**-0.5
         assert np.abs(values).max() <= limit
         assert len(values) == 1 or np.abs(values).max() > 0.9 * limit
-
-
-def test_weight_decay_is_on_all_weights():
-    scorer = build_scorer(6, 128, seed_generator(0))
-    squares = sum(float(np.square(weights).sum()) for weights in scorer.get_weights())
+    squares = sum(float(np.square(values).sum()) for values in weights)  # weight decay is on all of them
     assert float(sum(scorer.losses)) == pytest.approx(1e-4 / 2 * squares, rel=1e-5)
 
 
@@ -170,9 +107,6 @@ def test_the_loss_of_a_batch_by_hand(monkeypatch):
     assert value == pytest.approx(expected, rel=1e-5)
 
 
-# ---------------------------------------------------------------------------- the detector
-
-
 def test_triplets_of_a_batch():
     unlabeled, anomalies = np.arange(1000, 1100), np.arange(5)
     batches = RoSAS().sample_batches(None, unlabeled, anomalies, 30, np.random.default_rng(0))
@@ -182,21 +116,8 @@ def test_triplets_of_a_batch():
     np.testing.assert_array_equal(batches.layout.ravel(), np.arange(96))
 
 
-@pytest.fixture(scope="module")
-def fitted():
-    """Three detectors on the toy after a few epochs, of seeds 3, 3 and 4, and the rows."""
+def test_fitted_scores_are_the_models(uncompiled):
     X, _, known = two_clusters()
-    return [RoSAS(random_state=seed, **SMALL).fit(X, known) for seed in (3, 3, 4)], X
-
-
-def test_weights_of_losses_stay_finite_where_one_loss_has_all_but_vanished():
-    """exp(loss / mean) would overflow; a loss that has vanished altogether has no say."""
-    balance = BalancedSum(n_batches=1)
-    for losses in ([1e-6, 1.0], [1.0, 1.0], [0.0, 0.0], [2.0, 0.0]):
-        assert np.isfinite(balance(tf.constant(losses)))
-
-
-def test_fitted_scores_are_the_models(fitted):
-    (detector, *_), X = fitted
+    detector = RoSAS(epochs=2, batches_per_epoch=2, batch_size=16).fit(X, known)
     scores = detector.model_.eta.get_layer("scorer")(X)[1].numpy()
     np.testing.assert_allclose(detector.decision_function(X), scores, atol=1e-5)

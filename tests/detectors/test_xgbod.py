@@ -25,15 +25,18 @@ def fitted_with_parts():
         for library_class, instances in parts.items():
             patch.setattr(library_class, "fit", kept_in(instances, library_class.fit))
         detector = XGBOD(svm_rows=200).fit(X, known)
-    return detector, parts[IsolationForest], *parts[XGBClassifier]
+    for _, rows in parts[IsolationForest]:  # they see all training rows, labelled ones included
+        np.testing.assert_array_equal(rows, np.concatenate([X[known == 0], X[known == 1]]))
+    ((classifier, _),) = parts[XGBClassifier]
+    return detector, [forest for forest, _ in parts[IsolationForest]], classifier
 
 
-def kept_in(instances, fit):
-    """A method `fit` that notes what it has fitted."""
+def kept_in(fits, fit):
+    """A method `fit` that notes what it has fitted, and on which rows."""
 
-    def noting_fit(self, *data):
-        instances.append(self)
-        return fit(self, *data)
+    def noting_fit(self, rows, *labels):
+        fits.append((self, rows))
+        return fit(self, rows, *labels)
 
     return noting_fit
 
@@ -46,9 +49,6 @@ def fitted(fitted_with_parts):
 @pytest.fixture(autouse=True)
 def small_forests(monkeypatch):
     monkeypatch.setattr(xgbod, "FOREST_TREES", (5, 10))
-
-
-# ---------------------------------------------------------------------------- the added columns
 
 
 def test_raw_features_come_first_then_11_svms_and_7_forests(fitted_with_parts):
@@ -65,20 +65,11 @@ def test_raw_features_come_first_then_11_svms_and_7_forests(fitted_with_parts):
     assert all(roc_auc_score(truth, column) > 0.9 for column in augmented.T[17:])
 
 
-def test_svm_columns_are_those_of_scikit_learn(fitted):
-    """One kernel matrix for all gives what eleven SVMs with gamma = 1 / D give, with the sign turned."""
-    X, _, _ = two_clusters(seed=1)
-    augmented = fitted.add_scores(X)
-    z_scores = (X.astype(np.float64) - fitted.mean_) / fitted.scale_
-    for column, nu in enumerate(SVM_NUS):
-        svm = OneClassSVM(nu=nu, gamma="auto").fit(fitted.svm_sample_)
-        np.testing.assert_allclose(
-            augmented[:, 6 + column], -svm.decision_function(z_scores), rtol=1e-3, atol=1e-2
-        )
-
-
 def test_fast_scores_are_those_of_the_plain_computation(fitted_with_parts):
-    """The reference: kernel in float64 and score_samples, for rows near, far away and repeated."""
+    """The reference: kernel in float64 and score_samples, for rows near, far away and repeated.
+
+    One kernel matrix for all gives what eleven SVMs with gamma = 1 / D give, with the sign turned.
+    """
     fitted, forests, _ = fitted_with_parts
     X, _, _ = two_clusters(seed=1)
     X = np.concatenate([X, 5 * X[:50], 1e6 * X[:5], X[::-1], np.full((1, 6), 1e30, np.float32)])
@@ -90,6 +81,9 @@ def test_fast_scores_are_those_of_the_plain_computation(fitted_with_parts):
     added = fitted.add_scores(X)[:, 6:]
     np.testing.assert_allclose(added[:, :11], svms, rtol=1e-6, atol=1e-6 * 200)  # 200 rows of weight up to 1
     np.testing.assert_allclose(added[:, 11:], isolation, rtol=2e-6)
+    for column, nu in zip(added.T, SVM_NUS):
+        svm = OneClassSVM(nu=nu, gamma="auto").fit(fitted.svm_sample_)
+        np.testing.assert_allclose(column, -svm.decision_function(z_scores), rtol=1e-3, atol=1e-2)
 
 
 def test_distinct_rows():
@@ -138,22 +132,6 @@ def test_svms_see_a_subsample_of_the_training_rows(svm_rows, expected):
     assert nearest.min(axis=1).max() < 1e-6
     assert len(set(nearest.argmin(axis=1))) == expected  # without replacement
     assert np.isfinite(detector.decision_function(X)).all()
-
-
-# ---------------------------------------------------------------------------- labels
-
-
-def test_forests_see_all_training_rows_labelled_ones_included(monkeypatch):
-    seen = []
-    original = IsolationForest.fit
-    monkeypatch.setattr(IsolationForest, "fit", lambda self, rows: seen.append(rows) or original(self, rows))
-    X, _, known = two_clusters()
-    XGBOD(n_estimators=1).fit(X, known)
-    assert len(seen) == len(xgbod.FOREST_TREES)
-    np.testing.assert_array_equal(seen[0], np.concatenate([X[known == 0], X[known == 1]]))
-
-
-# ---------------------------------------------------------------------------- as every detector
 
 
 def test_scores_are_margins_in_the_order_of_the_probabilities(fitted_with_parts):

@@ -13,7 +13,7 @@ from scipy import sparse
 from sklearn.model_selection import train_test_split
 
 from weakly.loading import splits
-from weakly.loading.arrays import PreparedData, load_data, save_data
+from weakly.loading.arrays import load_data, save_data
 from weakly.loading.readers import read_class_csv
 from weakly.loading.splits import (
     ABSENT,
@@ -60,7 +60,18 @@ def make_data(n_normals=400, n_anomalies=100, n_features=40, seed=0):
     return X, y
 
 
-# --- released
+def save(folder, X, y):
+    save_data(folder / "prepared" / "x", X, y, status="exact", source="", sha256="")
+    return load_data("x", folder)
+
+
+@pytest.fixture
+def stored(tmp_path):
+    return save(tmp_path, *make_data())
+
+
+def files(data):
+    return sorted(path.name for path in data.folder.iterdir())
 
 
 def test_released_on_thyroid(thyroid):
@@ -74,10 +85,6 @@ def test_released_on_thyroid(thyroid):
     assert split.test[-3:].tolist() == [5696, 3409, 2270]
     assert digest(split.unlabeled[:5333].astype("<i8")) == "24c863670c9db787"
     assert digest(split.test.astype("<i8")) == "05ab8a16573d8089"
-
-
-def test_released_contamination_of_thyroid(thyroid):
-    X, y = thyroid
     extra = released_contamination(X, y, 0.02)
     assert extra.shape == (136, 21) and extra.dtype == np.float32
     for row, (first, second, feature) in THYROID_EXTRA.items():
@@ -114,26 +121,28 @@ def test_released_is_what_the_description_says(rate, n_labeled):
 def test_released_with_ten_features_copies_anomalies():
     """int(0.05 * 10) is 0: on donors the contamination is labelled and test anomalies as they are."""
     X, y = make_data(n_normals=2000, n_features=10)
-    originals = {row.tobytes() for row in X[y == 1]}
     extra = released_contamination(X, y, 0.02)
-    assert len(extra) == 40
-    assert {row.tobytes() for row in extra} <= originals
+    assert len(extra) == 40 and {row.tobytes() for row in extra} <= {row.tobytes() for row in X[y == 1]}
 
 
-def test_released_keeps_all_when_there_are_no_more_than_60():
-    for n_anomalies, kept in ((50, 40), (75, 60), (76, 60)):
-        X, y = make_data(n_anomalies=n_anomalies)
-        split = split_released(X, y)
-        assert len(split.anomalies) == kept and y[split.anomalies].all()
+@pytest.mark.parametrize("n_anomalies, kept", [(50, 40), (75, 60), (76, 60)])
+def test_released_keeps_all_when_there_are_no_more_than_60(n_anomalies, kept):
+    X, y = make_data(n_anomalies=n_anomalies)
+    split = split_released(X, y)
+    assert len(split.anomalies) == kept and y[split.anomalies].all()
 
 
-def test_released_contamination_of_a_sparse_matrix():
+def test_released_contamination_of_a_sparse_matrix(tmp_path):
     X, y = make_data()
-    extra = released_contamination(sparse.csr_matrix(X), y, 0.1)
+    rows, data = sparse.csr_matrix(X), save(tmp_path, sparse.csr_matrix(X), y)
+    extra = released_contamination(rows, y, 0.1)
     assert sparse.issparse(extra) and extra.dtype == np.float32
     np.testing.assert_array_equal(extra.toarray(), released_contamination(X, y, 0.1))
-    stacked = split_released(sparse.csr_matrix(X), y, contamination=0.1).stack(sparse.csr_matrix(X))
+    stacked = split_released(rows, y, contamination=0.1).stack(rows)
     np.testing.assert_array_equal(stacked.toarray(), split_released(X, y, contamination=0.1).stack(X))
+    of_data = data.split("released", 0, 60, 0.1).extra.toarray()
+    np.testing.assert_array_equal(of_data, extra.toarray())
+    assert not any(name.startswith("contamination") for name in files(data))  # it is not kept
 
 
 @pytest.mark.parametrize("as_stored", [np.asarray, sparse.csr_matrix])
@@ -146,31 +155,18 @@ def test_released_without_contamination(as_stored):
     assert split.stack(X) is X  # nothing is copied
 
 
-# --- redrawn
-
-
-def parts_of(split, X):
-    """The rows of U and A and the positions of the test set."""
-    return split.stack(X)[split.unlabeled], X[split.anomalies], split.test
-
-
 def test_redrawn_is_released_with_other_luck(stored):
     released, same, one, other = (
-        parts_of(stored.split(protocol, seed, 10, 0.1), stored.X)
+        stored.split(protocol, seed, 10, 0.1)
         for protocol, seed in (("released", 3), ("redrawn", 42), ("redrawn", 1), ("redrawn", 2))
     )
-    for was, drawn_again in zip(released, same):
-        np.testing.assert_array_equal(was, drawn_again)
-    for first, second, third in zip(released, one, other):
-        assert first.shape == second.shape == third.shape
-        assert len({digest(part) for part in (first, second, third)}) == 3
+    for part in ("unlabeled", "anomalies", "test", "extra"):
+        was, again, first, second = (getattr(split, part) for split in (released, same, one, other))
+        np.testing.assert_array_equal(was, again)
+        assert was.shape == first.shape == second.shape
+        assert len({digest(drawn) for drawn in (was, first, second)}) == 3
     assert files(stored)[1].startswith(CONTAMINATION)  # the file is that of `released`
-    np.testing.assert_array_equal(
-        stored.split("released", 0, 10, 0.1).extra, released_contamination(stored.X, stored.y, 0.1)
-    )
-
-
-# --- one draw anew
+    np.testing.assert_array_equal(released.extra, released_contamination(stored.X, stored.y, 0.1))
 
 
 def drawn_parts(split, y):
@@ -258,9 +254,6 @@ def test_the_detector_has_one_seed_where_one_draw_is_varied(stored, monkeypatch,
     assert run_once(cell, 7)["seed"] == 7 and seeds == [7 if of_run else 0]
 
 
-# --- independent
-
-
 def test_independent_parts(thyroid):
     _, y = thyroid
     for seed in range(5):
@@ -295,35 +288,11 @@ def test_independent_without_spare_anomalies():
     assert len(split_independent(y, 0, n_labeled=30).anomalies) == 30
 
 
-# --- all
-
-
 @pytest.mark.parametrize("rate", [-0.01, 1, float("nan")])
-def test_bad_rates(rate, tmp_path):
-    X, y = make_data()
-    with pytest.raises(ValueError, match="contamination rate"):
-        split_released(X, y, contamination=rate)
-    with pytest.raises(ValueError, match="contamination rate"):
-        split_independent(y, 0, contamination=rate)
-    with pytest.raises(ValueError, match="contamination rate"):
-        PreparedData("x", X, y, "exact", "", "", tmp_path).split("released", 0, 60, rate)
-
-
-# --- the contamination kept on disk
-
-
-def save(folder, X, y):
-    save_data(folder / "prepared" / "x", X, y, status="exact", source="", sha256="")
-    return load_data("x", folder)
-
-
-@pytest.fixture
-def stored(tmp_path):
-    return save(tmp_path, *make_data())
-
-
-def files(data):
-    return sorted(path.name for path in data.folder.iterdir())
+def test_bad_rates(rate, stored):
+    for protocol in ("released", "independent"):
+        with pytest.raises(ValueError, match="contamination rate"):
+            stored.split(protocol, 0, 60, rate)
 
 
 def test_contamination_is_drawn_by_the_first_run(stored, monkeypatch):
@@ -355,14 +324,6 @@ def test_contamination_that_cannot_be_read_or_kept_or_was_changed(stored, conten
         np.save(path, content)  # pickled
     expected = released_contamination(stored.X, stored.y, 0.02)
     np.testing.assert_array_equal(stored.split("released", 0, 60, 0.02).extra, expected)
-
-
-def test_contamination_of_sparse_data_is_not_kept(tmp_path):
-    X, y = make_data()
-    data = save(tmp_path, sparse.csr_matrix(X), y)
-    extra = data.split("released", 0, 60, 0.02).extra.toarray()
-    np.testing.assert_array_equal(extra, released_contamination(X, y, 0.02))
-    assert files(data) == ["X_data.npy", "X_indices.npy", "X_indptr.npy", "X_shape.npy", "y.npy"]
 
 
 def test_an_unknown_protocol_is_an_error(stored):

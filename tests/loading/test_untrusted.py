@@ -30,7 +30,6 @@ from event_tables import events, model_of_events
 
 import data_prep
 import detect
-import xgbod
 from weakly.environment import peak_bytes
 from weakly.loading import files
 from weakly.loading.arrays import load_data
@@ -57,40 +56,36 @@ def bank_csv():
     return "".join(";".join(row) + "\n" for row in [BANK_COLUMNS, *rows]).encode()
 
 
-# ---------------------------------------------------------------------------- running the programs
-
-
 def all_paths(folder):
-    return sorted(str(path.relative_to(folder)) for path in folder.rglob("*"))
+    """What is below a folder, but for `out`, where the programs may write."""
+    paths = sorted(str(path.relative_to(folder)) for path in folder.rglob("*"))
+    return [path for path in paths if not path.startswith("out")]
 
 
-def attempt(main, arguments, folder):
-    """Run a program in this process; its exit code, after looking at all that must not happen.
-
-    `folder`/out is where it may write.
-    """
-    before, start = all_paths(folder), time.monotonic()
-    out, err = io.StringIO(), io.StringIO()
-    with (
-        warnings.catch_warnings(record=True) as warned,
-        contextlib.redirect_stdout(out),
-        contextlib.redirect_stderr(err),
-    ):
-        warnings.simplefilter("always")
-        warnings.simplefilter("ignore", ResourceWarning)  # Python shows none
+def run(main, arguments):
+    """Run a program in this process: its exit code and what it says on standard error."""
+    err = io.StringIO()
+    with contextlib.redirect_stdout(io.StringIO()), contextlib.redirect_stderr(err):
         try:
             code = main(arguments)
         except SystemExit as stop:
             code = stop.code
-    assert not warned, str(warned[0])
+    return code, err.getvalue()
+
+
+def attempt(main, arguments, folder):
+    """Run a program; its exit code, after looking at all that must not happen."""
+    before, start = all_paths(folder), time.monotonic()
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        warnings.simplefilter("ignore", ResourceWarning)  # Python shows none
+        code, err = run(main, arguments)
     assert time.monotonic() - start < SECONDS and not Path("executed").exists()
-    lines = [line for line in err.getvalue().split("\n") if line and not line.startswith("Preparing ")]
-    assert code in (0, 1, 2) and len(lines) == (code > 0) and "Traceback" not in err.getvalue(), (code, lines)
-    assert all(line.isprintable() and line.endswith((".", "...")) and len(line) < 3_000 for line in lines), (
-        lines
-    )
-    unchanged = [path for path in before if not path.startswith("out")]
-    assert [path for path in all_paths(folder) if not path.startswith("out")] == unchanged
+    lines = [line for line in err.split("\n") if line and not line.startswith("Preparing ")]
+    assert code in (0, 1, 2) and len(lines) == (code > 0) and "Traceback" not in err, (code, lines)
+    for line in lines:
+        assert line.isprintable() and line.endswith((".", "...")) and len(line) < 3_000, line
+    assert all_paths(folder) == before
     return code
 
 
@@ -202,48 +197,38 @@ def test_forged_npz(folder, kind):
 
 # ---------------------------------------------------------------------------- detect.py
 
-MODELS = ["prenet", "xgbod"]  # one of networks, one of trees
-
 
 @pytest.fixture(scope="module")
-def models(folder):
-    """Models of the methods of MODELS, as the bytes of their files; XGBOD has two small forests."""
+def model(folder):
+    """The path of a saved PReNet."""
     table = events(200)
-    known = (table["fraud"] == "1") | (table.index % 23 == 1)  # wrong ones, too: trees are more than stumps
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(xgbod, "FOREST_TREES", (5, 10))
-        for method in MODELS:
-            model = model_of_events(method, table, known.to_numpy(int))
-            save_model(folder / f"{method}.model", model)
-    return {method: (folder / f"{method}.model").read_bytes() for method in MODELS}
+    save_model(
+        folder / "prenet.model", model_of_events("prenet", table, (table["fraud"] == "1").to_numpy(int))
+    )
+    return folder / "prenet.model"
 
 
 ODD_TABLES = {
     "empty": b"",
-    "a line break": b"\n",
     "no names": b",,,\n1,2,3,4\n",
     "a quote": b'"',
     "called Parquet": b"PAR1" + EVENTS,
-    "old line ends": EVENTS.replace(b"\n", b"\r"),
     "UTF-16": EVENTS.decode().encode("utf-16"),
-    "tabs": EVENTS.replace(b",", b"\t"),
     "an open quote": EVENTS + b'1,"',
-    "only labels": b"fraud\n1\n0\n",
     "a zero byte": EVENTS[:300] + b"\0" + EVENTS[300:],
     "a cut gzip": gzip.compress(EVENTS)[:-20],
     "a cut zip": zip_bytes(("events.csv", EVENTS))[:-20],
-    "longer rows": EVENTS.replace(b"\n", b",1,2,3\n"),
     "a control character": EVENTS.replace(b"1", b"\x1b[2J", 1),
 }
 
 
 @pytest.mark.parametrize("kind", ODD_TABLES)
-def test_odd_tables_are_scored_or_refused(folder, models, kind):
-    (folder / "table.csv").write_bytes(ODD_TABLES[kind])
-    (folder / "out").mkdir(exist_ok=True)
-    output = folder / "out" / "scores.csv"
+def test_odd_tables_are_scored_or_refused(folder, model, kind):
+    table, output = folder / "table.csv", folder / "out" / "scores.csv"
+    table.write_bytes(ODD_TABLES[kind])
+    output.parent.mkdir(exist_ok=True)
     output.unlink(missing_ok=True)
-    command = f"score {folder}/table.csv --model {folder}/prenet.model --output {output} --contamination 0.1"
+    command = f"score {table} --model {model} --output {output} --contamination 0.1"
     code = attempt(detect.main, command.split(), folder)
     assert output.exists() == (code == 0)
     if code == 0:
@@ -284,62 +269,52 @@ def with_declared_size(data, size):
     return data
 
 
-def prepared_bombs():
-    """{what: data set, name of its file, content, what is said about it}."""
-    row, text = b"0.5,0.5,0.5,1\n", b"x" * 999 + b"\n"
-    header, table = b"a,b,c,class\n", f"{THYROID}.csv"
+def bombs(folder):
+    """{what: (program, its arguments, path of the bomb, the bomb, what is said about it)}."""
+    row, header, endless = b"0.5,0.5,0.5,1\n", b"a,b,c,class\n", "a line of more than 16,777,216 bytes"
     lying = with_declared_size(zipped("a.csv", row, SIZE // len(row)), 100)
-    quote = gzipped((header, 1), (b'"', 1), (text, SIZE // 1_000))
-    endless, promised = "a line of more than 16,777,216 bytes", npy_header((10**6, 10**6), "<f8")
-    arrays = zip_bytes(("X.npy", promised), ("y.npy", npy(LABELS)))
-    return {
-        "many rows": ("thyroid", f"{table}.gz", gzipped((header, 1), (row, 2**23)), "GiB of memory"),
-        "an endless line": ("thyroid", f"{table}.gz", gzipped((b"1", SIZE)), endless),
-        "zero bytes": ("thyroid", f"{table}.zip", zipped("a.csv", b"\0", SIZE), "zero byte"),
-        "a lying size": ("thyroid", f"{table}.zip", lying, "is damaged"),
-        "an endless quote": ("thyroid", f"{table}.gz", quote, "GiB of memory"),
-        "too wide": ("thyroid", table, b"a," * 100_000 + b"class\n", "more than 2,048 cells"),
+    quote = gzipped((header, 1), (b'"', 1), (b"x" * 999 + b"\n", SIZE // 1_000))
+    arrays = zip_bytes(("X.npy", npy_header((10**6, 10**6), "<f8")), ("y.npy", npy(LABELS)))
+    prepared = {
+        "many rows": ("thyroid", f"{THYROID}.csv.gz", gzipped((header, 1), (row, 2**23)), "GiB of memory"),
+        "an endless line": ("thyroid", f"{THYROID}.csv.gz", gzipped((b"1", SIZE)), endless),
+        "zero bytes": ("thyroid", f"{THYROID}.csv.zip", zipped("a.csv", b"\0", SIZE), "zero byte"),
+        "a lying size": ("thyroid", f"{THYROID}.csv.zip", lying, "is damaged"),
+        "an endless quote": ("thyroid", f"{THYROID}.csv.gz", quote, "GiB of memory"),
+        "too wide": ("thyroid", f"{THYROID}.csv", b"a," * 100_000 + b"class\n", "more than 2,048 cells"),
         "a promised array": ("celeba", CELEBA, arrays, "GiB of memory"),
-        "a large array": ("celeba", CELEBA, zipped("X.npy", b"\1", SIZE), "GiB of memory"),
         "many features": ("news20", NEWS20, SVM + b"1 2147483646:1\n", "2,147,483,646 features"),
     }
-
-
-def detect_bombs():
-    """{what: the table, the model, what is said about them}; None where the other one is good."""
     header, row = EVENTS.splitlines(keepends=True)[:2]
-    bomb, long_line = zipped("about.json", b" ", SIZE), "a line of more than 16,777,216 bytes"
     large_cells = gzipped((header, 1), (row.replace(b"v1", b"x" * 2**19), 2**10))
     quote = gzipped((header, 1), (b'"', 1), (row, SIZE // len(row)))
-    return {
-        "an endless line": (gzipped((header, 1), (b"1", SIZE)), None, long_line),
-        "an endless first line": (gzipped((b"a", SIZE)), None, long_line),
-        "a large cell": (header + b"1," * 7 + b"x" * 10**8 + b"\n", None, long_line),
-        "large cells": (large_cells, None, "GiB of memory"),
-        "an endless quote": (quote, None, "GiB of memory|a quote in line 2 is not closed"),
-        "too wide": (b",".join(b"%d" % i for i in range(100_000)) + b"\n", None, "more than 10,000 cells"),
-        "row names": (b"fraud\n" + b"1," * 9_998 + b"1\n", None, "more cells"),
-        "many rows": (gzipped((header, 1), (row, 2**22)), None, "GiB of memory"),
-        "a large description": (None, bomb, "expands to more than"),
-        "a lying size": (None, with_declared_size(bomb, 100), "GiB of memory|is damaged"),
-        "many members": (None, zip_bytes(*((str(i), b"") for i in range(20_000))), "bad is .*"),
+    wide = b",".join(b"%d" % i for i in range(100_000)) + b"\n"
+    description = zipped("about.json", b" ", SIZE)
+    tables = {
+        "an endless line": (gzipped((header, 1), (b"1", SIZE)), endless),
+        "a large cell": (header + b"1," * 7 + b"x" * 10**8 + b"\n", endless),
+        "large cells": (large_cells, "GiB of memory"),
+        "an open quote": (quote, "GiB of memory|a quote in line 2 is not closed"),
+        "too wide": (wide, "more than 10,000 cells"),
+        "many rows": (gzipped((header, 1), (row, 2**22)), "GiB of memory"),
     }
-
-
-def bomb_commands(folder):
-    """[(what, program, its arguments, path of the bomb, the bomb, what is said about it)]."""
-    commands = []
-    for what, (name, path, content, expected) in prepared_bombs().items():
+    models = {
+        "a large description": (description, "expands to more than"),
+        "a lying size of it": (with_declared_size(description, 100), "GiB of memory|is damaged"),
+        "many members": (zip_bytes(*((str(i), b"") for i in range(20_000))), "bad is .*"),
+    }
+    dropped, bad = {}, folder / "bad"
+    for what, (name, path, content, expected) in prepared.items():
         command = f"--offline --data-dir {folder}/out --source {folder}/source --datasets {name}"
         path = folder / "source" / path
-        commands.append((f"prepared: {what}", data_prep.main, command.split(), path, content, expected))
-    for what, (table, model, expected) in detect_bombs().items():
-        command = f"fit {folder}/bad --label fraud --model {folder}/out/model"
-        if model:
-            command = f"score {folder}/good.csv --model {folder}/bad"
-        content = model or table
-        commands.append((f"detect: {what}", detect.main, command.split(), folder / "bad", content, expected))
-    return commands
+        dropped[f"prepared: {what}"] = data_prep.main, command.split(), path, content, expected
+    for kind, command in (
+        (tables, f"fit {bad} --label fraud --model {folder}/out/model"),
+        (models, f"score {folder}/good.csv --model {bad}"),
+    ):
+        for what, (content, expected) in kind.items():
+            dropped[f"detect: {what}"] = detect.main, command.split(), bad, content, expected
+    return dropped
 
 
 def drop_bombs(folder):
@@ -349,22 +324,15 @@ def drop_bombs(folder):
     files.MEMORY_LIMIT = BOUND
     folder, said = Path(folder), {}
     (folder / "source" / "partial").mkdir(parents=True)
-    commands = bomb_commands(folder)
     (folder / "good.csv").write_bytes(EVENTS)
-    base = peak_bytes()
-    for what, main, arguments, path, content, expected in commands:
+    dropped, base = bombs(folder), peak_bytes()
+    for what, (main, arguments, path, content, expected) in dropped.items():
         path.write_bytes(content)
         start, before = time.monotonic(), resource.getrlimit(resource.RLIMIT_DATA)
-        err = io.StringIO()
-        with contextlib.redirect_stdout(io.StringIO()), contextlib.redirect_stderr(err):
-            try:
-                code = main(arguments)
-            except SystemExit as stop:
-                code = stop.code
+        code, err = run(main, arguments)
         assert resource.getrlimit(resource.RLIMIT_DATA) == before
         path.unlink()
-        peak = peak_bytes()
-        said[what] = (code, err.getvalue(), expected, time.monotonic() - start, peak)
+        said[what] = (code, err, expected, time.monotonic() - start, peak_bytes())
     print(json.dumps([said, base]))
 
 

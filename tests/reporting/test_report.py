@@ -12,6 +12,7 @@ from report_pages import SCORES, Elements, made_runs, parse, write_results
 from weakly.judging import cells
 from weakly.judging.assessment import Assessment
 from weakly.judging.tables import paper_runs
+from weakly.loading.registry import DATA_SETS
 from weakly.methods import METHODS
 from weakly.reporting import page as report
 from weakly.reporting.palette import LOOKS
@@ -301,6 +302,7 @@ def evil_results(tmp_path_factory):
     (folder / "results" / "seen_provenance.json").write_text(json.dumps({"sessions": [session, {}]}))
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(cells, "PUBLISHED", folder)
+        patch.setitem(DATA_SETS, EVIL, DATA_SETS["donors"])
         report.build_report(Assessment(folder / "results"))
     return folder / "results"
 

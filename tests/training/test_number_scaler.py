@@ -41,19 +41,16 @@ def test_missing_values_stay_missing_and_count_for_nothing(scaling):
     assert np.isnan(scaled(scaling, [np.nan, np.nan], [np.nan]))
 
 
-@pytest.mark.parametrize("scaling", ["fences", "cut", "standard-cut", "ranks"])
-def test_one_absurd_cell_does_no_harm(scaling):
-    """The rule for detect.py's default excludes the two scalings that are missing here."""
+@pytest.mark.parametrize("scaling", SCALINGS)
+def test_one_absurd_cell(scaling):
+    """The rule for detect.py's default excludes the two scalings that it squeezes."""
     column = np.random.default_rng(0).normal(size=1_000)
     plain, spoilt = scaled(scaling, column, column), scaled(scaling, [*column, 1e12], column)
-    assert np.ptp(spoilt) > 0.6 * np.ptp(plain)
-    assert np.isfinite(scaled(scaling, [*column, 1e300, -1e300], [1e300, -1e300, 0])).all()
-
-
-@pytest.mark.parametrize("scaling", ["min-max", "standard"])
-def test_one_absurd_cell_squeezes_the_others(scaling):
-    column = np.random.default_rng(0).normal(size=1_000)
-    assert np.ptp(scaled(scaling, [*column, 1e12], column)) < 1e-6
+    if scaling in ("min-max", "standard"):
+        assert np.ptp(spoilt) < 1e-6
+    else:
+        assert np.ptp(spoilt) > 0.6 * np.ptp(plain)
+        assert np.isfinite(scaled(scaling, [*column, 1e300, -1e300], [1e300, -1e300, 0])).all()
 
 
 def test_a_column_of_nearly_one_value_keeps_the_others_apart():
@@ -61,5 +58,5 @@ def test_a_column_of_nearly_one_value_keeps_the_others_apart():
 
 
 def test_an_unknown_scaling_is_refused():
-    with pytest.raises(ValueError, match="unknown scaling 'z'; known: min-max, fences, cut"):
+    with pytest.raises(ValueError, match="unknown scaling 'z'; known: min-max"):
         NumberScaler("z").fit(np.zeros((2, 1)))

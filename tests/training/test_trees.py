@@ -40,9 +40,6 @@ def at_and_beside(thresholds, n_features):
     return np.repeat(np.concatenate([at, *beside])[:, np.newaxis], n_features, axis=1)
 
 
-# ---------------------------------------------------------------------------- scikit-learn's forests
-
-
 def forest_scores(forests, X):
     """The scores (n, forests) of isolation forests, by XGBoost."""
     usual = [len(forest.estimators_) * average_path_lengths(forest.max_samples_) for forest in forests]
@@ -68,9 +65,6 @@ def test_a_tree_that_is_one_leaf():
 def test_average_path_lengths_are_those_of_scikit_learn():
     n_rows = np.array([1, 2, 3, 17, 256])
     np.testing.assert_array_equal(average_path_lengths(n_rows), _average_path_length(n_rows))
-
-
-# ---------------------------------------------------------------------------- boosted trees
 
 
 @pytest.fixture(scope="module")

@@ -3,7 +3,6 @@
 import pandas as pd
 
 from weakly.beyond import today
-from weakly.beyond.beyond_tables import growth_table
 from weakly.beyond.today_text import labels_panels
 from weakly.methods import METHODS
 from weakly.reporting.sections import Figure
@@ -58,3 +57,15 @@ def growth_figure(found):
     table = frame_table("Time and memory of PReNet", growth_table(found.folder))
     text = "One thread; the memory is the peak in addition to the data."
     return Figure(*about, files=["growth.csv"], text=text, table=table)
+
+
+def growth_table(folder):
+    """PReNet's time and memory with more rows, features or labelled anomalies."""
+    table = pd.read_csv(folder / "growth.csv")
+    sizes = ["rows", "features", "labeled"]
+    table[sizes] = table[sizes].map("{:,}".format)
+    table["sparse"] = table["sparse"].map({True: "sparse", False: "dense"})
+    titles = {"features": "features", "labeled": "labelled anomalies", "sparse": "kind"}
+    titles |= {"fit_seconds": "fit, s", "score_seconds": "scoring all rows, s"}
+    titles |= {"fit_mb": "fit, MB", "score_mb": "scoring, MB"}
+    return table.set_index("rows")[list(titles)].rename(columns=titles)

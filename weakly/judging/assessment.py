@@ -19,8 +19,7 @@ from weakly.judging.effects import (
     spread_by_factor,
     variance_by_unseen_class,
 )
-from weakly.judging.leads import MAIN_TABLES, all_scores, gap_table, lead_table, rankings
-from weakly.judging.sizes import Size
+from weakly.judging.leads import MAIN_TABLES, Size, all_scores, gap_table, lead_table, rankings
 from weakly.judging.sources import sources_by_name
 from weakly.judging.statistics import statistics_tables
 from weakly.judging.tables import by_method, comparable, paper_runs

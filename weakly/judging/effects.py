@@ -107,33 +107,6 @@ def shares_of_classes(column):
     return [explained(column.to_numpy(), *factors) for factors in ([seen], [unseen], [seen, unseen])]
 
 
-AUTHORS_CLASS = "bac"  # its rows and the normal ones are the authors'; the other classes' are not
-
-
-def unseen_by_file(ours, method="xgbod", rivals=("prenet", "fsnet")):
-    """A method's mean score and its lead on the unseen sets, by the files that the anomalies come from.
-
-    A detector could learn to recognise the rows that are not the authors'. With bac unseen this only misleads
-    it, with only bac seen no label teaches it. ours: (sets, methods).
-    """
-    columns, rows = {name: METHODS[name].column for name in (method, *rivals)}, {}
-    for title, part in ours[list(columns)].groupby(ours.index.map(_files), sort=True):
-        rows[title] = {"data sets": len(part)} | part.mean().rename(columns).to_dict()
-        for rival in rivals:
-            gap = part[method] - part[rival]
-            rows[title][f"minus {columns[rival]}"] = gap.mean()
-            rows[title][f"ahead of {columns[rival]} on"] = int((gap > 0).sum())
-    return pd.DataFrame.from_dict(rows, orient="index").rename_axis("AUC-PR, weighted")
-
-
-def _files(name):
-    """Which files the anomalies of an unseen set come from, in words."""
-    seen, unseen = name.split("->")
-    if unseen == AUTHORS_CLASS:
-        return "bac unseen: all test rows are the authors'"
-    return "only bac seen: all labels are the authors'" if seen == AUTHORS_CLASS else "others"
-
-
 # ---------------------------------------------------------------------------- what moves the numbers
 
 FACTORS = {

@@ -72,7 +72,7 @@ def about_unseen(found):
     if RELEASED in rows.index:
         row = rows.loc[RELEASED]
         status = set(found.leads.query("experiment == 'unseen' and source == @RELEASED")["status"])
-        data = ", tested on partial data only," if "partial" in status else ""
+        data = " (partial data)" if "partial" in status else ""
         stands = "leads" if row["lead"].mean > 0 else "trails"
         size = number(abs(row["lead"].mean))
         yield f"On unseen classes{data} it {stands} {METHODS[row['method']].column} by {size}."

@@ -17,7 +17,7 @@ from pathlib import Path
 
 from weakly.command_line import user_errors_end
 from weakly.errors import UserError
-from weakly.judging.tables import by_method, comparable
+from weakly.judging.tables import comparable
 from weakly.methods import METHODS
 from weakly.reporting.charts import draw_curves, draw_theorem, method_line
 from weakly.reporting.palette import KIND_LOOKS
@@ -83,10 +83,8 @@ def sweep_panel(title, part, parameter, grid, bounds, published):
         for name in methods
         if at is not None and bounds[0] <= published.get(name, -1) <= bounds[1]
     }
-    ends = by_method(part, rows="value").dropna(axis=1, how="all").iloc[[0, -1]]
-    words = ", ".join(
-        f"{METHODS[name].column} {ends[name].iloc[0]:.3f} to {ends[name].iloc[1]:.3f}" for name in ends
-    )
+    ends = curves.groupby("method", sort=False)["mean"].agg(["first", "last"])
+    words = ", ".join(f"{METHODS[name].column} {a:.3f} to {b:.3f}" for name, a, b in ends.itertuples())
     return Panel(
         partial(draw_curves, curves, ticks, bounds, parameter.label, hollow),
         title,

@@ -10,9 +10,8 @@ from weakly.judging.cells import TITLES, published_table, verdict_counts
 from weakly.judging.claims import NEW, OURS, PAPER
 from weakly.judging.effects import Lead
 from weakly.judging.headline import what_matters
-from weakly.judging.leads import MAIN_TABLES
+from weakly.judging.leads import MAIN_TABLES, Size
 from weakly.judging.printed import impossible_cells, printed_beside_lowest
-from weakly.judging.sizes import Size
 from weakly.judging.sources import AS_PUBLISHED, REDRAWN, RELEASED
 from weakly.judging.tables import METRICS, PAPER_METRICS, by_method, find_table, in_paper_order
 from weakly.loading.registry import SEEN_SETS

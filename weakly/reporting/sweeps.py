@@ -6,7 +6,7 @@ import numpy as np
 import pandas as pd
 
 from weakly.judging import cells
-from weakly.judging.tables import AVERAGE, PAPER_SET_UP, by_method, read_frame, read_table
+from weakly.judging.tables import PAPER_SET_UP, by_method, read_cells, read_frame
 from weakly.loading.registry import SEEN_SETS
 from weakly.methods import METHODS
 
@@ -57,10 +57,9 @@ DRAWN = {  # the figures of each experiment, with their titles
 
 
 def read_drawable(path, experiment):
-    """The rows of a table that belong to a data set, not to an Average."""
+    """A table that figures are drawn from."""
     is_theorem = experiment == "theorem"
-    table = read_frame(path, numbers=THEOREM_COLUMNS) if is_theorem else read_table(path, is_sweep=True)
-    return table[~table["dataset"].str.startswith(AVERAGE, na=False)]
+    return read_frame(path, numbers=THEOREM_COLUMNS) if is_theorem else read_cells(path, is_sweep=True)
 
 
 def part_of(table, name):

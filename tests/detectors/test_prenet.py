@@ -1,0 +1,196 @@
+"""PReNet and its ablated variants: pairs, labels, networks, scores by Eq. 6, and the masks of dropout."""
+
+import numpy as np
+import pytest
+from toys import SmallA2H, two_clusters
+
+from prenet import PReNet, build_prenet, sample_pairs
+from weakly.methods import make_detector
+from weakly.training.loop import Trainer
+
+FEW_STEPS = {"epochs": 2, "batches_per_epoch": 5, "batch_size": 32}
+
+
+def small(variant, **settings):
+    """A detector of this variant; A2H, whose 1000 units take seconds, with layers of 20."""
+    return (SmallA2H if variant == "A2H" else PReNet)(variant=variant, **settings)
+
+
+def with_biases(model):
+    """The model with weights moved a little, so that biases are not 0."""
+    rng = np.random.default_rng(0)
+    model.set_weights([weights + rng.normal(0, 0.1, weights.shape) for weights in model.get_weights()])
+    return model
+
+
+# ---------------------------------------------------------------------------- batches and labels
+
+
+@pytest.mark.parametrize("pair_order", ["released", "paper"])
+def test_pairs_of_a_batch(pair_order):
+    unlabeled, n_batches = np.arange(1000, 3000), 40
+    batches = sample_pairs(unlabeled, 60, n_batches, 512, 4.0, pair_order, np.random.default_rng(0))
+    assert batches.unlabeled.shape == (n_batches, 640) and batches.anomalies.shape == (n_batches, 384)
+    assert np.isin(batches.unlabeled, unlabeled).all() and np.isin(batches.anomalies, np.arange(60)).all()
+    left, right = batches.layout
+    kind = (left >= 640).astype(int) + (right >= 640)  # numbers from 640 on are anomalies
+    np.testing.assert_array_equal(batches.targets, 4.0 * kind)
+    np.testing.assert_array_equal(np.bincount(kind), [256, 128, 128])
+    mixed, first, second = kind == 1, *((right, left) if pair_order == "released" else (left, right))
+    assert (first[mixed] >= 640).all()
+    for u, a in zip(batches.unlabeled, batches.anomalies):
+        drawn = np.concatenate([u, -1 - a])
+        assert len(set(drawn[left[kind == 0]]) | set(drawn[right[kind == 0]])) == 512
+        assert len(set(drawn[second[mixed]])) == 128
+        assert (drawn[left[kind == 2]] != drawn[right[kind == 2]]).all()
+    assert np.unique(batches.anomalies).size == 60  # over many batches everyone gets a turn
+    assert np.bincount(batches.anomalies.ravel()).std() < 0.1 * batches.anomalies.size / 60
+
+
+def test_pairs_from_very_few_rows():
+    """One labelled anomaly pairs with itself; unlabelled rows repeat when there are fewer than places."""
+    batches = sample_pairs(np.arange(10), 1, 3, 512, 4.0, "released", np.random.default_rng(0))
+    assert batches.unlabeled.shape == (3, 640) and (batches.anomalies == 0).all()
+
+
+@pytest.mark.parametrize("variant, labels", [
+    (None, [0, 4, 8]), ("TRM", [0, 4, 4]), ("LDM", [0, 4, 8]), ("A2H", [0, 4, 8]), ("NPR", [0, 4, 8]),
+    ("iPReNet", [0, 4]),
+])  # fmt: skip
+def test_labels_of_a_variant(variant, labels):
+    """A batch of 8 has 4 pairs {u,u}, 2 {a,u} and 2 {a,a}, the same in all variants, or 4 instances each."""
+    one, other = (
+        detector.sample_batches(None, np.arange(100, 200), np.arange(5), 3, np.random.default_rng(0))
+        for detector in (PReNet(variant=variant, batch_size=8), PReNet(batch_size=8))
+    )
+    if variant == "iPReNet":
+        assert one.unlabeled.shape == one.anomalies.shape == (3, 4)
+        np.testing.assert_array_equal(one.layout, [np.arange(8)])  # numbers from 4 on are anomalies
+        np.testing.assert_array_equal(one.targets, np.repeat(labels, 4))
+    else:
+        np.testing.assert_array_equal(one.targets, np.repeat(labels, [4, 2, 2]))
+        np.testing.assert_array_equal(one.layout, other.layout)
+        np.testing.assert_array_equal(one.unlabeled, other.unlabeled)
+
+
+# ---------------------------------------------------------------------------- networks
+
+
+@pytest.mark.parametrize("name, kernels, n_regularized", [
+    ("prenet", [(7, 20), (40, 1)], 1),
+    ("iprenet", [(7, 20), (20, 1)], 1),
+    ("ldm", [(14, 1)], 0),
+    ("a2h", [(7, 1000), (1000, 250), (250, 20), (40, 1)], 3),
+    ("a2h-no-dropout", [(7, 1000), (1000, 250), (250, 20), (40, 1)], 3),
+    ("npr", [(7, 20), (40, 20), (20, 1)], 1),
+])  # fmt: skip
+def test_layers_and_l2(name, kernels, n_regularized):
+    """Every hidden kernel of psi has its l2 term, NPR's relation layer and the scoring layer never."""
+    model = make_detector(name, l2=0.1).build(7, seed=0)
+    weights = model.get_weights()
+    assert [w.shape for w in weights[::2]] == kernels
+    assert [w.shape for w in weights[1::2]] == [shape[1:] for shape in kernels]  # biases
+    expected = [0.1 * np.sum(w**2) for w in weights[::2][:n_regularized]]
+    penalties = [float(penalty) for penalty in model.collected("losses") if float(penalty)]
+    np.testing.assert_allclose(sorted(penalties), sorted(expected), rtol=1e-5)
+
+
+@pytest.mark.parametrize("variant", [None, "NPR"])
+def test_network_by_hand(variant):
+    """eta = w . [psi(x_i), psi(x_j)] + c; in NPR eta = w . relu(W [psi(x_i), psi(x_j)] + b) + c."""
+    model = build_prenet(7, hidden_units=20, seed=0, variant=variant)
+    kernel, limit = model.get_weights()[0], np.sqrt(6 / 27)  # Glorot uniform
+    assert np.abs(kernel).max() <= limit and np.abs(kernel).max() > 0.9 * limit
+    W_psi, b_psi, *relation, w, c = with_biases(model).get_weights()
+    pair = np.random.default_rng(1).random((2, 1, 7), dtype=np.float32)
+    codes = np.hstack([np.maximum(x @ W_psi + b_psi, 0) for x in pair])
+    if variant == "NPR":
+        codes = np.maximum(codes @ relation[0] + relation[1], 0)
+    assert float(model(*pair)[0]) == pytest.approx((codes @ w + c).item(), abs=1e-5)
+
+
+def test_dropout_is_behind_the_added_layers():
+    """Without it, a row has one code in all its places, and is encoded once for each batch."""
+    model = make_detector("a2h").build(7, seed=0)
+    psi, rows = model.psi, np.random.default_rng(0).random((50, 7), dtype=np.float32)
+    assert [layer.name for layer in psi.layers[1:]] == "added_0 dropout_0 added_1 dropout_1 hidden".split()
+    assert [psi.get_layer(f"dropout_{number}").rate for number in (0, 1)] == [0.5, 0.5]
+    in_training = [psi(rows, training=True).numpy() for _ in range(2)]
+    assert np.abs(in_training[0] - in_training[1]).max() > 0.01  # each time with other masks
+    np.testing.assert_array_equal(psi(rows), psi(rows, training=False))
+    assert len(model.get_state()) == len(model.get_weights()) + 2 and model.has_dropout
+    model = make_detector("a2h-no-dropout").build(7, seed=0)
+    assert [layer.name for layer in model.psi.layers[1:]] == ["added_0", "added_1", "hidden"]
+    assert len(model.get_state()) == len(model.get_weights()) == 8 and not model.has_dropout
+    np.testing.assert_array_equal(model.psi(rows, training=True), model.psi(rows))
+
+
+# ---------------------------------------------------------------------------- scores
+
+
+@pytest.mark.parametrize("variant, pair_order, ensemble_size", [
+    (None, "released", 30), (None, "paper", 2), ("LDM", "released", 3), ("LDM", "paper", 1),
+    ("A2H", "paper", 3), ("NPR", "released", 3), ("NPR", "paper", 1),
+])  # fmt: skip
+def test_one_pass_scores_equal_the_definition(uncompiled, variant, pair_order, ensemble_size):
+    X, _, known = two_clusters()
+    settings = FEW_STEPS | {"pair_order": pair_order, "ensemble_size": ensemble_size}
+    detector = small(variant, **settings).fit(X, known)
+    scores = detector.decision_function(X)
+    assert scores.std() > 1e-3
+    np.testing.assert_allclose(scores, detector.score_by_pairs(X), atol=1e-5)
+    np.testing.assert_array_equal(scores, detector.decision_function(X))  # no dropout in scoring
+
+
+def test_definition_follows_equation_6(uncompiled):
+    """score_by_pairs against Eq. 6 evaluated with the network itself, for the paper's order and E = 2."""
+    X, _, known = two_clusters()
+    detector = PReNet(batches_per_epoch=5, epochs=1, ensemble_size=2, pair_order="paper").fit(X, known)
+    x = X[:1]
+    phi = lambda left, right: float(detector.model_(left, right)[0])  # noqa: E731
+    by_hand = sum(phi(a[None], x) for a in detector.anomaly_partners_) + sum(
+        phi(x, u[None]) for u in detector.unlabeled_partners_
+    )
+    assert detector.score_by_pairs(x)[0] == pytest.approx(by_hand / 4, abs=1e-5)
+    assert all((a == X[known == 1]).all(axis=1).any() for a in detector.anomaly_partners_)
+    assert all((u == X[known == 0]).all(axis=1).any() for u in detector.unlabeled_partners_)
+
+
+def test_a_single_instance_has_the_networks_score(uncompiled):
+    X, _, known = two_clusters()
+    detector = PReNet(variant="iPReNet", **FEW_STEPS).fit(X, known)
+    W, b, w, c = detector.model_.get_weights()
+    expected = (np.maximum(X @ W + b, 0) @ w + c)[:, 0]
+    np.testing.assert_allclose(detector.decision_function(X), expected, atol=1e-5)
+
+
+# ---------------------------------------------------------------------------- dropout
+
+
+@pytest.mark.parametrize("rate, n_losses", [(0.5, 6), (0.0, 1)])
+def test_masks_differ_from_step_to_step(monkeypatch, rate, n_losses):
+    """Mean losses of 6 epochs of one step, without learning and on one and the same batch."""
+    monkeypatch.setattr("prenet.PReNet.dropout_rate", rate)
+    detector = small("A2H", batch_size=32, learning_rate=0.0)
+    X, _, known = two_clusters()
+    anomalies = np.flatnonzero(known)
+    batch = detector.sample_batches(X, np.flatnonzero(known == 0), anomalies, 1, np.random.default_rng(0))
+    unlabeled, labeled = batch.unlabeled.repeat(6, axis=0), batch.anomalies.repeat(6, axis=0)
+    batches = batch._replace(unlabeled=unlabeled, anomalies=labeled)
+    trainer = Trainer(detector.build(6, seed=1), detector.loss, detector.optimizer())
+    states = [detector.build(6, seed=seed).get_state() for seed in (1, 2, 1)]
+    one, other, again = (trainer.fit(X, anomalies, batches, 6, state)[1] for state in states)
+    assert one == again != other and len(set(one)) == n_losses  # the random states start anew in each fit
+
+
+def test_an_instance_has_other_masks_at_each_of_its_places():
+    """All pairs of one row with itself: with one mask for each row, all scores would be equal."""
+    detector, outputs = small("A2H"), []
+
+    def loss(targets, scores):
+        outputs.append(scores.numpy())
+        return detector.loss(targets, scores)
+
+    trainer = Trainer(detector.build(6, seed=1), loss, detector.optimizer())
+    trainer._step(np.full((1, 6), 0.5, np.float32), np.zeros((2, 16), int), np.zeros(16, np.float32), ())
+    assert len(set(outputs[0])) > 8
