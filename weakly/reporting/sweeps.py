@@ -6,7 +6,7 @@ import numpy as np
 import pandas as pd
 
 from weakly.judging import cells
-from weakly.judging.tables import AVERAGE, PAPER_SET_UP, by_method, read_frame, read_table
+from weakly.judging.tables import PAPER_SET_UP, by_method, read_cells, read_frame
 from weakly.loading.registry import SEEN_SETS
 from weakly.methods import METHODS
 
@@ -51,14 +51,21 @@ CLAIMS_OF_FIGURES = {  # by figure, the keys of the claims that it shows
     "sensitivity": ("robust-in-margin", "robust-in-ensemble-size", "robust-in-lambda"),
     "theorem": ("theorem-order", "theorem-values"),
 }
-DRAWN = [*SWEEPS, "theorem"]  # the experiments that have figures
+DRAWN = {  # the figures of each experiment, with their titles
+    experiment: {name: title for name, _, title in figures} for experiment, figures in SWEEPS.items()
+} | {"theorem": {"theorem": "Mean scores, measured and predicted"}}
 
 
 def read_drawable(path, experiment):
-    """The rows of a table that belong to a data set, not to an Average."""
+    """A table that figures are drawn from."""
     is_theorem = experiment == "theorem"
-    table = read_frame(path, numbers=THEOREM_COLUMNS) if is_theorem else read_table(path, is_sweep=True)
-    return table[~table["dataset"].str.startswith(AVERAGE, na=False)]
+    return read_frame(path, numbers=THEOREM_COLUMNS) if is_theorem else read_cells(path, is_sweep=True)
+
+
+def part_of(table, name):
+    """The rows of a figure: labels are two figures, one of seen and one of unseen classes."""
+    unseen = table["dataset"].str.contains("->", regex=False)
+    return table[unseen] if name == "labels_unseen" else table[~unseen] if name == "labels_seen" else table
 
 
 def published_values():
