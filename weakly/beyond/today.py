@@ -140,6 +140,10 @@ def t_interval(values):
     return Lead(values.mean(), values.mean() - half, values.mean() + half)
 
 
+def leads_as_text(table):
+    return [str(Lead(*lead)) for lead in table[list(Lead._fields)].itertuples(index=False)]
+
+
 def pair_differences(runs, method, other):
     """AUC-PR of a method minus another's per budget and data set, over the draws that both have.
 

@@ -13,9 +13,8 @@ import pandas as pd
 
 from weakly.beyond import today
 from weakly.beyond.result_files import write_results
-from weakly.beyond.today import ALL_BUDGETS, IN_FOCUS, budgets, display_name
+from weakly.beyond.today import ALL_BUDGETS, IN_FOCUS, budgets, display_name, leads_as_text
 from weakly.errors import UserError
-from weakly.judging.effects import Lead
 from weakly.judging.tables import in_paper_order
 from weakly.numbers import number, signed
 from weakly.reporting.charts import draw_curves
@@ -75,10 +74,6 @@ def regret_table(runs):
     shown["largest on"] = overall["dataset"] + ", " + overall["at"].astype(int).astype(str) + " labels"
     shown["cells"] = overall["cells"]
     return named(shown)
-
-
-def leads_as_text(table):
-    return [str(Lead(*lead)) for lead in table[list(Lead._fields)].itertuples(index=False)]
 
 
 def differences(runs):

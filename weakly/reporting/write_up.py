@@ -14,13 +14,13 @@ import sys
 import pandas as pd
 
 from weakly.beyond.result_files import page_text
-from weakly.beyond.scaling import scaling_summary
-from weakly.beyond.today import today_runs
+from weakly.beyond.scaling import SUMMARY, scaling_runs, summary_table
+from weakly.beyond.today import leads_as_text, today_runs
 from weakly.beyond.today_text import averages_with_scalings, differences
 from weakly.command_line import user_errors_end
 from weakly.judging.assessment import Assessment
 from weakly.judging.claims import NEW, OURS
-from weakly.judging.effects import Lead, contamination_kinds
+from weakly.judging.effects import contamination_kinds
 from weakly.judging.printed import REVERSED, impossible_cells, printed_beside_lowest, reversed_xgbod
 from weakly.judging.sources import RELEASED
 from weakly.judging.statistics import unseen_class_table
@@ -105,8 +105,7 @@ def table_4():
 def leads():
     """PReNet's lead over each method in average AUC-PR, with its 95% interval."""
     table = rows_of("leads", experiment="seen", metric="auc_pr")
-    cells = [str(Lead(*values)) for values in table[list(Lead._fields)].itertuples(index=False)]
-    shown = table.assign(cell=cells).pivot(index="method", columns="source", values="cell")
+    shown = table.assign(cell=leads_as_text(table)).pivot(index="method", columns="source", values="cell")
     shown = shown.loc[table["method"].unique(), table["source"].unique()]
     return shown.rename(index=column, columns=draws).rename_axis(index="PReNet minus", columns=None)
 
@@ -255,7 +254,7 @@ TABLES = {
     "table-4": table_4,
     "leads": leads,
     "factors": factors,
-    "scaling": lambda: scaling_summary(REFERENCE),
+    "scaling": lambda: summary_table(scaling_runs(REFERENCE), SUMMARY).filter(regex="^(?!.*without)"),
     "baselines": baselines,
     "printed-xgbod": printed_xgbod,
     "printed-unseen": printed_unseen,
