@@ -146,8 +146,9 @@ def runs_to_show(args, wanted, runs):
     chosen = []
     for point in dict.fromkeys(cell.point for cell in wanted):
         current = [cell for cell in wanted if cell.point == point]
-        data_set, version = current[0].dataset, {name: getattr(current[0], name) for name in DATA}
-        todays = [requested_cell(args, method, data_set, point, version) for method in methods]
+        data_set, *version = (getattr(current[0], name) for name in ("dataset", *DATA))
+        data = load_data(data_set, args.data_dir, *version)
+        todays = [requested_cell(args, method, data, point) for method in methods]
         chosen.append(select_runs(runs, current, todays))
     return pd.concat(chosen)
 

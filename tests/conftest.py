@@ -15,7 +15,7 @@ SLOW_FILES = """test_experiments test_faults test_cluster test_code_identity tes
     test_data_prep test_fetching test_download_chain test_reference test_sklearn test_feawad
     test_interpretations test_variants test_numbers test_sparse test_training test_report test_page_in_browser
     test_detect test_streams test_user_tables test_compare
-    test_interpretations_compared test_dsad test_fsnet test_repen test_pumad test_xgbod
+    test_dsad test_fsnet test_repen test_pumad test_xgbod
     test_classifiers test_rosas test_cross_entropy test_beyond
     test_explaining test_leakage test_familiar_names test_without_tensorflow
     test_info test_score_files test_report_page
@@ -48,6 +48,16 @@ def real_data():
 def prepared_dir(tmp_path_factory):
     """A data folder for the whole session: what one test has prepared there is at hand for the others."""
     return tmp_path_factory.mktemp("dataset")
+
+
+@pytest.fixture(scope="session")
+def demo_dir(prepared_dir):
+    """That folder, with the synthetic set prepared."""
+    from weakly.loading.fetching import SourceFinder  # which many tests do without
+    from weakly.loading.store import prepare_all
+
+    prepare_all(["demo"], SourceFinder(prepared_dir / "raw", offline=True), prepared_dir)
+    return prepared_dir
 
 
 @pytest.fixture

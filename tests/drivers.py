@@ -1,4 +1,4 @@
-"""Starting the experiments as a user does, in processes of their own; and a worker in this process."""
+"""Starting the experiments as a user does, in processes of their own or in this one."""
 
 import contextlib
 import os
@@ -30,11 +30,22 @@ def start(
     )  # fmt: skip
 
 
-def finish(process):
-    """What a driver printed, to stdout and stderr, when it has ended without an error."""
+def finish(process, code=0):
+    """What a driver printed, to stdout and stderr, when it has ended with this exit code."""
     out, err = process.communicate(timeout=300)
-    assert process.returncode == 0, err
+    assert process.returncode == code and "Traceback" not in err, err
     return out, err
+
+
+def experiment_here(data_dir, results_dir, *options):
+    """The exit code of an experiment in this process; see workers_here."""
+    import experiments  # which most tests do without
+
+    where = ["--offline", "--jobs", 1, "--data-dir", data_dir, "--results-dir", results_dir]
+    try:
+        return experiments.main(list(map(str, [*options, *where])))
+    except SystemExit as stop:
+        return stop.code
 
 
 def allow_ctrl_c():
@@ -43,10 +54,19 @@ def allow_ctrl_c():
 
 def parsed(*options):
     """The completed arguments of one experiment."""
-    import experiments  # which most tests do without
+    import experiments
 
-    (args,) = experiments.complete_all(experiments.make_parser().parse_args(options))
+    (args,) = experiments.complete_all(experiments.make_parser().parse_args(list(map(str, options))))
     return args
+
+
+def planned(method, data_dir, *options, dataset="demo"):
+    """The cell that a driver plans for a prepared data set, with its data, settings and code."""
+    from weakly.loading.arrays import load_data
+    from weakly.running.planning import requested_cell
+
+    args = parsed("seen", "--methods", method, "--data-dir", data_dir, *options)
+    return requested_cell(args, method, load_data(dataset, data_dir))
 
 
 class ExecutorHere(Executor):
@@ -68,3 +88,13 @@ def workers_here():
         patch.setattr("weakly.running.processes.new_process", ExecutorHere)
         patch.delenv("PRENET_DATA", raising=False)
         yield
+
+
+def measured(path):
+    """Everything about the runs of a file but their times and order."""
+    import pandas as pd
+
+    from weakly.running.runs_file import IDENTITY
+
+    runs = pd.read_csv(path, float_precision="round_trip").sort_values(IDENTITY, ignore_index=True)
+    return runs.drop(columns=["fit_seconds", "score_seconds"])

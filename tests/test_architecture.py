@@ -6,9 +6,8 @@ from functools import cache
 import pytest
 
 from weakly.methods import METHODS
-from weakly.own_modules import module_name, text_of
 from weakly.paths import ROOT
-from weakly.source_code import imported, is_script_part, modules_reached
+from weakly.source_code import imported, is_script_part, modules_reached, text_of
 
 BELOW_RUNNING = {"common", "loading", "training", "detectors"}
 MAY_IMPORT = {
@@ -26,7 +25,7 @@ MAY_IMPORT = {
 MAY_IMPORT |= dict.fromkeys(("commands", "tools"), {*MAY_IMPORT, "commands"})
 DRAWING = {f"weakly.reporting.{name}" for name in ("elements", "palette", "pictures", "svg")}  # of all pages
 SOURCES = {
-    module_name(path): path.read_text("utf-8")
+    ".".join(path.relative_to(ROOT).with_suffix("").parts): path.read_text("utf-8")
     for path in (*ROOT.glob("*.py"), *ROOT.glob("weakly/**/*.py"), *ROOT.glob("tools/*.py"))
     if path.name != "__init__.py"
 }

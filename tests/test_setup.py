@@ -6,25 +6,27 @@ import signal
 import subprocess
 import sys
 import time
-from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
+from drivers import ROOT
 
-ROOT = Path(__file__).resolve().parent.parent
 # -m venv copies this script into .venv; -m pip writes its arguments to a file and answers as the test says
 BASE = f"""#!/bin/bash
 case $2 in
   venv) rm -rf .venv/* && mkdir -p .venv/bin && cp "$0" .venv/bin/python ;;
   pip)
     echo "${{*:6}}" >>asked
-    sleep "${{PIP_SECONDS:-0}}"
+    while [ -e wait ]; do sleep 0.02; done
     case $* in *--require-hashes*) echo "$PIP_ANSWER" >&2; [ -z "$PIP_ANSWER" ] ;; esac ;;
   *) exec "{sys.executable}" "$@" ;;
 esac
 """
 LOCKED = "--require-hashes -r requirements.lock -r requirements.txt"
 LOCKED_TESTS = LOCKED.replace("requirements.", "requirements-dev.")
+WAITING = "Another start is installing into .venv: waiting until it ends (Ctrl-C to stop).\n"
 NO_WHEEL = "ERROR: No matching distribution found for numpy==2.2.6"
+MISSING = "ERROR: Hashes are required in --require-hashes mode, but they are missing from some requirements."
 
 
 @pytest.fixture
@@ -33,119 +35,79 @@ def clone(tmp_path):
         shutil.copy(path, tmp_path)
     (tmp_path / "base").write_text(BASE)
     (tmp_path / "base").chmod(0o755)
-    return tmp_path
+
+    def start(answer="", requirements="requirements.txt"):
+        variables = {"PYTHON": "./base", "REQUIREMENTS": requirements, "PIP_ANSWER": answer}
+        command = ["bash", "-euo", "pipefail", "-c", "source ./setup_env.sh; exit 0"]
+        how = {"stderr": subprocess.PIPE, "text": True, "start_new_session": True}
+        return subprocess.Popen(command, cwd=tmp_path, env={**os.environ, **variables}, **how)
+
+    def run(*arguments):
+        started = start(*arguments)
+        return started.communicate(timeout=30)[1], started.returncode
+
+    def asked():
+        return (tmp_path / "asked").read_text().splitlines() if (tmp_path / "asked").exists() else []
+
+    return SimpleNamespace(folder=tmp_path, start=start, run=run, asked=asked)
 
 
-def start(clone, answer="", seconds=0, requirements="requirements.txt"):
-    told = {
-        "PYTHON": "./base",
-        "REQUIREMENTS": requirements,
-        "PIP_ANSWER": answer,
-        "PIP_SECONDS": str(seconds),
-    }
-    command = ["bash", "-euo", "pipefail", "-c", "source ./setup_env.sh; exit 0"]
-    return subprocess.Popen(
-        command,
-        cwd=clone,
-        env={**os.environ, **told},
-        stderr=subprocess.PIPE,
-        text=True,
-        start_new_session=True,
-    )
-
-
-def end(started):
-    stderr = started.communicate(timeout=30)[1]
-    return started.returncode, stderr
-
-
-def asked(clone):
-    return (clone / "asked").read_text().splitlines() if (clone / "asked").exists() else []
-
-
-def wait_for(clone, count):
-    deadline = time.monotonic() + 20
-    while len(asked(clone)) < count:
-        assert time.monotonic() < deadline
-        time.sleep(0.02)
-
-
-def test_the_locks_are_installed_once(clone):
-    assert end(start(clone))[0] == 0
-    assert asked(clone) == [LOCKED]
-    assert end(start(clone, requirements="requirements-dev.txt"))[0] == 0
-    assert asked(clone) == [LOCKED, LOCKED_TESTS]
-    assert end(start(clone)) == end(start(clone, requirements="requirements-dev.txt")) == (0, "")
-    assert len(asked(clone)) == 2
-
-
-def test_a_changed_lock_is_installed(clone):
-    end(start(clone))
-    with open(clone / "requirements.lock", "a") as lock:
+def test_the_locks_are_installed_once_and_again_when_they_change(clone):
+    assert clone.run()[1] == 0 and clone.asked() == [LOCKED]
+    assert clone.run("", "requirements-dev.txt")[1] == 0 and clone.asked() == [LOCKED, LOCKED_TESTS]
+    assert clone.run() == clone.run("", "requirements-dev.txt") == ("", 0)
+    assert len(clone.asked()) == 2
+    with open(clone.folder / "requirements.lock", "a") as lock:
         lock.write("# newer\n")
-    assert end(start(clone))[0] == 0
-    assert asked(clone) == [LOCKED, LOCKED]
+    assert clone.run()[1] == 0 and clone.asked() == [LOCKED, LOCKED_TESTS, LOCKED]
 
 
-MISSING = "ERROR: Hashes are required in --require-hashes mode, but they are missing from some requirements."
-
-
-@pytest.mark.parametrize("answer", [NO_WHEEL, MISSING])
-def test_where_the_lock_does_not_fit_the_list_is_installed(clone, answer):
-    code, stderr = end(start(clone, answer))
-    assert code == 0 and answer in stderr
-    assert stderr.count("requirements.lock does not fit this platform: installing requirements.txt") == 1
-    assert asked(clone) == [LOCKED, "-r requirements.txt"]
-    assert end(start(clone)) == (0, "")
-
-
-@pytest.mark.parametrize(
-    "answer",
-    [
-        f"WARNING: Retrying after connection broken by 'NewConnectionError'\n{NO_WHEEL}",
-        "ERROR: THESE PACKAGES DO NOT MATCH THE HASHES FROM THE REQUIREMENTS FILE.",
-        "ERROR: Could not install packages due to an OSError: [Errno 28] No space left on device",
-    ],
-)
-def test_other_failures_do_not_leave_the_lock(clone, answer):
-    code, stderr = end(start(clone, answer))
-    assert code == 1 and answer in stderr and "does not fit" not in stderr
-    assert asked(clone) == [LOCKED]
-    assert end(start(clone))[0] == 0
-    assert asked(clone) == [LOCKED, LOCKED]
+@pytest.mark.parametrize("answer, fits", [
+    (NO_WHEEL, False),
+    (MISSING, False),
+    (f"WARNING: Retrying after connection broken by 'NewConnectionError'\n{NO_WHEEL}", True),
+    ("ERROR: THESE PACKAGES DO NOT MATCH THE HASHES FROM THE REQUIREMENTS FILE.", True),
+    ("ERROR: Could not install packages due to an OSError: [Errno 28] No space left on device", True),
+])  # fmt: skip
+def test_only_where_the_lock_does_not_fit_the_list_is_installed(clone, answer, fits):
+    stderr, code = clone.run(answer)
+    assert answer in stderr and code == int(fits)
+    no_fit = "requirements.lock does not fit this platform: installing requirements.txt"
+    assert stderr.count(no_fit) == int(not fits)
+    assert clone.asked() == [LOCKED] + ["-r requirements.txt"] * (not fits)
+    assert (
+        clone.run()[1] == 0 and clone.asked()[2 - fits :] == [LOCKED] * fits
+    )  # and once more after a failure
 
 
 def test_a_linked_environment_is_not_emptied(clone, tmp_path_factory):
     target = tmp_path_factory.mktemp("other project")
     (target / "thesis.txt").write_text("years")
-    (clone / ".venv").symlink_to(target)
-    code, stderr = end(start(clone))
+    (clone.folder / ".venv").symlink_to(target)
+    stderr, code = clone.run()
     assert code == 1 and len(stderr.splitlines()) == 1 and f"{target} would be emptied" in stderr
-    assert [path.name for path in target.iterdir()] == ["thesis.txt"] and not asked(clone)
+    assert [path.name for path in target.iterdir()] == ["thesis.txt"] and not clone.asked()
 
 
-def test_a_second_start_waits_for_the_first(clone):
-    first = start(clone, seconds=0.5)
-    wait_for(clone, 1)
-    waiting = "Another start is installing into .venv: waiting until it ends (Ctrl-C to stop).\n"
-    assert end(start(clone)) == (0, waiting)
-    assert end(first)[0] == 0 and asked(clone) == [LOCKED]
-
-
-def test_a_killed_start_leaves_no_lock(clone):
-    first = start(clone, seconds=60)
-    wait_for(clone, 1)
-    os.killpg(first.pid, signal.SIGKILL)
+@pytest.mark.parametrize("end", ["let it finish", "kill the shell", "kill all"])
+def test_a_second_start_waits_for_the_first_and_for_its_pip(clone, end):
+    (clone.folder / "wait").touch()
+    first, deadline = clone.start(), time.monotonic() + 20
+    while not clone.asked():
+        assert time.monotonic() < deadline
+        time.sleep(0.02)
+    if end == "kill all":
+        os.killpg(first.pid, signal.SIGKILL)
+    elif end == "kill the shell":
+        first.kill()
+    if end == "kill all":  # which leaves no lock
+        (clone.folder / "wait").unlink()
+        stderr, code = clone.run()
+        assert code == 0 and WAITING not in stderr
+    else:
+        second = clone.start()
+        assert second.stderr.readline() == WAITING
+        (clone.folder / "wait").unlink()
+        assert second.communicate(timeout=30)[0] is None and second.returncode == 0
     first.communicate()
-    code, stderr = end(start(clone))
-    assert code == 0 and "waiting" not in stderr
-    assert asked(clone) == [LOCKED, LOCKED]
-
-
-def test_the_pip_of_a_killed_start_is_waited_for(clone):
-    first = start(clone, seconds=0.7)
-    wait_for(clone, 1)
-    first.kill()
-    code, stderr = end(start(clone))
-    assert code == 0 and "waiting" in stderr
-    assert asked(clone) == [LOCKED, LOCKED]
+    assert clone.asked() == [LOCKED] * (1 if end == "let it finish" else 2)

@@ -1,4 +1,4 @@
-"""Data that every detector must order, and training without compiling."""
+"""Data that every detector must order, rows on disk, and training without compiling."""
 
 import contextlib
 
@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 from prenet import PReNet
+from weakly.loading.arrays import save_data
 
 
 class SmallA2H(PReNet):
@@ -23,6 +24,12 @@ def two_clusters(seed=0, n_normals=600, n_anomalies=60, n_features=6, n_labeled=
     centres = np.where(truth, 0.7, 0.3)[:, np.newaxis]
     X = np.random.default_rng(seed).normal(centres, 0.08, (len(truth), n_features)).astype(np.float32)
     return X, truth, truth * (np.arange(len(truth)) < n_normals + n_labeled)
+
+
+def save_rows(data_dir, name="x", status="exact", turned=False):
+    """Prepare 100 normal rows and 20 anomalies as a data set, in this order of rows or turned round."""
+    y, X = np.repeat([0, 1], [100, 20]), np.random.default_rng(0).random((120, 40), dtype=np.float32)
+    save_data(data_dir / "prepared" / name, X[::-1] if turned else X, y, status=status)
 
 
 @contextlib.contextmanager

@@ -4,10 +4,6 @@ pipeline = weakly.load_model("fraud.model")        # a model that detect.py has 
 weakly.save_model("fraud.model", pipeline, X)      # one fitted in Python on the DataFrame X, for detect.py
 """
 
-from weakly.own_modules import keep_texts
-
-keep_texts()
-
 
 def load_model(path):
     """The scikit-learn Pipeline in a model file; a DataError unless it is a model."""

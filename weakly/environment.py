@@ -1,10 +1,10 @@
 """What runs, and where: the commit of this code, versions of libraries, the machine, the memory taken."""
 
+import functools
 import importlib
 import importlib.metadata
 import os
 import platform
-import re
 import resource
 import subprocess
 import sys
@@ -16,8 +16,6 @@ from weakly.paths import ROOT
 PACKAGES = ("tensorflow", "keras", "numpy", "scipy", "pandas", "scikit-learn", "xgboost", "catboost")
 IMPORTED_AS = {"sklearn": "scikit-learn"}  # the packages of libraries with another name
 RUSAGE_UNIT = 1 if sys.platform == "darwin" else 1024  # of ru_maxrss, in bytes
-
-_versions: dict[str, str | None] = {}  # that version_of has told
 
 
 def package_versions():
@@ -34,32 +32,16 @@ def installed_version(package):
     return None
 
 
+@functools.cache
 def version_of(library):
     """The version of a library, by its import name, when this process first asked for it; None without one.
 
     A library that has no package of its name is imported to learn it.
     """
-    if library not in _versions:
-        version = installed_version(IMPORTED_AS.get(library, library))
-        with suppress(ImportError):
-            version = version or getattr(importlib.import_module(library), "__version__", None)
-        _versions[library] = version
-    return _versions[library]
-
-
-def replaced_libraries():
-    """The libraries that this process has imported in another version than version_of has told."""
-    replaced = []
-    for name, told in _versions.items():
-        imported = getattr(sys.modules.get(name), "__version__", told)
-        if _release(imported) != _release(told):
-            replaced.append(f"{name} ({imported} is imported, {told} was installed)")
-    return replaced
-
-
-def _release(version):
-    """The numbers of a version: some libraries write 2.0-rc1 where their metadata have 2.0rc1."""
-    return re.findall(r"\d+", str(version))[:3]
+    version = installed_version(IMPORTED_AS.get(library, library))
+    with suppress(ImportError):
+        version = version or getattr(importlib.import_module(library), "__version__", None)
+    return version
 
 
 def commit():

@@ -1,7 +1,4 @@
-"""Which code decides a run: our modules, without comments, docstrings and formatting, and library versions.
-
-The texts are those of the modules that this process has imported: see weakly/own_modules.py.
-"""
+"""Which code decides a run: our modules without comments, docstrings and formatting; library versions."""
 
 import ast
 import functools
@@ -9,23 +6,41 @@ import hashlib
 import sys
 
 from weakly.environment import version_of
-from weakly.own_modules import path_of, text_of, texts
+from weakly.paths import ROOT
 
+IS_CLONE = (ROOT / "experiments.py").is_file()  # not an installed package, which has others beside it
 # modules that are imported for a run, but decide no number of it
 DECIDE_NOTHING = {
-    *"weakly weakly.environment weakly.errors weakly.own_modules weakly.paths weakly.source_code".split(),
-    "weakly.writing",
+    *"weakly weakly.environment weakly.errors weakly.paths weakly.source_code weakly.writing".split(),
     "weakly.methods",  # the class of a method is in the title of its hash, and its settings have a column
     "weakly.loading.registry",  # where files are; the numbers that paper_odds reads are in the title, too
 }
+texts: dict[str, str] = {}  # of our modules, as they were when this process first used them
+
+
+def path_of(name):
+    """The file of a module of ours, None if it is not ours; of a package before a module, as Python does."""
+    first = name.partition(".")[0]
+    if not IS_CLONE and first != "weakly" and (ROOT / first).is_dir():
+        return None
+    path = ROOT.joinpath(*name.split("."))
+    files = (path / "__init__.py", path.with_name(f"{path.name}.py"))
+    return next((file for file in files if file.is_file()), None)
+
+
+def text_of(name):
+    """The text of a module of ours."""
+    if name not in texts:
+        texts[name] = path_of(name).read_text("utf-8", "replace")
+    return texts[name]
 
 
 def hash_of_modules(*names, title=""):
     """The hash of modules of ours, of all that they import, and of the versions of the libraries they use."""
     reached, libraries = modules_reached(names)
     versions = [(name, version_of(name)) for name in sorted(libraries)]
-    texts = [title, str(versions), *(f"{name}: {reached[name]}" for name in sorted(reached))]
-    return hashlib.sha256("\n".join(texts).encode()).hexdigest()[:16]
+    parts = [title, str(versions), *(f"{name}: {reached[name]}" for name in sorted(reached))]
+    return hashlib.sha256("\n".join(parts).encode()).hexdigest()[:16]
 
 
 def modules_reached(names):
@@ -38,7 +53,7 @@ def modules_reached(names):
         name = waiting.pop()
         if name in reached or name in DECIDE_NOTHING:
             continue
-        if name in texts or is_ours(name):
+        if is_ours(name):
             reached[name], further = digested(text_of(name), package_of(name))
             waiting += further
         elif not is_ours(library := name.partition(".")[0]):
@@ -48,7 +63,7 @@ def modules_reached(names):
 
 @functools.cache
 def is_ours(name):
-    """Whether a module of ours had this name when that was first asked; later ones count if imported."""
+    """Whether a module of ours had this name when that was first asked."""
     return path_of(name) is not None
 
 
@@ -63,7 +78,7 @@ def digested(source, package):
     """The canonical text of a file without its script part, and the names of its imports."""
     tree = ast.parse(source)
     tree.body = [statement for statement in tree.body if not is_script_part(statement)]
-    return canonical(tree), tuple(imported(tree, package))
+    return ast.unparse(WithoutTexts().visit(tree)), tuple(imported(tree, package))
 
 
 def is_script_part(statement):
@@ -86,20 +101,9 @@ def imported(tree, package=""):
             yield from (".".join(parts[:length]) for length in range(1, len(parts) + 1))
 
 
-def canonical(value):
-    """A syntax tree as text, without docstrings and positions, and the same in all versions of Python.
+class WithoutTexts(ast.NodeTransformer):
+    """Drops strings that stand alone, such as docstrings: they do nothing."""
 
-    ast.dump is not: newer versions have more fields, and omit others. Here empty fields are omitted.
-    """
-    if isinstance(value, list):
-        return f"[{', '.join(canonical(item) for item in value if not is_docstring(item))}]"
-    if not isinstance(value, ast.AST):
-        return repr(value)
-    fields = ((name, field) for name, field in ast.iter_fields(value) if field is not None and field != [])
-    return f"{type(value).__name__}({', '.join(f'{name}={canonical(field)}' for name, field in fields)})"
-
-
-def is_docstring(item):
-    """Whether a statement is just a string, which does nothing."""
-    value = getattr(item, "value", None) if isinstance(item, ast.Expr) else None
-    return isinstance(value, ast.Constant) and isinstance(value.value, str)
+    def visit_Expr(self, node):
+        value = node.value
+        return None if isinstance(value, ast.Constant) and isinstance(value.value, str) else node

@@ -9,11 +9,11 @@ import pytest
 from test_tables import run_row
 
 import compare
+from weakly.judging.assessment import Assessment
 from weakly.judging.cells import (
     PUBLISHED,
     comparison,
     comparisons,
-    gap_table,
     interval_of,
     interval_of_average,
     verdict,
@@ -39,7 +39,7 @@ def save_runs(folder, experiment, rows):
         runs_file.append(run_row(experiment=experiment, settings=settings, **row))
     runs = runs_file.read()
     for protocol, part in runs.groupby("protocol"):
-        write_tables(part, folder, experiment, "" if protocol == "released" else "_independent")
+        write_tables(part, folder, experiment, "" if protocol == "released" else f"_{protocol}")
 
 
 def seen_rows(shift=0.0, methods=("prenet", "devnet"), runs=3, protocol="released"):
@@ -174,27 +174,56 @@ def test_no_usable_table_is_one_sentence(tmp_path, capsys, content):
 
 
 def test_what_survives_new_draws(tmp_path):
-    """New draws take 0.1 from PReNet in even runs only, so its lead varies
-    from split to split."""
+    """New draws take 0.1 from PReNet in even runs only, so its lead varies from split to split."""
     drawn = seen_rows(protocol="independent")
-    drawn = [
-        dict(row, auc_pr=row["auc_pr"] - 0.1 * (row["method"] == "prenet" and row["run"] % 2 == 0))
-        for row in drawn
-    ]
-    save_runs(tmp_path, "seen", [*seen_rows(), *drawn])
-    row = gap_table(tmp_path, "seen").loc["DevNet"]
+    taken = lambda row: 0.1 * (row["method"] == "prenet" and row["run"] % 2 == 0)  # noqa: E731
+    save_runs(
+        tmp_path, "seen", [*seen_rows(), *(row | {"auc_pr": row["auc_pr"] - taken(row)} for row in drawn)]
+    )
+    row = Assessment(tmp_path).gaps["seen"].loc["DevNet"]
     published = pd.read_csv(PUBLISHED / "seen.csv", index_col="dataset").loc[SETS]
     gap = (published["auc_pr_prenet"] - published["auc_pr_devnet"]).mean()
-    assert (
-        row["published"] == pytest.approx(gap)
-        and row["released"] == pytest.approx(gap)
-        and row["data sets"] == 7
-    )
-    assert row["independent"] == pytest.approx(gap - 0.2 / 3) and row["spread over splits"] == pytest.approx(
-        np.std([0.1, 0, 0.1])
-    )
+    assert row[["data sets", "published", "released"]].tolist() == pytest.approx([7, gap, gap], abs=1e-6)
+    assert row["independent"] == pytest.approx(gap - 0.2 / 3, abs=1e-6)
+    assert row["spread over splits"] == pytest.approx(np.std([0.1, 0, 0.1]))
     assert row["ahead"] == 0 and row["behind"] == 0
-    assert gap_table(tmp_path / "empty", "seen").empty
+    assert Assessment(tmp_path / "empty").gaps == {}
+    save_runs(tmp_path, "seen", seen_rows(-0.1, methods=("devnet",), protocol="redrawn"))  # another protocol
+    pd.testing.assert_series_equal(Assessment(tmp_path).gaps["seen"].loc["DevNet"], row)
+
+
+# --- interpretations
+
+
+def test_an_interpretation_is_compared_with_its_method(tmp_path, capsys):
+    values = {"dsad-hinge": ("dsad", 0.3), "cfsnet-balanced": ("cfsnet", 0.2)}
+    rows = [
+        dict(dataset=dataset, method=method, auc_pr=auc_pr, auc_roc=0.5)
+        for method, (_, auc_pr) in values.items()
+        for dataset in ("thyroid", "bac")
+    ]
+    save_runs(tmp_path, "interpretations", rows)
+    assert compare.compare(tmp_path, "interpretations") and "DSAD, hinge" in capsys.readouterr().out
+    table = pd.read_csv(tmp_path / "interpretations_vs_published.csv")
+    table = table.set_index(["dataset", "method", "metric"])
+    published = pd.read_csv(PUBLISHED / "seen.csv", index_col="dataset")
+    for method, (base, _) in values.items():
+        for cell in [(dataset, metric) for dataset in ("thyroid", "bac") for metric in ("auc_pr", "auc_roc")]:
+            printed = published.loc[cell[0], f"{cell[1]}_{base}"]
+            assert table.loc[(cell[0], method, cell[1]), "published"] == printed
+    average = published.loc[["thyroid", "bac"], "auc_pr_dsad"].mean()
+    difference = table.loc[("Average", "dsad-hinge", "auc_pr"), "difference"]
+    assert difference == pytest.approx(0.3 - average, abs=1e-6)
+
+
+def test_interpretations_do_not_enter_the_comparison_of_the_paper(tmp_path, capsys):
+    save_runs(tmp_path, "seen", seen_rows())
+    row = dict(dataset="bac", method="dsad-hinge", auc_pr=0.9, auc_roc=0.5)
+    save_runs(tmp_path, "interpretations", [row])
+    assert list(comparisons(tmp_path)) == ["seen"]
+    assert compare.main(["--results-dir", str(tmp_path), "--fail-over", "0.005"]) == 0
+    assert "DSAD, hinge" not in capsys.readouterr().out + (tmp_path / "comparison.md").read_text()
+    assert "interpretations" in (tmp_path / "report.html").read_text()  # among what the folder has runs of
 
 
 # --- provenance

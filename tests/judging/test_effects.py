@@ -10,7 +10,8 @@ from weakly.judging.assessment import Assessment
 from weakly.judging.cells import published_table
 from weakly.judging.effects import (
     FACTORS,
-    shares_of_factors,
+    contributions_of_factors,
+    runs_by_factor,
     spread_by_factor,
     unseen_by_file,
     variance_by_unseen_class,
@@ -92,7 +93,7 @@ def results(tmp_path):
     for protocol, amount in amounts.items():
         for method in ("prenet", "devnet"):
             for dataset in ("thyroid", "bac"):
-                for run in range(4):
+                for run in range(10):
                     values = {"auc_pr": 0.5 + amount * (-1) ** run, "auc_roc": 0.5, "run": run, "seed": run}
                     where = {"method": method, "dataset": dataset, "protocol": protocol}
                     settings = describe_settings(make_detector(method))
@@ -100,16 +101,18 @@ def results(tmp_path):
     return tmp_path
 
 
-def test_the_spread_of_each_factor(results):
-    spreads = spread_by_factor(results)
+def test_the_spread_of_each_factor_and_what_it_contributes(results):
+    runs = runs_by_factor(results)
+    spreads = spread_by_factor(runs)
     assert list(spreads.index) == ["thyroid", "bac"] and spreads.shape == (2, 10)
     np.testing.assert_allclose(spreads["PReNet"].to_numpy(), [[0.01, 0.02, 0.03, 0.0, 0.04]] * 2)
-    shares = shares_of_factors(spreads)  # 1, 4, 9 and 0 of 14
-    np.testing.assert_allclose(
-        shares.loc["DevNet"].iloc[:4].astype(float), [100 / 14, 400 / 14, 900 / 14, 0], atol=1e-9
-    )
-    assert shares.loc["PReNet", "largest factor on"] == "the labels 2 of 2"
+    table = contributions_of_factors(runs).loc["DevNet"]  # 1, 4, 9 and 0 of 16, which is more than their sum
+    np.testing.assert_allclose(table["contribution %"], [100 / 16, 400 / 16, 900 / 16, 0], atol=1e-9)
+    assert (table["low %"] <= table["contribution %"]).all()
+    assert (table["high %"] >= table["contribution %"]).all()
+    assert table["largest on"].tolist() == ["0 of 2", "0 of 2", "2 of 2", "0 of 2"]
 
 
 def test_without_all_protocols_there_is_no_table(tmp_path):
-    assert spread_by_factor(tmp_path).empty
+    runs = runs_by_factor(tmp_path)
+    assert runs.empty and spread_by_factor(runs).empty and contributions_of_factors(runs).empty

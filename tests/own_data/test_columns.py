@@ -19,7 +19,6 @@ from weakly.own_data.columns import (
 from weakly.own_data.tables import Notation
 
 N = range(60)
-PLAIN = {"kind": "number", "decimal": ".", "thousands": ""}
 
 
 def column(cells):
@@ -31,14 +30,12 @@ def number(decimal=".", thousands="", affix=None):
     return found | {"affix": affix} if affix else found
 
 
+def kind_of(cells, name="x", **notation):
+    return column_kind(name, column(cells), Notation(**notation))
+
+
 def typed(cells, kind, missing=(), unreadable=None):
     return typed_columns(column(cells).to_frame("x"), {"x": kind}, missing, unreadable)["x"]
-
-
-def refused(cells, name="x", **notation):
-    with pytest.raises(DataError) as error:
-        column_kind(name, column(cells), Notation(**notation))
-    return str(error.value)
 
 
 @pytest.mark.parametrize(
@@ -49,13 +46,12 @@ def refused(cells, name="x", **notation):
         ("customer_id", [str(i * i * 971) for i in N], None, "an id"),
         ("n", [str(i) for i in N], None, "an id"),
         ("code", [f"TX-{i}" for i in N], None, "an id"),
-        ("apart", [f"- {i}" for i in N], None, "an id"),
         ("postcode", [f"{1234 + i} {chr(65 + i % 20)}B" for i in N], None, "an id"),
         ("address", [f"192.168.{i}.1" for i in N], None, "an id"),
         ("address", [f"10.0.{i % 9}.1" for i in N], "category", None),
+        ("version", [f"1.{i % 7}.{i % 3}" for i in N], "category", None),
         ("grade", ["1st", "2nd", "3rd"] * 20, "category", None),
         ("age", ["30", "NA", " 41 ", "-", ""] * 12, "number", None),
-        ("odd", ["\xa05", "inf", "6\xa0", "\u22127"], "number", None),
         ("five", ["5", "5.0"] * 30, None, "constant"),
         ("five", ["5", "5.0", ""] * 20, "number", None),  # its gaps have a feature
         ("five", ["5"] * 999 + [""], None, "constant"),
@@ -68,7 +64,7 @@ def refused(cells, name="x", **notation):
     ],
 )
 def test_kinds_of_columns(name, cells, kind, why):
-    found, reason = column_kind(name, column(cells), Notation())
+    found, reason = kind_of(cells, name)
     assert ((found or {}).get("kind"), reason) == (kind, why)
 
 
@@ -78,72 +74,74 @@ def test_kinds_of_columns(name, cells, kind, why):
         (["21.15%", "3 %"], number(affix="%"), [21.15, 3]),
         (["€2115.46", "-€5"], number(affix="€"), [2115.46, -5]),
         (["US$2,115.50", "US$-7"], number(thousands=",", affix="US$"), [2115.5, -7]),
-        (["2'115.46", "7"], number(thousands="'"), [2115.46, 7]),
-        (["2 115.46", "7"], number(thousands=" "), [2115.46, 7]),
+        (["2’115.46", "7"], number(thousands="'"), [2115.46, 7]),
         (["2\u202f115,46\xa0EUR", "\u22127\xa0EUR"], number(",", " ", "EUR"), [2115.46, -7]),
         (["2115.5 kg", "7kg", "8"], number(affix="kg"), [2115.5, 7, 8]),
         (["5 km/h", ".5 km/h"], number(affix="km/h"), [5, 0.5]),
         (["5,951.00", "909.00"], number(thousands=","), [5951, 909]),
         (["2.115,46", "7,1"], number(",", "."), [2115.46, 7.1]),
-        (["2,115.46", "7"], number(thousands=","), [2115.46, 7]),
         (["1.234.567", "7"], number(",", "."), [1234567, 7]),
+        (["2 115", "3 500"], number(thousands=" "), [2115, 3500]),
         (["0,125", "7,25e3"], number(","), [0.125, 7250]),
-        (["1.5", "1e-3"], number(), [1.5, 0.001]),
+        (["\xa01.5", "1e-3"], number(), [1.5, 0.001]),
     ],
 )
 def test_numbers_are_recognised_and_read_alike_later(cells, expected, values):
     cells = [*cells, "", "n/a"]
-    assert column_kind("x", column(cells), Notation()) == (expected, None)
+    assert kind_of(cells) == (expected, None)
     np.testing.assert_array_equal(typed(cells, expected), [*values, np.nan, np.nan])
 
 
-def test_numbers_that_may_mean_two_things_are_refused_with_the_options_that_read_them():
-    for cells in (["2,115", "3,500"], ["$2,115", "$3,500"]):
-        assert "add --decimal , or --thousands , to choose one" in refused(cells)
-        for notation, value in (
-            ({"decimal": ","}, 2.115),
-            ({"decimal": "."}, 2115),
-            ({"thousands": ","}, 2115),
-        ):
-            found, _ = column_kind("x", column(cells), Notation(**notation))
-            assert typed(cells, found).iloc[0] == value
-    assert column_kind("x", column(["2 115", "3 500"]), Notation())[0] == number(thousands=" ")
+@pytest.mark.parametrize("cells", [["2,115", "3,500"], ["$2,115", "$3,500"]])
+def test_numbers_that_may_mean_two_things_are_refused_with_the_options_that_read_them(cells):
+    with pytest.raises(DataError, match="add --decimal , or --thousands , to choose one"):
+        kind_of(cells)
+    for notation, value in (({"decimal": ","}, 2.115), ({"decimal": "."}, 2115), ({"thousands": ","}, 2115)):
+        found, _ = kind_of(cells, **notation)
+        assert typed(cells, found).iloc[0] == value
+
+
+@pytest.mark.parametrize("cells", [["1.5", "2.5"], ["2.115,46", "7,1"], ["2,115.46", "7"], ["1,5", "2"]])
+def test_advice_does_not_go_in_circles(cells):
+    """Whatever options are given, without them the column is read."""
+    for given in ({"decimal": ","}, {"decimal": "."}, {"thousands": ","}, {"thousands": "."}):
+        try:
+            kind_of([*cells, "0"], **given)
+        except DataError as error:
+            assert "--decimal or --thousands exclude: leave these options out" in str(error)
+    assert kind_of([*cells, "0"])[0]["kind"] == "number"
+
+
+DAYS = [f"2024-01-{i % 28 + 1:02} {i // 28}:00" for i in N]
 
 
 @pytest.mark.parametrize(
-    "cells", [["1.5", "2.5"], ["2.115,46", "7,1"], ["2,115.46", "7"], ["1,5", "2"], ["2,115"] * 9]
+    "cells, message",
+    [
+        ([*[f"{i}.5" for i in N], "abc"], "holds numbers such as '0.5', but also 'abc': .* --missing abc"),
+        ([*[f"{i}.5" for i in N], "1.234,5"], "but also '1.234,5'"),
+        ([*[f"{i}.5" for i in N], "1e400"], "but also '1e400'"),
+        ([*[str(i) for i in N], "5%"], "numbers such as '0', but also '5%'"),
+        ([f"{i} {'k' * (i % 2)}g" for i in N], "holds numbers such as '0 g', but also '1 kg'"),
+        ([*DAYS, "soon"], "holds dates such as '2024-01-01 0:00', but also 'soon'"),
+        (["9999-12-31", "2024-01-01"], "such as '2024-01-01', but also '9999-12-31'"),
+        (["5/31/2024", "31.5.2024"], "such as '31.5.2024', but also '5/31/2024'.*--drop x"),
+        (["3/4/2024", "5/4/2024"], "day and month cannot be told apart"),
+        ([f"please call number {i} back" for i in N], "'x' is free text"),
+    ],
 )
-def test_advice_does_not_go_in_circles(cells):
-    """Whatever is given, the options that a message names read the column."""
-    for given in ({"decimal": ","}, {"decimal": "."}, {"thousands": ","}, {"thousands": "."}):
-        try:
-            column_kind("x", column([*cells, "0"]), Notation(**given))
-        except DataError as error:
-            (key, mark), *_ = re.findall(r"--(decimal|thousands) (\S)", str(error).partition("use")[2])
-            assert column_kind("x", column([*cells, "0"]), Notation(**{key: mark}))[0]["kind"] == "number"
-
-
-def test_mixtures_free_text_and_unclear_dates_are_refused():
-    numbers, days = [f"{i}.5" for i in N], [f"2024-01-{i % 28 + 1:02} {i // 28}:00" for i in N]
-    told = "holds numbers such as '0.5', but also 'abc': correct it, add --missing abc"
-    assert told in refused([*numbers, "abc"])
-    assert column_kind("x", column([*numbers, "abc"]), Notation(missing=("ABC",)))[0] == PLAIN
-    assert "'1.234,5'" in refused([*numbers, "1.234,5"])
-    assert "holds numbers such as '0 g', but also '1 kg'" in refused([f"{i} {'k' * (i % 2)}g" for i in N])
-    assert "holds dates such as '2024-01-01 0:00', but also 'soon'" in refused([*days, "soon"])
-    assert "'x' is free text" in refused([f"please call number {i} back" for i in N])
-    assert "day and month cannot be told apart" in refused(["3/4/2024", "5/4/2024"])
-    assert "such as '2024-01-01', but also '9999-12-31'" in refused(["9999-12-31", "2024-01-01"])
-    told = refused(["5/31/2024", "31.5.2024"])
-    assert "such as '31.5.2024', but also '5/31/2024'" in told and "--drop x" in told
-    assert "holds '99.1.2024', which is not a date" in refused(["99.1.2024", "98.1.2024"])
+def test_mixtures_free_text_and_unclear_dates_are_refused(cells, message):
+    with pytest.raises(DataError, match=message):
+        kind_of(cells)
+    if "abc" in cells:
+        assert kind_of(cells, missing=("ABC",))[0] == number()
 
 
 def test_chosen_columns_and_why_others_are_dropped(capsys):
     days = pd.date_range("2024-01-01", periods=60)
     cells = {"n": np.arange(60.0), "a": np.arange(60) / 7, "b": np.nan, "when": days[0], "c\n": 1.0}
     raw = pd.DataFrame(cells).assign(t=column(["true", "false"] * 30), at=days)
-    expected = {"a": PLAIN, "t": {"kind": "truth"}, "at": {"kind": "date", "format": "ISO8601"}}
+    expected = {"a": number(), "t": {"kind": "truth"}, "at": {"kind": "date", "format": "ISO8601"}}
     assert choose_columns(raw, "t.csv", Notation()) == expected
     told = "Columns: 1 number, 1 truth value, 1 date. Dropped: n (an id); b, when, c\\n (constant).\n"
     assert capsys.readouterr().out == told
@@ -157,54 +155,43 @@ def test_typed_columns():
         "category": [" a ", "True", "unknown"], "code": [7.0, np.nan, 1.5],
         "date": ["5.3.2024", "", "6.3.2024"],
     })  # fmt: skip
-    kinds = {
-        "number": PLAIN, "plain": PLAIN, "truth": {"kind": "truth"}, "category": {"kind": "category"},
-        "code": {"kind": "category"}, "date": {"kind": "date", "format": "%d.%m.%Y"},
-    }  # fmt: skip
+    kinds = {name: {"kind": name} for name in raw} | {"number": number(), "plain": number()}
+    kinds |= {"code": {"kind": "category"}, "date": {"kind": "date", "format": "%d.%m.%Y"}}
     table = typed_columns(raw, kinds)
-    assert [*table] == [*kinds]
     assert "".join(table.dtypes.map(lambda one: one.kind)) == "fffOOM"
-    np.testing.assert_array_equal(table["number"], [1.5, np.nan, np.nan])
-    np.testing.assert_array_equal(table["truth"], [1, 0, np.nan])
-    assert table["category"].fillna("?").tolist() == ["a", "true", "?"]
-    assert table["code"].fillna("?").tolist() == ["7", "?", "1.5"]
+    assert table.drop(columns="date").fillna("?").to_dict("list") == {
+        "number": [1.5, "?", "?"], "plain": [1, "?", 2.5], "truth": [1, 0, "?"],
+        "category": ["a", "true", "?"], "code": ["7", "?", "1.5"],
+    }  # fmt: skip
     assert table["date"].tolist() == [pd.Timestamp("2024-03-05"), pd.NaT, pd.Timestamp("2024-03-06")]
 
 
 @pytest.mark.parametrize(
     "cell, kind, message",
     [
-        ("abc", PLAIN, "holds 'abc' instead of a number."),
-        ("80,5", PLAIN, "'80,5' instead of a number: add --decimal , if that is how"),
-        ("5,951.00", PLAIN, "number: add --thousands , if"),
-        ("5,951", PLAIN, "number: add --decimal , or --thousands , if"),
-        ("1.5", number(","), "number: add --decimal . if"),
-        ("5 kg", PLAIN, "holds '5 kg' instead of a number."),
-        ("5 lb", number(affix="kg"), "holds '5 lb' instead of a number in kg."),
-        ("0.2", number(affix="%"), "holds '0.2' instead of a number in %."),
-        ("1e400", PLAIN, "holds '1e400' instead of a number."),
+        ("80,5", number(), "holds '80,5' instead of a number: see --decimal, --thousands and --missing."),
+        ("5 lb", number(affix="kg"), "holds '5 lb' instead of a number in kg: see"),
+        ("0.2", number(affix="%"), "holds '0.2' instead of a number in %: see"),
+        ("1e400", number(), "holds '1e400' instead of a number"),
         ("maybe", {"kind": "truth"}, "holds 'maybe' instead of a truth value."),
         ("3/31/2024", {"kind": "date", "format": "%d/%m/%Y"}, "instead of a date written as %d/%m/%Y."),
     ],
 )
 def test_a_cell_that_cannot_be_read_is_refused_or_counted(cell, kind, message):
-    with pytest.raises(DataError, match=r"^Row 2: column 'x' holds ") as error:
+    with pytest.raises(DataError, match=f"^Row 2: column 'x' {'.*'}{re.escape(message)}"):
         typed(["", cell], kind)
-    assert message in str(error.value)
     found = set()
     assert typed(["", cell], kind, unreadable=found).isna().all() and found == {2}
     assert typed(["", cell], kind, missing=(cell.upper(),)).isna().all()
 
 
 def test_numbers_where_a_model_expects_something_else():
-    raw, found = pd.DataFrame({"x": [0.2, np.nan, 1.0]}), set()
+    raw = pd.DataFrame({"x": [0.2, np.nan, 1.0]})
     for kind in (number(affix="%"), {"kind": "date", "format": "ISO8601"}, {"kind": "truth"}):
         with pytest.raises(DataError, match="Row 1: column 'x' holds '0.2' instead of a"):
             typed_columns(raw, {"x": kind})
-        typed_columns(raw, {"x": kind}, (), found)
-    assert found == {1, 3}
     category = {"c": {"kind": "category"}}
-    assert as_written({"x": PLAIN, **category}, Notation(decimal=",")) == {"x": number(","), **category}
+    assert as_written({"x": number(), **category}, Notation(decimal=",")) == {"x": number(","), **category}
 
 
 def test_to_numbers_and_what_is_missing():

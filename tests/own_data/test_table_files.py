@@ -4,7 +4,6 @@ import csv
 import gzip
 import io
 import json
-import lzma
 import os
 import threading
 
@@ -19,7 +18,7 @@ from weakly.errors import DataError
 from weakly.loading import files
 from weakly.own_data import tables
 from weakly.own_data.columns import choose_columns, typed_columns
-from weakly.own_data.tables import Notation, Table, looks_like_data
+from weakly.own_data.tables import Notation, Table
 
 NAN = np.nan
 
@@ -27,13 +26,12 @@ NAN = np.nan
 @pytest.fixture(autouse=True)
 def folder(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
-    return tmp_path
 
 
-def opened(content, name="t.csv", kinds=None, **notation):
-    with open(name, "wb") as file:
+def opened(content, kinds=None, **notation):
+    with open("t.csv", "wb") as file:
         file.write(content if isinstance(content, bytes) else content.encode())
-    return Table(name, Notation(**notation), kinds)
+    return Table("t.csv", Notation(**notation), kinds)
 
 
 def read(content, verbatim=(), **options):
@@ -55,31 +53,27 @@ def refused(content, **options):
     return str(error.value)
 
 
-@pytest.mark.parametrize("at_once", [1, 2, 5, 10_000])
+@pytest.mark.parametrize("at_once", [1, 2, 10_000])
 def test_cells_with_separators_quotes_and_line_breaks(monkeypatch, at_once):
     monkeypatch.setattr(tables, "ROWS_AT_ONCE", at_once)
     content = 'a,b,c\n1,"x, ""y""\r\nz",\n\n   \n 2 , "b" ,5" pipe\n3,\'a,\'b\r\n,,\n"4\n\n5",6,7'
     first = [["1", 'x, "y"\nz', ""], ["2 ", "b ", '5" pipe'], ["3", "'a", "'b"]]
-    expected = [*first, ["", "", ""], ["4\n\n5", "6", "7"]]
-    assert texts(content) == (["a", "b", "c"], expected)
+    assert texts(content) == (["a", "b", "c"], [*first, ["", "", ""], ["4\n\n5", "6", "7"]])
     assert texts("a,b\r1,2\r3,4\r") == (["a", "b"], [["1", "2"], ["3", "4"]])
     assert texts("a,b\n1,2,\n3,4,\n") == (["a", "b"], [["1", "2"], ["3", "4"]])  # a separator at the end
-    assert texts(f"a,b\n{'x' * 10**6},2\n") == (["a", "b"], [["x" * 10**6, "2"]])
     assert texts('a\n1\n\n""\n2\n') == (["a"], [["1"], [""], ["2"]])
     assert texts('"a\nb",c\n1,2') == (["a\nb", "c"], [["1", "2"]])
 
 
-@pytest.mark.parametrize("at_once", [1, 2, 10_000])
+@pytest.mark.parametrize("at_once", [1, 10_000])
 def test_rows_with_other_cells_than_the_header_are_refused_by_their_line(monkeypatch, at_once):
     monkeypatch.setattr(tables, "ROWS_AT_ONCE", at_once)
     start = 'a,b,c\n1,"x\ny",3\n\n4,,\n'  # five lines
     fewer, more = "Line 6 of t.csv has fewer cells than", "Line 6 of t.csv has more cells than the first line"
     assert refused(start + "5,6\n7,8,9\n") == f"{fewer} the first line: 2 instead of 3."
-    assert refused(start + "5\n") == f"{fewer} the first line: 1 instead of 3."
-    for row in ("5,6,7,8", "5,6,7,,", "5,6,7,8,9,10,11", "5,6,7,,,8"):
+    for row in ("5,6,7,8", "5,6,7,,", "5,6,7,,,8"):
         assert refused(f"{start}{row}\n7,8,9\n") == f"{more}: {row.count(',') + 1} instead of 3."
     assert "a quote in line 6 is not closed" in refused(start + '5,6,"7\n8,9,10\n')
-    assert "Line 2 of t.csv has more cells" in refused("a\n1,2\n")
     assert "Line 2 of t.csv has fewer cells" in refused("1,2\n3\n", header=False)
 
 
@@ -87,7 +81,7 @@ def test_rows_are_those_of_the_csv_module():
     """Over several chunks, with all kinds of cells; one cell less is noticed wherever it is."""
     rng = np.random.default_rng(0)
     cells = ["", "1.5", "a b", "x,y", 'say "no"', "two\nlines", "\n", "é", ";", "self"]
-    rows = rng.choice(np.array(cells, dtype=object), (150_000, 3)).tolist()
+    rows = rng.choice(np.array(cells, dtype=object), (40_000, 3)).tolist()
 
     def written(rows, line_break):
         buffer = io.StringIO(newline="")
@@ -95,7 +89,7 @@ def test_rows_are_those_of_the_csv_module():
         return buffer.getvalue()
 
     assert texts(written(rows, "\n")) == (["self", "b", "c"], rows)
-    for place in (0, 65_535, 65_536, 149_999):
+    for place in (0, 16_384, 39_999):
         content = written([*rows[:place], ["x", "y"], *rows[place:]], "\r\n")
         line = 2 + place + sum(cell.count("\n") for row in rows[:place] for cell in row)
         assert f"Line {line:,} of t.csv has fewer cells" in refused(content)
@@ -104,30 +98,21 @@ def test_rows_are_those_of_the_csv_module():
 @pytest.mark.parametrize("at_once", [2, 10_000])
 def test_columns_are_numbers_or_texts_as_a_whole(monkeypatch, at_once):
     monkeypatch.setattr(tables, "ROWS_AT_ONCE", at_once)
-    content = (
-        "n,i,late,code,truth,none\n 1.50,1,1.0,007,TRUE,\n,2,2,8,,NA\n-3e2,3,x,9,true,\nNa,4,,A1,false,-\n"
-    )
-    raw = read(content, verbatim=["i"])
-    assert raw.dtypes.map(str).tolist() == ["float64", "object", "object", "object", "object", "float64"]
+    raw = read("n,i,late,code,none\n 1.50,1,1.0,007,\n,2,2,8,NA\n-3e2,3,x,9,\nNa,4,,A1,-\n", verbatim=["i"])
+    assert raw.dtypes.map(str).tolist() == ["float64", "object", "object", "object", "float64"]
     np.testing.assert_array_equal(raw["n"], [1.5, NAN, -300, NAN])
     assert raw["i"].tolist() == ["1", "2", "3", "4"] and raw["none"].isna().all()
     assert raw["late"].fillna("?").tolist() == ["1.0", "2", "x", "?"]  # not 1.0 and 2.0
     assert raw["code"].tolist() == ["007", "8", "9", "A1"]  # not 7.0
-    assert raw["truth"].fillna("?").tolist() == ["true", "?", "true", "false"]
 
 
-def test_usual_spellings_of_nothing_and_further_ones():
-    cells = ["", "NA", "n/a", "#N/A", "-", "?", "Unknown", "NULL", "None", "nAn", "inf", "-Inf", "  ", "\xa0"]
-    content = "x,c\n" + "".join(f"{cell},{cell}\n" for cell in cells) + "1,a\n999,k.A.\n"
-    raw = read(content, missing=("999", "K.a."))
-    assert raw["x"].isna().tolist() == raw["c"].isna().tolist() == [True] * len(cells) + [False, True]
-    assert read(content, verbatim=["x", "c"])["c"].tolist() == [c.strip(" ") for c in cells] + ["a", "k.A."]
-
-
-def test_decimal_commas_are_read_as_numbers_if_they_are_named():
+def test_missing_cells_and_decimal_marks():
+    cells = ["", "NA", "n/a", "#N/A", "-", "?", "Unknown", "NULL", "None", "inf", "-Inf"]
+    content = "x\n" + "".join(f'"{cell}"\n' for cell in cells) + "1\n999\n"
+    assert read(content, missing=("999",))["x"].isna().tolist() == [True] * len(cells) + [False, True]
+    assert read(content, verbatim=["x"])["x"].tolist() == [*cells, "1", "999"]
     assert read("a;b\n1,5;2\n-0,5;NA\n", decimal=",")["a"].tolist() == [1.5, -0.5]
     assert read("a;b\n1,5;2\n", thousands=".")["a"].tolist() == [1.5]
-    assert read("a;b\n1.5;2\n", decimal=",")["a"].tolist() == ["1.5"]
     assert read("a\tb\n1,5\t2\n")["a"].tolist() == ["1,5"]  # choose_columns recognises it
     assert "must differ" in refused("a;b\n1;2\n", decimal=",", thousands=",")
 
@@ -154,7 +139,7 @@ def test_chunks_number_the_rows_and_know_their_place(monkeypatch):
     assert [row for chunk in chunks for row in chunk.index] == list(range(50))
     assert all(list(chunk) == ["b"] for chunk in chunks) and table.position == table.size == len(content)
     assert table.fingerprint()["bytes"] == len(content) and table.status.st_size == len(content)
-    assert refused("a,b\n\n\n") == "t.csv has no rows."
+    assert refused("a,b\n\n\n") == refused("a,b\n") == "t.csv has no rows."
 
 
 def test_names_and_separators():
@@ -163,71 +148,48 @@ def test_names_and_separators():
     assert opened("a, ,b,\n1,2,3,\n").columns == ["a", "column_2", "b", "column_4"]
     assert "more than one column 'a'" in refused("a,b,a\n1,2,3\n")
     assert "its first line is empty" in refused("") and "its first line is empty" in refused("\n1,2\n")
-    assert "looks like data, not like column names: add --no-header" in refused("1,7\n3,4\n")
-    assert texts("1,2\n3,4\n", header=False) == (["column_1", "column_2"], [["1", "2"], ["3", "4"]])
+    for line in ("1,7", "5.1,,2024-01-05", "7,7"):
+        assert "looks like data, not like column names: add --no-header" in refused(f"{line}\n{line}\n")
+    for line in ("a,7", "0,1,2", ",1,2"):  # pandas calls columns without names 0, 1, 2
+        assert len(opened(f"{line}\n{line}\n").columns) == 1 + line.count(",")
     assert texts("1,2\n3,4\n", header=True) == (["1", "2"], [["3", "4"]])
     for content, message in (
-        ("a,b\n1,2\n", r"lacks the columns x, y of --keep; it has a, b\."),
+        ("a,b\n1,2\n", "lacks the columns x, y of --keep; it has a, b."),
         ("a:b\n1:2\n", "it has a:b; columns must be separated by"),
+        ("0,tcp\n1,tcp\n", "it has 0, tcp; add --no-header if"),
     ):
         with pytest.raises(DataError, match=message):
             opened(content).must_have(["x", "y"], "of --keep")
 
 
-@pytest.mark.parametrize(
-    "line, below, expected",
-    [
-        ("5.1,3.5,1", ["4.9,3.0,0"], True),
-        ("5.1,,2024-01-05", ["4.9,3.0,"], True),
-        ("0,tcp,SF,181", ["0,tcp,SF,239", "1,udp,S0,7"], True),
-        ("0,tcp,SF,181", ["0,udp,S0,239"], False),
-        ("a,b,c", ["a,b,c", "1,2,3"], False),  # files that were joined
-        ("0,1,2,3", ["5,1,2,3"], False),  # what pandas calls columns without names
-        (",1,2,3", ["0,1,1,0"], False),
-        ("2019,2020,country", ["1,2,DE"], False),
-        ("a,b,c", ["1,2,a"], False),
-        ("a,b", [], False),
-        ("7,7", [], True),
-    ],
-)
-def test_a_first_line_that_looks_like_data(line, below, expected):
-    assert looks_like_data(line.split(","), [row.split(",") for row in below]) == expected
-
-
 CSV = "a,b\n1.5,x\n,ü\n"
-ROWS = [["1.5", "x"], ["", "ü"]]
+PACKS = [bytes, gzip.compress, lambda data: zip_bytes(("t/a.csv", data), (".b", b"\0"))]
 
 
-@pytest.mark.parametrize(
-    "pack", [bytes, gzip.compress, lambda data: zip_bytes(("t/a.csv", data), (".b", b"\0"))]
-)
+@pytest.mark.parametrize("pack", PACKS, ids=["plain", "gzip", "zip"])
 @pytest.mark.parametrize("encoding", ["utf-8-sig", "latin-1", "utf-16", "gb18030"])
 def test_packed_recoded_and_piped_tables(pack, encoding):
     data = pack((CSV + "y,é\n" * 60_000).encode(encoding))
-    found = texts(data, encoding=encoding)
-    assert found == (["a", "b"], ROWS + [["y", "é"]] * 60_000)
+    expected = ["a", "b"], [["1.5", "x"], ["", "ü"]] + [["y", "é"]] * 60_000
+    assert texts(data, encoding=encoding) == expected
     reading, writing = os.pipe()
     threading.Thread(target=lambda: open(writing, "wb").write(data), daemon=True).start()  # noqa: SIM115
     table = Table(f"/dev/fd/{reading}", Notation(encoding=encoding))
     os.close(reading)
     assert table.size is None and table.fingerprint()["bytes"] == len(data)
-    assert table.read(["a", "b"], ["a", "b"]).to_numpy().tolist() == found[1]
+    assert table.read(["a", "b"], ["a", "b"]).to_numpy().tolist() == expected[1]
 
 
 @pytest.mark.parametrize(
     "content, message",
     [
         (zip_bytes(("a.csv", b"a"), ("b.csv", b"x")), "exactly one file, but holds 2"),
-        (zip_bytes(), "exactly one file, but holds 0"),
         (zip_bytes(("a.csv", CSV.encode()))[:-30], "is damaged"),
         (gzip.compress(CSV.encode() * 99)[:40], "is damaged"),
         (gzip.compress(b"a,b\n" + b"1,2\n" * 10**5), "expands to more than 100000 bytes"),
         (zip_bytes(("[Content_Types].xml", b"<"), ("xl/a.xml", b"<")), "save the sheet as CSV"),
-        (bytes.fromhex("d0cf11e0a1b11ae1"), "save it as CSV if it is another kind of file"),
-        (b"\x89PNG\r\n\x1a\n", "is not text in UTF-8"),
-        (lzma.compress(CSV.encode()), "is not text in UTF-8"),
+        (b"\x89PNG\r\n\x1a\n", "save it as CSV if it is another kind of file"),
         (CSV.encode("latin-1"), "is not text in UTF-8: name its encoding, such as --encoding latin-1"),
-        (CSV.encode("utf-16"), "is not text in UTF-8"),
         (b"a,b\n1,\0\n", "is not text in UTF-8"),
         (b"a," * 10_001 + b"a\n", "more than 10,000 cells"),
         (b'{"a":1}\n{"a":[1]}\n', 'line 2 is not JSON such as {"amount"'),
@@ -236,26 +198,24 @@ def test_packed_recoded_and_piped_tables(pack, encoding):
         (b"PAR1....PAR1", "cannot be read as a table"),
     ],
     ids=lambda value: value if isinstance(value, str) else "file",  # an archive holds the time
-)  # fmt: skip
+)
 def test_other_files_are_refused_in_a_sentence(monkeypatch, content, message):
     monkeypatch.setattr(files, "SIZE_LIMIT", 100_000)
     assert message in refused(content)
 
 
-def test_paths_that_are_no_files():
+def test_paths_and_encodings_that_do_not_fit():
     for path, message in (("none.csv", "No such file"), (".", "Is a directory"), ("/dev/zero", "not text")):
         with pytest.raises(DataError, match=message):
             Table(path)
+    assert "is not text in UTF-16: name its encoding" in refused(CSV, encoding="utf-16")
 
 
 def test_json_lines():
     rows = [{"a": 1, "b": "x"}, {"b": 'q"\n,', "a": 2.50, "c": True}, {"c": None, "a": 10**400}, {}]
-    content = "\n".join(map(json.dumps, rows))
-    raw = read(gzip.compress(content.encode()), verbatim=["a"])
+    raw = read(gzip.compress("\n".join(map(json.dumps, rows)).encode()), verbatim=["a", "b", "c"])
     assert raw["a"].tolist() == ["1", "2.5", str(10**400), ""]
-    assert (
-        raw["b"].fillna("").tolist() == ["x", 'q"\n,', "", ""] and raw["c"].fillna("").tolist()[1] == "true"
-    )
+    assert raw["b"].tolist() == ["x", 'q"\n,', "", ""] and raw["c"].tolist() == ["", "true", "", ""]
     assert read('{"a":1}\n{"a":null}\n')["a"].fillna(0).tolist() == [1, 0]
     assert texts('{"\\ud800":"\\u0000x"}')[1] == [["x"]]
 
@@ -271,12 +231,12 @@ def test_parquet():
     table.to_parquet("t.csv")
     raw = Table("t.csv").read(list(table), ["s"])
     assert raw["i"].fillna(0).tolist() == [1, 0, 3] and raw["f"].fillna(0).tolist() == [1.5, 0, 0]
-    assert raw["t"].fillna("").tolist() == ["true", "", "false"] and raw["s"].tolist() == ["x", "", " y "]
+    assert raw["s"].tolist() == ["x", "", " y "]
     assert raw["when"][0] == pd.Timestamp("2024-01-04 23:00") and str(raw["when"].dtype) == "datetime64[ns]"
-    assert raw["c"].fillna("").tolist() == ["a", "", ""]
-    kinds = {"i": {"kind": "category"}}
-    (raw,) = Table("t.csv", kinds=kinds).chunks(["i"])
-    assert typed_columns(raw, kinds)["i"].fillna("").tolist() == ["1", "", "3"]
+    kinds = {"i": {"kind": "category"}, "t": {"kind": "truth"}, "c": {"kind": "category"}}
+    (raw,) = Table("t.csv", kinds=kinds).chunks(list(kinds))
+    typed = typed_columns(raw, kinds).fillna("").to_dict("list")
+    assert typed == {"i": ["1", "", "3"], "t": [1.0, "", 0.0], "c": ["a", "", ""]}
 
 
 CELLS = st.text(max_size=5) | st.sampled_from(
@@ -293,7 +253,7 @@ CELLS = st.text(max_size=5) | st.sampled_from(
     line_end=st.sampled_from(["\n", "\r\n", "\r"]),
     mark=st.sampled_from(["", ".", ","]),
 )
-def test_any_table_is_read_or_refused_in_a_sentence(rows, noise, separator, line_end, mark):
+def test_any_table_is_read_alike_each_time_or_refused_in_a_sentence(rows, noise, separator, line_end, mark):
     content = line_end.join(separator.join(row) for row in [["a", "b"], *rows]).encode("utf-8", "replace")
     try:
         table = opened(content + noise, decimal=mark)
@@ -304,9 +264,3 @@ def test_any_table_is_read_or_refused_in_a_sentence(rows, noise, separator, line
         pd.testing.assert_frame_equal(typed_columns(again, columns), typed)
     except DataError as error:
         assert str(error).isprintable()
-
-
-def test_a_text_in_another_encoding_is_not_called_damaged(tmp_path):
-    (tmp_path / "t.csv").write_text("a,b\n1,2\n")
-    with pytest.raises(DataError, match="is not text in UTF-16: name its encoding"):
-        Table(tmp_path / "t.csv", Notation(encoding="utf-16"))

@@ -28,7 +28,7 @@ modules, table = {}, typed_events(events())
 for path in sys.argv[1:]:
     model = load_model(path)
     scores = model.scored(table)
-    model.reasons(table[:3])
+    model.reasons(table[:3], scores[:3])
     np.save(path + ".npy", scores)
     heavy = ("tensorflow", "keras", "matplotlib", "xgboost", "catboost")
     modules[model.about["method"]] = [name for name in heavy if name in sys.modules]

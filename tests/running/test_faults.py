@@ -1,48 +1,34 @@
 """Killed drivers and workers, full disks, folders used twice: nothing is lost, nothing is wrong."""
 
 import csv
-import multiprocessing
 import os
 import resource
-import shutil
 import signal
 import subprocess
 import sys
-import threading
 import time
+from concurrent.futures import Future
+from concurrent.futures.process import BrokenProcessPool
 from pathlib import Path
 
 import drivers
 import numpy as np
 import pandas as pd
 import pytest
-from drivers import ENVIRONMENT, ROOT, allow_ctrl_c, finish
+from drivers import ENVIRONMENT, ROOT, ExecutorHere, allow_ctrl_c, experiment_here, finish, measured
 
-import experiments
 from iforest_baseline import IForest
 from weakly.errors import UserError
-from weakly.loading.fetching import SourceFinder
-from weakly.loading.store import prepare_all
 from weakly.loading.unseen import UNSEEN_DEMO_SETS
-from weakly.running import single_run
+from weakly.running import processes, single_run
 from weakly.running.configuration import Cell
-from weakly.running.processes import run_cells
+from weakly.running.processes import LocalWorkers, run_cells
 from weakly.running.provenance import Session, read_sessions
 from weakly.running.runs_file import IDENTITY, RunsFile, only_writer
 from weakly.writing import PART
 
-QUICK = ("--methods", "iforest", "--set", "n_trees=5")
-DEATH = "the worker process died, perhaps out of memory: try fewer --jobs"
-RUNS = 30
-
-
-@pytest.fixture(scope="module")
-def data_dir(tmp_path_factory):
-    folder = tmp_path_factory.mktemp("dataset")
-    prepare_all(["demo"], SourceFinder(folder / "raw", offline=True), folder)
-    return folder
-
-
+QUICK = ("--datasets", "demo", "--methods", "iforest", "--set", "n_trees=5")
+RUNS_FILE = "seen_n_trees=5_runs.csv"
 started = []
 
 
@@ -63,12 +49,9 @@ def start(*arguments, **options):
 
 def workers_of(driver):
     """Process numbers of a driver's workers (its other child keeps track of shared memory)."""
-    listed = subprocess.run(
-        ["ps", "-wweo", "pid=,ppid=,args="], capture_output=True, text=True
-    ).stdout.splitlines()
-    return [
-        int(line.split()[0]) for line in listed if line.split()[1] == str(driver) and "spawn_main" in line
-    ]
+    listed = subprocess.run(["ps", "-wweo", "pid=,ppid=,args="], capture_output=True, text=True).stdout
+    lines = [line.split(maxsplit=2) for line in listed.splitlines()]
+    return [int(pid) for pid, parent, args in lines if parent == str(driver) and "spawn_main" in args]
 
 
 def is_alive(pid):
@@ -77,10 +60,6 @@ def is_alive(pid):
         return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] != "Z"
     except FileNotFoundError:
         return False
-
-
-def wait_until_dead(pids):
-    wait_until(lambda: not any(map(is_alive, pids)), 2)
 
 
 def wait_until(condition, seconds=60):
@@ -94,157 +73,100 @@ def count_runs(path):
     return path.read_bytes().count(b"\n") - 1 if path.exists() else 0
 
 
-def measured(path):
-    """Everything about the runs of a file but their times and order."""
-    runs = pd.read_csv(path, float_precision="round_trip").sort_values(IDENTITY, ignore_index=True)
-    return runs.drop(columns=["fit_seconds", "score_seconds"])
+def wait_for(process, path, n_workers, n_made):
+    """The workers of a driver, when it has this many and has made so many runs."""
+    wait_until(lambda: len(workers_of(process.pid)) >= n_workers)
+    wait_until(lambda: count_runs(path) >= n_made)
+    return workers_of(process.pid)
 
 
-# --- crashes
+# --- kills
 
 
-def test_kills_lose_nothing_and_change_nothing(data_dir, tmp_path):
+def test_kills_lose_nothing_and_change_nothing(demo_dir, runs_here, tmp_path):
     """SIGKILL of the driver with its workers while these start, of the driver alone, of a worker in a run."""
-    options = ("--methods", "iforest", "--runs", RUNS)
-    finish(start(data_dir, tmp_path / "undisturbed", *options))
+    options = ("--methods", "iforest", "--runs", 20)
+    assert experiment_here(demo_dir, tmp_path / "undisturbed", "seen", "--datasets", "demo", *options) == 0
     runs_file, seen = tmp_path / "killed" / "seen_runs.csv", b""
-    for victim, n_made in (("all", 0), ("driver", 5), ("worker", 12)):
-        process = start(data_dir, runs_file.parent, *options, "--jobs", 2)
-        wait_until(lambda: len(workers_of(process.pid)) == 2)  # noqa: B023
-        wait_until(lambda: count_runs(runs_file) >= n_made)  # noqa: B023
-        workers = workers_of(process.pid)
+    for victim, n_made in (("all", 0), ("driver", 3), ("worker", 8)):
+        process = start(demo_dir, runs_file.parent, *options)
+        workers = wait_for(process, runs_file, 1, n_made)
         if victim == "worker":
             os.kill(workers[0], signal.SIGKILL)
-            assert "; retrying." in finish(process)[1]
-            continue
+            err = finish(process)[1]
+            assert "; retrying." in err and "waiting" not in err  # the dead have left no lock
+            break
         (os.killpg if victim == "all" else os.kill)(process.pid, signal.SIGKILL)
         process.communicate()
-        wait_until_dead(workers)  # none goes on without its driver
+        wait_until(lambda: not any(map(is_alive, workers)), 2)  # noqa: B023, none goes on without its driver
         content = runs_file.read_bytes() if runs_file.exists() else b""
         assert content.startswith(seen)  # what was once written stays
         seen = content[: content.rfind(b"\n") + 1]
+    assert runs_file.read_bytes().startswith(seen) and seen.count(b"\n") > 3
     undisturbed, killed = measured(tmp_path / "undisturbed" / "seen_runs.csv"), measured(runs_file)
-    assert len(killed) == RUNS and not killed.duplicated(IDENTITY).any()
+    assert len(killed) == 20 and not killed.duplicated(IDENTITY).any()
     pd.testing.assert_frame_equal(killed, undisturbed, check_exact=True)
 
 
-@pytest.fixture(scope="module")
-def dozen(data_dir, tmp_path_factory):
-    """A results folder with 12 quick runs."""
-    folder = tmp_path_factory.mktemp("dozen")
-    finish(start(data_dir, folder, *QUICK, "--runs", 12))
-    return folder
-
-
-@pytest.fixture
-def results(dozen, tmp_path):
-    """A copy of it."""
-    return Path(shutil.copytree(dozen, tmp_path / "results"))
-
-
-def run(data_dir, results_dir, *options):
-    """An experiment in this process, which must end with an error before it has any worker."""
-    where = ("--offline", "--data-dir", str(data_dir), "--results-dir", str(results_dir))
-    with pytest.raises(SystemExit) as caught:
-        experiments.main(["seen", "--datasets", "demo", *where, *options])
-    assert caught.value.code == 2 and not multiprocessing.active_children()
-
-
-def test_a_last_line_cut_off_anywhere_is_dropped_and_no_neighbour_is_lost(data_dir, results, capsys):
-    runs = RunsFile(results, "seen_n_trees=5")
-    content = runs.path.read_bytes()
-    *kept, last = content.splitlines(keepends=True)
-    for length in range(1, len(last)):
-        runs.path.write_bytes(b"".join(kept) + last[:length])
-        runs.open_for_append()
-        assert runs.path.read_bytes() == b"".join(kept)
-        told, copy = capsys.readouterr().out, runs.path.with_name(f"{runs.path.name}.bak")
-        assert f"dropping the last line, which is incomplete; {copy.name} has it" in told
-        assert copy.read_bytes() == b"".join(kept) + last[:length]
-        copy.unlink()
-    runs.path.write_bytes(b"".join(kept) + last[:20] + 300 * b"\0")  # what a power failure can leave behind
-    out, _ = finish(start(data_dir, results, *QUICK, "--runs", 12))
-    assert "dropping the last line, which is incomplete" in out and "11 of 12 runs exist already" in out
-    assert runs.path.read_bytes().startswith(b"".join(kept)) and len(measured(runs.path)) == 12
-
-
-def test_a_file_with_the_line_ends_of_an_old_mac_is_refused_and_kept(data_dir, results, capsys):
-    path = results / "seen_n_trees=5_runs.csv"
-    header, rows = path.read_bytes().split(b"\r\n", 1)
-    for ending in (b"\r", b"\r\n"):  # of the header
-        rewritten = header + ending + rows.replace(b"\r\n", b"\r")
-        path.write_bytes(rewritten)
-        run(data_dir, results, *QUICK)
-        assert f"{path} does not have the line ends of a file of this version" in capsys.readouterr().err
-        assert path.read_bytes() == rewritten
-
-
-@pytest.mark.parametrize("stop", [signal.SIGINT, signal.SIGTERM])
-def test_ctrl_c_and_sigterm_end_everything_within_2_seconds(data_dir, tmp_path, stop):
+@pytest.mark.parametrize("stop, n_made", [(signal.SIGINT, 0), (signal.SIGINT, 3), (signal.SIGTERM, 3)])
+def test_ctrl_c_and_sigterm_end_everything_within_2_seconds(demo_dir, tmp_path, stop, n_made):
     """Ctrl-C reaches the workers too, SIGTERM of a container or job scheduler the driver alone.
 
-    At a moment when the workers import, and when they have made runs, which are then told of and counted.
+    While the workers import, and when they have made runs, which are then printed and counted.
     """
-    for pause, made in ((0.5, 0), (0, 3)) if stop == signal.SIGINT else ((0, 3),):
-        method = "devnet" if made and stop == signal.SIGINT else "iforest"  # TensorFlow starts slowly
-        options = ("--methods", method, "--runs", 5000, "--jobs", 2)
-        process = start(data_dir, tmp_path, *options, preexec_fn=allow_ctrl_c)
-        workers = []
-        while len(workers) < 2 and process.poll() is None:
-            workers = workers_of(process.pid)
-        time.sleep(pause)
-        while count_runs(tmp_path / "seen_runs.csv") < made and process.poll() is None:
-            time.sleep(0.02)
-        (os.killpg if stop == signal.SIGINT else os.kill)(process.pid, stop)
-        pressed = time.monotonic()
-        out, err = process.communicate(timeout=20)
-        assert time.monotonic() - pressed < 2 and not any(map(is_alive, workers))
-        assert process.returncode == 130 and "run the same command to resume" in err
-        assert "Traceback" not in err
-        assert not made or " runs in 0:" in out
-    (session,) = read_sessions(tmp_path / "seen_provenance.json")
-    assert session["runs_made"] == count_runs(tmp_path / "seen_runs.csv")
+    process = start(demo_dir, tmp_path, *QUICK, "--runs", 5000, "--jobs", 2, preexec_fn=allow_ctrl_c)
+    workers = wait_for(process, tmp_path / RUNS_FILE, 2, n_made)
+    (os.killpg if stop == signal.SIGINT else os.kill)(process.pid, stop)
+    pressed = time.monotonic()
+    out, err = finish(process, 130)
+    assert time.monotonic() - pressed < 2 and not any(map(is_alive, workers))
+    assert "run the same command to resume" in err
+    if n_made:
+        (session,) = read_sessions(tmp_path / "seen_n_trees=5_provenance.json")
+        assert " runs in 0:" in out and session["runs_made"] == count_runs(tmp_path / RUNS_FILE)
 
 
-def iforest(data_dir, n_labeled, **settings):
-    where = {"dataset": "demo", "data_dir": str(data_dir)}
-    return Cell(method="iforest", n_labeled=n_labeled, overrides=tuple(settings.items()), **where)
+def iforest(n_labeled):
+    return Cell(method="iforest", dataset="demo", n_labeled=n_labeled)
 
 
-def kill_workers_of(cells, times):
-    """The outcomes of cells on one worker, which is killed after its first run and so often in all."""
-    outcomes = []
-    for outcome in run_cells(dict.fromkeys(cells, range(30)), 1):
-        outcomes.append(outcome)
-        if len(outcomes) == 1:
-            threading.Thread(target=kill_each_child, args=(times,), daemon=True).start()
-            time.sleep(0.1)
-    return outcomes
+def test_a_run_that_kills_its_worker_twice_is_reported_and_costs_its_own_cell_only(monkeypatch, capsys):
+    """All other runs are made once, on four workers."""
+    deaths = []
+
+    class DyingHere(ExecutorHere):
+        def submit(self, function, *arguments):
+            if function is int or arguments[0].n_labeled != 60 or arguments[1] != 3:
+                return super().submit(function, *arguments)
+            deaths.append(0)
+            future = Future()
+            future.set_exception(BrokenProcessPool())
+            return future
+
+    monkeypatch.setattr(processes, "new_process", DyingHere)
+    monkeypatch.setattr(processes, "attempt", lambda cell, run: ({"run": run}, None))
+    missing = {iforest(n_labeled): list(range(30)) for n_labeled in (15, 60, 90)}
+    outcomes = list(run_cells(missing, 4))
+    ended = [(cell.n_labeled, made["run"]) for cell, made, error in outcomes if not error]
+    assert sorted(ended) == sorted(set(ended))
+    assert {n_labeled: sum(one == n_labeled for one, _ in ended) for n_labeled in (15, 90)} == {
+        15: 30,
+        90: 30,
+    }
+    ((cell, error),) = [(cell, error) for cell, _, error in outcomes if error]
+    assert cell.n_labeled == 60 and "died, perhaps out of memory: try fewer --jobs" in error
+    assert len(deaths) == 2 and "iforest on demo, 60 labels" in capsys.readouterr().err
 
 
-def kill_each_child(times):
-    killed = set()
-    while len(killed) < times:
-        for child in multiprocessing.active_children():
-            if child.pid not in killed:
-                child.kill()
-                killed.add(child.pid)
-        time.sleep(0.005)
-
-
-def test_a_run_whose_worker_is_killed_is_tried_again(data_dir, capsys):
-    cell = iforest(data_dir, 60, n_trees=30)
-    outcomes = kill_workers_of([cell], 1)
-    assert sorted(result["run"] for _, result, error in outcomes if not error) == list(range(30))
-    assert f"{DEATH}; retrying." in capsys.readouterr().err
-
-
-def test_a_run_that_kills_its_worker_twice_is_reported_and_costs_its_own_cell_only(data_dir):
-    first, second = (iforest(data_dir, count, n_trees=30) for count in (60, 30))
-    outcomes = kill_workers_of([first, second], 2)
-    failed = [(cell, error) for cell, _, error in outcomes if error]
-    assert failed == [(first, DEATH)]
-    assert sum(cell == second for cell, _, _ in outcomes) == 30
+def test_a_worker_makes_way_for_a_fresh_process(monkeypatch):
+    monkeypatch.setattr(processes, "CELLS_PER_PROCESS", 2)
+    monkeypatch.setattr(processes, "attempt", lambda *_: None)
+    made, n_made, workers = [], [], LocalWorkers(1)
+    monkeypatch.setattr(processes, "new_process", lambda: made.append(0) or ExecutorHere())
+    for cell in "ababcc":
+        workers.submit(0, cell, run=0)
+        n_made.append(len(made))
+    assert n_made == [1, 1, 1, 1, 2, 2]
 
 
 def test_what_a_killed_driver_was_writing_is_cleared_away_and_nothing_else(tmp_path):
@@ -261,172 +183,143 @@ def test_what_a_killed_driver_was_writing_is_cleared_away_and_nothing_else(tmp_p
         assert all(path.exists() for path in foreign)
 
 
-@pytest.mark.parametrize("make, message", [
-    (lambda lock, mine: lock.symlink_to(mine), "cannot be written: Too many levels of symbolic links"),
-    (lambda lock, mine: lock.hardlink_to(mine), "is not a lock of this project: move it"),
-    (lambda lock, mine: lock.mkdir(), "cannot be written: Is a directory"),
-])  # fmt: skip
-def test_a_lock_that_is_not_ours_is_refused(tmp_path, make, message):
-    (tmp_path / "mine").write_text("mine")
-    make(tmp_path / ".lock", tmp_path / "mine")
-    with pytest.raises(UserError, match=f".lock {message}"), only_writer(tmp_path):
-        pass
-    assert (tmp_path / "mine").read_text() == "mine"
-
-
-def test_a_folder_where_the_provenance_belongs_is_told(tmp_path):
-    (tmp_path / "seen_provenance.json").mkdir()
-    with pytest.raises(UserError, match="seen_provenance.json cannot be written: Is a directory"):
-        Session(tmp_path, "seen", []).save()
-
-
 # --- two drivers
 
 
-def test_a_second_driver_waits_and_both_do_their_runs(data_dir, tmp_path):
-    first = start(data_dir, tmp_path, *QUICK, "--runs", 20)
-    wait_until((tmp_path / "seen_n_trees=5_runs.csv").exists)
-    second = start(data_dir, tmp_path, *QUICK, "--runs", 25)
-    told = second.stderr.readline()
-    assert f"{tmp_path} is in use by process {first.pid} of " in told
-    assert "(python experiments.py seen" in told and "waiting" in told
-    finish(first)
-    out, _ = finish(second)
-    assert "20 of 25 runs exist already" in out
-    assert sorted(measured(tmp_path / "seen_n_trees=5_runs.csv")["run"]) == list(range(25))
-
-
-def test_the_lock_of_a_dead_driver_is_taken_over_and_waiting_can_be_stopped(data_dir, tmp_path):
-    first = start(data_dir, tmp_path, *QUICK, "--runs", 5000)
-    wait_until((tmp_path / "seen_n_trees=5_runs.csv").exists)
-    stopped, second = (
-        start(data_dir, tmp_path, *QUICK, "--runs", 2, preexec_fn=allow_ctrl_c) for _ in range(2)
-    )
-    for waiting in (stopped, second):
-        assert "waiting" in waiting.stderr.readline()
-    stopped.send_signal(signal.SIGINT)
-    assert stopped.wait(5) == 130
-    os.killpg(first.pid, signal.SIGKILL)
+def test_a_second_driver_waits_and_waiting_can_be_stopped(demo_dir, tmp_path):
+    (tmp_path / ".lock").symlink_to(tmp_path / "mine")
+    (tmp_path / "mine").write_text("mine")
+    with only_writer(tmp_path):
+        stopped, second = (
+            start(demo_dir, tmp_path, *QUICK, "--runs", 1, preexec_fn=allow_ctrl_c) for _ in range(2)
+        )
+        for waiting in (stopped, second):
+            assert f"{tmp_path} is in use by another driver; waiting" in waiting.stderr.readline()
+        stopped.send_signal(signal.SIGINT)
+        finish(stopped, 130)
+        assert not (tmp_path / RUNS_FILE).exists()
     finish(second)
-    first.communicate(), stopped.communicate()
+    assert count_runs(tmp_path / RUNS_FILE) == 1 and (tmp_path / "mine").read_text() == "mine"
 
 
 # --- disks and foreign files
 
 
-def test_a_full_disk_ends_it_with_a_sentence_and_the_next_start_repairs_the_file(data_dir, results):
-    path = results / "seen_n_trees=5_runs.csv"
-    before = path.read_bytes()
-    size = len(before) + 500  # in the middle of the second new line, as on a disk that is full
+@pytest.fixture(scope="module")
+def made(demo_dir, tmp_path_factory):
+    """The runs file of a dozen quick runs, as bytes."""
+    folder = tmp_path_factory.mktemp("dozen")
+    with drivers.workers_here():
+        assert experiment_here(demo_dir, folder, "seen", *QUICK, "--runs", 12) == 0
+    return (folder / RUNS_FILE).read_bytes()
+
+
+@pytest.fixture
+def path(made, tmp_path):
+    """It, in a folder of its own."""
+    (tmp_path / "results").mkdir()
+    (tmp_path / "results" / RUNS_FILE).write_bytes(made)
+    return tmp_path / "results" / RUNS_FILE
+
+
+def test_a_last_line_cut_off_anywhere_is_dropped_and_no_neighbour_is_lost(
+    demo_dir, runs_here, made, path, capsys
+):
+    runs, copy = RunsFile(path.parent, RUNS_FILE.removesuffix("_runs.csv")), Path(f"{path}.bak")
+    *kept, last = made.splitlines(keepends=True)
+    # at last what a power failure can leave behind
+    for rest in (*(last[:length] for length in range(1, len(last))), last[:20] + 300 * b"\0"):
+        copy.unlink(missing_ok=True)
+        path.write_bytes(b"".join(kept) + rest)
+        runs.open_for_append()
+        assert path.read_bytes() == b"".join(kept) and copy.read_bytes() == b"".join(kept) + rest
+        printed = capsys.readouterr().out
+        assert f"dropping the last line, which is incomplete; {copy.name} has it" in printed
+    assert experiment_here(demo_dir, path.parent, "seen", *QUICK, "--runs", 12) == 0
+    assert "11 of 12 runs exist already" in capsys.readouterr().out
+    assert path.read_bytes().startswith(b"".join(kept)) and len(measured(path)) == 12
+
+
+def test_a_full_disk_ends_it_with_a_sentence_and_the_next_start_repairs_the_file(
+    demo_dir, runs_here, made, path
+):
+    size = len(made) + 500  # in the middle of the second new line, as on a disk that is full
     limit = lambda: resource.setrlimit(resource.RLIMIT_FSIZE, (size, size))  # noqa: E731
-    process = start(data_dir, results, *QUICK, "--runs", 16, preexec_fn=limit)
-    _, err = process.communicate(timeout=60)
-    assert process.returncode == 2 and f"{path} cannot be written: File too large" in err
-    assert "Traceback" not in err
-    assert path.read_bytes().startswith(before) and len(path.read_bytes()) == size
-    out, _ = finish(start(data_dir, results, *QUICK, "--runs", 16))
-    assert "dropping the last line, which is incomplete" in out and sorted(measured(path)["run"]) == list(
-        range(16)
-    )
+    _, err = finish(start(demo_dir, path.parent, *QUICK, "--runs", 16, preexec_fn=limit), 2)
+    assert f"{path} cannot be written: File too large" in err
+    assert path.read_bytes().startswith(made) and len(path.read_bytes()) == size
+    assert experiment_here(demo_dir, path.parent, "seen", *QUICK, "--runs", 16) == 0
+    assert sorted(measured(path)["run"]) == list(range(16))
 
 
-def test_results_moved_or_deleted_in_a_run_end_it_with_a_sentence(data_dir, results):
-    process = start(data_dir, results, *QUICK, "--runs", 5000)
-    wait_until(lambda: count_runs(results / "seen_n_trees=5_runs.csv") > 14)
-    moved = results.rename(results.with_name("moved"))
-    out, err = process.communicate(timeout=60)
-    assert process.returncode == 2 and "cannot be written: No such file or directory" in err
-    assert "Traceback" not in err and not results.exists()
-    assert measured(moved / "seen_n_trees=5_runs.csv")["run"].is_unique
+def test_results_moved_in_a_run_are_not_begun_anew(path):
+    runs = RunsFile(path.parent, RUNS_FILE.removesuffix("_runs.csv"))
+    row = runs.read().iloc[0]
+    path.parent.rename(path.parent.with_name("moved"))
+    with pytest.raises(UserError, match="cannot be written: No such file or directory"):
+        runs.append(row)
+    assert not path.parent.exists()
 
 
-def test_closed_standard_streams_do_not_reach_into_files(data_dir, results):
+def test_closed_standard_streams_do_not_reach_into_files(demo_dir, made, path):
     """Descriptor 2 would otherwise be that of a file which a worker or the driver opens."""
-    before = (results / "seen_n_trees=5_runs.csv").read_bytes()
-    command = f"exec {sys.executable} {ROOT}/experiments.py seen --datasets demo {' '.join(QUICK)} --runs 13"
-    command += f" --jobs 1 --offline --data-dir {data_dir} --results-dir {results} <&- >&- 2>&-"
+    command = f"exec {sys.executable} {ROOT}/experiments.py seen {' '.join(QUICK)} --runs 13 --jobs 1"
+    command += f" --offline --data-dir {demo_dir} --results-dir {path.parent} <&- >&- 2>&-"
     assert subprocess.run(["sh", "-c", command], cwd=ROOT, env=ENVIRONMENT, timeout=60).returncode == 0
-    after = (results / "seen_n_trees=5_runs.csv").read_bytes()
-    assert after.startswith(before) and len(measured(results / "seen_n_trees=5_runs.csv")) == 13
+    assert path.read_bytes().startswith(made) and len(measured(path)) == 13
 
 
-def test_a_damaged_provenance_is_kept(data_dir, results, capsys):
-    path = results / "seen_n_trees=5_provenance.json"
+def test_a_damaged_provenance_is_kept(tmp_path, capsys):
+    path = tmp_path / "seen_provenance.json"
     path.write_text('{"sessions": [')
     Path(f"{path}.bak").write_text("older")
-    out, _ = finish(start(data_dir, results, *QUICK, "--runs", 13))
-    assert f"{path} is damaged: {path.name}.bak2 keeps what it held." in out
+    Session(tmp_path, "seen", []).save()
+    assert f"{path} is damaged: {path.name}.bak2 keeps what it held." in capsys.readouterr().out
     assert Path(f"{path}.bak2").read_text() == '{"sessions": [' and len(read_sessions(path)) == 1
     assert Path(f"{path}.bak").read_text() == "older"
 
 
-def test_a_folder_that_cannot_be_written_to_is_told_before_work_starts(
-    data_dir, tmp_path, monkeypatch, capsys
+@pytest.mark.parametrize("name, message", [
+    ("results", "results is a file, not a folder"),
+    ("results/.lock/x", "results/.lock cannot be written: Is a directory"),
+])  # fmt: skip
+def test_a_folder_that_cannot_be_written_to_ends_it_before_work_starts(
+    demo_dir, tmp_path, capsys, name, message
 ):
-    (tmp_path / "file").write_text("mine")
-    run(data_dir, tmp_path / "file", *QUICK)
-    assert f"error: {tmp_path / 'file'} is a file, not a folder" in capsys.readouterr().err
-    assert (tmp_path / "file").read_text() == "mine"
-    monkeypatch.setattr("weakly.running.runs_file.FREE_BYTES", 2**62)
-    with (
-        pytest.raises(UserError, match="its disk has less than .* MB free"),
-        only_writer(tmp_path / "results"),
-    ):
-        pass
-
-
-@pytest.mark.skipif(os.getuid() != 0, reason="only root may mount a folder read-only")
-def test_a_read_only_folder(data_dir, results):
-    before = {path: path.read_bytes() for path in results.iterdir()}
-    mount = f'mount --bind {results} {results} && mount -o remount,ro,bind {results} && exec "$@"'
-    command = ["unshare", "--mount", "sh", "-c", mount, "sh", sys.executable, ROOT / "experiments.py", "seen"]
-    command += ["--datasets", "demo", *QUICK, "--runs", "2"]
-    command += ["--offline", "--data-dir", data_dir, "--results-dir", results]
-    done = subprocess.run(list(map(str, command)), capture_output=True, text=True, env=ENVIRONMENT)
-    if "unshare" in done.stderr or "mount:" in done.stderr:
-        pytest.skip("mounting is not permitted here")
-    assert done.returncode == 2 and f"{results}/.lock cannot be written: Read-only" in done.stderr
-    assert {path: path.read_bytes() for path in results.iterdir()} == before
+    (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
+    (tmp_path / name).write_text("mine")
+    assert experiment_here(demo_dir, tmp_path / "results", "seen", *QUICK) == 2
+    assert message in capsys.readouterr().err and (tmp_path / name).read_text() == "mine"
 
 
 @pytest.mark.parametrize("change, message", [
-    (lambda row: row[:-5], "has no "),
+    (lambda row: row[:-5], "line 3 has an impossible features"),
     (lambda row: [*row, "x"], "Expected 22 fields in line 3, saw 23"),
     (lambda row: ["abc" if cell == row[9] else cell for cell in row], 'Unable to parse string "abc"'),
+    (lambda row: [*row[:8], "7.5", *row[9:]], "line 3 has an impossible auc_roc: 7.5"),
+    (lambda row: [*row[:4], "2", *row[5:]], "line 3 has an impossible seed: 1"),
+    (lambda row: [*row[:4], "1.5", "1.5", *row[6:]], "line 3 has an impossible seed: 1.5"),
 ])  # fmt: skip
-def test_a_damaged_line_in_the_middle_stops_it_before_work_starts(data_dir, results, capsys, change, message):
-    path = results / "seen_n_trees=5_runs.csv"
-    with open(path, newline="") as file:
-        rows = list(csv.reader(file))
+def test_a_damaged_line_in_the_middle_stops_it_before_work_starts(demo_dir, path, capsys, change, message):
+    rows = list(csv.reader(path.read_text().splitlines()))
     rows[2] = change(rows[2])
-    damaged = "".join(",".join(row) + "\r\n" for row in rows)
-    path.write_text(damaged, newline="")
-    run(data_dir, results, *QUICK)
+    damaged = "".join(",".join(row) + "\r\n" for row in rows).encode()
+    path.write_bytes(damaged)
+    assert experiment_here(demo_dir, path.parent, "seen", *QUICK) == 2
     err = capsys.readouterr().err
     assert f"{path} cannot be read as a table of runs: " in err and message in err
-    assert path.read_bytes() == damaged.encode()
+    assert path.read_bytes() == damaged
 
 
-def test_runs_of_other_data_or_settings_are_kept_but_never_averaged_with_new_ones(data_dir, tmp_path):
-    finish(start(data_dir, tmp_path, "--methods", "iforest", "--runs", 2))
-    path = tmp_path / "seen_runs.csv"
-    before, values = path.read_text(), measured(path)["auc_pr"]
-    sha, settings = (pd.read_csv(path)[name][0] for name in ("data_sha256", "settings"))
-    strange = (
-        "".join(f"{line}\r\n" for line in before.splitlines())
-        .replace(sha, 64 * "a", 1)
-        .replace(settings, "n_trees=7 subsample=9", 2)
-    )
-    strange = strange.replace(f",{values[0]}", ",0.99").replace(f",{values[1]}", ",0.98")
-    path.write_text(strange, newline="")
-    out, _ = finish(start(data_dir, tmp_path, "--methods", "iforest", "--runs", 2))
-    assert "2 earlier runs were made with other data, settings, code or libraries: they are kept" in out
-    assert path.read_bytes().startswith(strange.encode()) and len(measured(path)) == 4
-    table = pd.read_csv(tmp_path / "seen_synthetic.csv").iloc[0]
-    assert table["auc_pr_iforest"] == pytest.approx(values.mean(), abs=1e-6) and table["runs"] == 2
+@pytest.mark.parametrize("old, new", [(b"\r\n", b"\r"), (b"scaling", b"scale")])
+def test_a_file_of_another_kind_is_refused_and_kept(demo_dir, made, path, capsys, old, new):
+    path.write_bytes(made.replace(old, new))
+    assert experiment_here(demo_dir, path.parent, "seen", *QUICK) == 2
+    assert f"{path} is not a runs file of this version" in capsys.readouterr().err
+    assert path.read_bytes() == made.replace(old, new)
 
 
-# --- numbers: more in test_numbers.py
+# --- numbers
 
 
 class TellsNothing(IForest):
@@ -439,44 +332,21 @@ class TellsNothing(IForest):
         return np.zeros(len(X))
 
 
-def test_constant_scores_are_recorded_and_reported(data_dir, tmp_path, monkeypatch, capsys):
+def test_constant_scores_are_recorded_and_reported(demo_dir, runs_here, tmp_path, monkeypatch, capsys):
     monkeypatch.setattr(single_run, "make_detector", lambda *_, **__: TellsNothing())
-    run_here = lambda missing, *_: ((cell, single_run.run_once(cell, 0), None) for cell in missing)  # noqa: E731
-    monkeypatch.setattr(experiments, "run_cells", run_here)
-    where = ["--offline", "--data-dir", str(data_dir), "--results-dir", str(tmp_path)]
-    options = "seen --datasets demo --methods iforest --runs 1".split()
-    assert experiments.main([*options, *where]) == 0
-    told = "run 0: all 2,000 test scores are 0: the detector does not distinguish any rows."
-    assert f"NOTE iforest on demo, 60 labels, contamination 0.02: {told}" in capsys.readouterr().out
+    options = ("seen", "--datasets", "demo", "--methods", "iforest", "--runs", 1)
+    assert experiment_here(demo_dir, tmp_path, *options) == 0
+    note = "run 0: all 2,000 test scores are 0: the detector does not distinguish any rows."
+    assert f"NOTE iforest on demo, 60 labels, contamination 0.02: {note}" in capsys.readouterr().out
     assert measured(tmp_path / "seen_runs.csv")["auc_roc"].tolist() == [0.5]
 
 
-# --- determinism
-
-
-def test_the_order_of_data_sets_and_methods_does_not_change_results(runs_here, data_dir, tmp_path):
+def test_the_order_of_data_sets_and_methods_does_not_change_results(runs_here, demo_dir, tmp_path):
     """--jobs, resumed runs and a Dask cluster are compared in test_experiments.py and test_cluster.py."""
     for order in (1, -1):
         datasets, methods = ";".join(UNSEEN_DEMO_SETS[::order]), ",".join(["devnet", "iforest"][::order])
-        where = ("--offline", "--data-dir", data_dir, "--results-dir", tmp_path / str(order), "--jobs", 1)
-        options = ("unseen", "--datasets", datasets, "--methods", methods, "--runs", 1, *where)
-        assert experiments.main(list(map(str, options))) == 0
+        options = ("unseen", "--datasets", datasets, "--methods", methods, "--runs", 1)
+        assert experiment_here(demo_dir, tmp_path / str(order), *options) == 0
     one, other = (measured(tmp_path / name / "unseen_runs.csv") for name in ("1", "-1"))
     assert len(one) == 4
     pd.testing.assert_frame_equal(one, other, check_exact=True)
-
-
-# --- load
-
-
-def test_hundreds_of_tasks_on_four_workers(data_dir, tmp_path, monkeypatch, record_property):
-    """Every task once; afterwards no process and no file is left."""
-    monkeypatch.setenv("TMPDIR", str(tmp_path))  # of the workers
-    cells = [iforest(data_dir, n_labeled, n_trees=2, subsample=16) for n_labeled in range(10, 30)]
-    children = set(multiprocessing.active_children())
-    ended = run_cells(dict.fromkeys(cells, range(20)), 4)
-    outcomes = [(cell.n_labeled, result["run"]) for cell, result, error in ended if not error]
-    assert sorted(outcomes) == [(cell.n_labeled, run) for cell in cells for run in range(20)]
-    record_property("tasks", len(outcomes))
-    assert set(multiprocessing.active_children()) == children
-    assert not list(tmp_path.iterdir())

@@ -5,7 +5,6 @@ from html import escape
 import pandas as pd
 
 from weakly.beyond import today
-from weakly.beyond.beyond_tables import growth_table
 from weakly.beyond.today import IN_FOCUS, budget_curves
 from weakly.judging.tables import in_paper_order
 from weakly.methods import METHODS
@@ -91,3 +90,15 @@ def growth_figure(found):
     text = "One thread; the memory is the peak in addition to the data."
     source = follow(found.folder, anchor, ["growth.csv"], command)
     return figure(anchor, title, tag("p", text), table, source)
+
+
+def growth_table(folder):
+    """PReNet's time and memory with more rows, features or labelled anomalies."""
+    table = pd.read_csv(folder / "growth.csv")
+    sizes = ["rows", "features", "labeled"]
+    table[sizes] = table[sizes].map("{:,}".format)
+    table["sparse"] = table["sparse"].map({True: "sparse", False: "dense"})
+    titles = {"features": "features", "labeled": "labelled anomalies", "sparse": "kind"}
+    titles |= {"fit_seconds": "fit, s", "score_seconds": "scoring all rows, s"}
+    titles |= {"fit_mb": "fit, MB", "score_mb": "scoring, MB"}
+    return table.set_index("rows")[list(titles)].rename(columns=titles)

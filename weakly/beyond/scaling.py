@@ -1,22 +1,12 @@
-"""What the scaling of the features decides: the experiment `scaling`, and the rule for detect.py's default.
+"""What the scaling of the features decides: the experiment `scaling`.
 
     python experiments.py scaling                        # 60 labels, 10 draws: about 40 minutes on 2 cores
     python experiments.py scaling --protocol released    # the authors' draws
 
-Both write scaling_averages.csv, scaling_leads.csv, scaling_candidates.csv, scaling.md and the figure scaling.
+Both write scaling_averages.csv, scaling_leads.csv, scaling.md and the figure scaling.
 
 All runs of a method and a data set have the same draws under both scalings. Trees have one scaling only:
 theirs is `prepared`, the paper's.
-
-The rule for the default, fixed before the runs that it uses were made, but after we had seen a prototype's
-figures on six of the paper's sets (min-max, fences and cut, for PReNet, FSNet and logistic regression):
-  1. Counted are the methods COUNTED, on the paper's six sets that are not binary (60 labels) and on ADBench's
-     sets that the paper does not use (20 labels), 3 draws of `independent`. A set counts as one, with the
-     mean over the methods and draws.
-  2. A scaling that one absurd cell can ruin is not eligible: min-max and standard scores, by construction.
-  3. A scaling that is more than TOO_MUCH below min-max on any one set is out. If all are, the one whose
-     largest loss is smallest is chosen.
-  4. Of the others, the one with the highest mean over all sets is chosen.
 """
 
 import pandas as pd
@@ -25,22 +15,16 @@ from weakly.beyond.result_files import write_results
 from weakly.beyond.today import display_name, in_method_order, t_interval
 from weakly.judging.effects import Lead
 from weakly.judging.tables import in_paper_order
-from weakly.loading.registry import OUTSIDE_SETS, SEEN_SETS
+from weakly.loading.registry import SEEN_SETS
 from weakly.methods import METHODS
 from weakly.numbers import number
 from weakly.reporting.figures import panel_grid
 from weakly.reporting.palette import look
 from weakly.running.configuration import PREPARED
 from weakly.running.runs_file import RunsFile, latest_runs
-from weakly.training.number_scaler import SCALINGS
 
-COUNTED = ("prenet", "devnet", "dsad", "fsnet", "logistic-converged")
-COUNTED_RUNS = 3
-TOO_MUCH = 0.05
-RUINED_BY_ONE_CELL = ("min-max", "standard")
-BINARY_SETS = ("celeba", "w7a")  # no scaling changes them
-PAPERS_TOO = ("5_campaign", "8_celeba", "11_donors")  # ADBench's copies of the paper's sets
 DECISIVE = "thyroid"
+SUMMARY = ("prenet", "devnet", "dsad", "fsnet", "logistic-converged", "xgboost-shallow", "xgbod")
 SHOWN = {PREPARED: "min-max", "cut": "cut", "fences": "fences"}  # the scalings of the tables, and their names
 MARKERS = {PREPARED: "o", "cut": "o", "fences": "D"}  # of the figure
 RIVAL = "xgbod"
@@ -102,35 +86,13 @@ def leads_by_scaling(runs):
     return pd.DataFrame(rows, columns=["method", "scaling", "sets", "n_sets", *Lead._fields, "ahead"])
 
 
-def candidates(results_dir):
-    """Mean AUC-PR of the counted methods: a row per data set of the rule, a column per scaling."""
-    counted = {60: set(SEEN_SETS).difference(BINARY_SETS), 20: set(OUTSIDE_SETS).difference(PAPERS_TOO)}
-    parts = [(scaling_runs(results_dir, n_labeled=n), names) for n, names in counted.items()]
-    runs = pd.concat([part[part["dataset"].isin(names)] for part, names in parts])
-    runs = runs[runs["method"].isin(COUNTED) & (runs["run"] < COUNTED_RUNS) & runs["scaling"].isin(SCALINGS)]
-    table = runs.groupby(["dataset", "method", "scaling"])["auc_pr"].mean().unstack(["method", "scaling"])
-    everything = pd.MultiIndex.from_product([COUNTED, SCALINGS], names=["method", "scaling"])
-    table = table.reindex(columns=everything).dropna().T.groupby("scaling").mean().T  # complete sets only
-    return table.loc[in_paper_order(table.index), list(SCALINGS)]
-
-
-def choice(table):
-    """The scaling that the rule chooses from `candidates`, and each one's largest loss to min-max."""
-    losses = table.rsub(table["min-max"], axis=0).max().clip(lower=0)
-    eligible = losses.drop(list(RUINED_BY_ONE_CELL), errors="ignore")
-    fine = eligible[eligible <= TOO_MUCH]
-    return (table[fine.index].mean().idxmax() if len(fine) else eligible.idxmin()), losses
-
-
-def scaling_parts(runs, of_candidates):
+def scaling_parts(runs):
     """The headings and tables of scaling.md."""
     yield "# What the scaling decides"
     for protocol, part in runs.items():
         yield f"## `{protocol}`, 60 labels, AUC-PR, mean of {part['run'].nunique()} runs"
         yield from (sets_table(part), "### Average", averages_table(part))
         yield from ("### PReNet's lead", leads_table(part))
-    if len(of_candidates):
-        yield from ("## Candidates for the default of detect.py", candidates_table(of_candidates))
 
 
 def sets_table(runs, methods=None):
@@ -148,6 +110,19 @@ def averages_table(runs):
     return table.map(lambda value: "" if pd.isna(value) else number(value))
 
 
+def scaling_summary(results_dir):
+    """Some methods in one table: averages, and PReNet's lead with every scaling, with and without thyroid."""
+    runs = scaling_runs(results_dir)
+    averages = averages_table(runs)[list(SHOWN.values())].agg(" / ".join, axis=1).str.strip(" /")
+    leads = leads_table(runs)[list(SHOWN.values())].add_prefix("PReNet's lead, ")
+    return (
+        averages.to_frame(" / ".join(SHOWN.values()))
+        .join(leads)
+        .fillna("")
+        .loc[list(map(display_name, SUMMARY))]
+    )
+
+
 def leads_table(runs):
     """PReNet's lead over each method and scaling, with and without thyroid."""
     table = leads_by_scaling(runs)
@@ -156,15 +131,6 @@ def leads_table(runs):
     shown = table.assign(cell=cells, title=titles).pivot(index="method", columns="title", values="cell")
     shown = shown.loc[table["method"].unique(), titles.unique()]
     return shown.rename(index=display_name).rename_axis(columns=None)
-
-
-def candidates_table(table):
-    """Mean AUC-PR per data set and scaling, the averages, the largest losses and the choice."""
-    chosen, losses = choice(table)
-    table = table.assign()
-    table.loc["average"] = table.mean()
-    table.loc["largest loss to min-max"] = losses
-    return table.rename(columns={chosen: f"{chosen} (chosen)"}).rename_axis("data set")
 
 
 def scaling_figure(table):
@@ -195,14 +161,12 @@ def write_scaling(results_dir):
     """Write the tables, the text and the figure of the runs that there are; returns the paths."""
     runs = {protocol: scaling_runs(results_dir, protocol) for protocol in SHOWN_PROTOCOLS}
     runs = {name: part for name, part in runs.items() if len(means_by_scaling(part)) >= FEWEST_AVERAGED}
-    rule, tables, figures = candidates(results_dir), {}, {}
+    tables, figures = {}, {}
     if runs:
         parts = [averages_by_scaling(part).assign(protocol=name) for name, part in runs.items()]
         tables["scaling_averages"] = pd.concat(parts).reset_index()
         parts = [leads_by_scaling(part).assign(protocol=name) for name, part in runs.items()]
         tables["scaling_leads"] = pd.concat(parts)
-    if len(rule):
-        tables["scaling_candidates"] = rule.reset_index()
     if SHOWN_PROTOCOLS[0] in runs:
         figures["scaling"] = lambda: scaling_figure(means_by_scaling(runs[SHOWN_PROTOCOLS[0]]))
-    return write_results(results_dir, "scaling", scaling_parts(runs, rule), tables, figures)
+    return write_results(results_dir, "scaling", scaling_parts(runs), tables, figures)

@@ -9,7 +9,6 @@ have the same draw for all methods of a data set and a label budget, so differen
 averages and losses rest on the draws that all compared methods have (`compared`).
 """
 
-import numpy as np
 import pandas as pd
 from scipy.stats import t
 
@@ -139,17 +138,6 @@ def regrets(runs):
         part.insert(0, "n_labeled", n_labeled)
         parts.append(part)
     return pd.concat(parts, ignore_index=True)
-
-
-def best_methods(runs):
-    """The best method per data set and budget, and the next: n_labeled, dataset, best, auc_pr, second, ..."""
-    rows = []
-    for n_labeled in budgets(runs):
-        for dataset, means in mean_auc_pr(compared(runs), n_labeled).iterrows():
-            ordered = means.dropna().sort_values(ascending=False, kind="stable")
-            (best, auc_pr), (second, second_auc_pr) = [*ordered.items(), (None, np.nan)][:2]
-            rows.append((n_labeled, dataset, best, auc_pr, second, second_auc_pr))
-    return pd.DataFrame(rows, columns=["n_labeled", "dataset", "best", "auc_pr", "second", "second_auc_pr"])
 
 
 def t_interval(values):

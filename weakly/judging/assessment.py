@@ -11,11 +11,16 @@ from pathlib import Path
 
 import pandas as pd
 
-from weakly.judging.cells import comparisons, gap_table
-from weakly.judging.claims import judge_claims
-from weakly.judging.effects import spread_by_factor, variance_by_unseen_class
-from weakly.judging.leads import all_scores, lead_table, rankings
-from weakly.judging.main_claims import Size, main_claims
+from weakly.judging.cells import comparisons
+from weakly.judging.claims import judge_claims, main_claims
+from weakly.judging.effects import (
+    contributions_of_factors,
+    runs_by_factor,
+    spread_by_factor,
+    variance_by_unseen_class,
+)
+from weakly.judging.leads import MAIN_TABLES, all_scores, gap_table, lead_table, rankings
+from weakly.judging.sizes import Size
 from weakly.judging.sources import sources_by_name
 from weakly.judging.statistics import statistics_tables
 from weakly.judging.tables import by_method, comparable, paper_runs
@@ -60,7 +65,16 @@ class Assessment:
 
     @cached_property
     def spreads(self):
-        return spread_by_factor(self.folder)
+        return spread_by_factor(self._runs_by_factor)
+
+    @cached_property
+    def contributions(self):
+        """What single factors contribute to the variance of AUC-PR."""
+        return contributions_of_factors(self._runs_by_factor)
+
+    @cached_property
+    def _runs_by_factor(self):
+        return runs_by_factor(self.folder)
 
     @cached_property
     def unseen_shares(self):
@@ -69,21 +83,22 @@ class Assessment:
         return variance_by_unseen_class(None if cells is None else by_method(cells, values="reproduced"))
 
     @cached_property
-    def _scores(self):
+    def scores(self):
+        """{(experiment, metric, source): scores of all methods}, see leads.py."""
         return all_scores(self.sources)
 
     @cached_property
     def leads(self):
-        return lead_table(self._scores)
+        return lead_table(self.scores)
 
     @cached_property
     def rankings(self):
-        return rankings(self._scores)
+        return rankings(self.scores)
 
     @cached_property
     def gaps(self):
         """{experiment: PReNet's lead under new draws}, where both protocols were run."""
-        tables = {name: gap_table(self.folder, name) for name in self.tables if name != "ablation"}
+        tables = {name: gap_table(self.scores, name) for name in MAIN_TABLES}
         return {name: table for name, table in tables.items() if len(table)}
 
     @cached_property
@@ -95,11 +110,11 @@ class Assessment:
         """A row per claim and source, as in claims.csv: verdict, data and figures."""
         rows = [
             (one.claim.key, one.claim.text, one.claim.section, title, found.status, found.verdict)
-            + (found.evidence,)
+            + (found.evidence, "yes" if found.is_fragile else "")
             for one in self.claims
             for title, found in one.findings.items()
         ]
-        columns = ["key", "claim", "section", "judged_on", "data", "verdict", "evidence"]
+        columns = ["key", "claim", "section", "judged_on", "data", "verdict", "evidence", "fragile"]
         return pd.DataFrame(rows, columns=columns)
 
     def main_claims_table(self):

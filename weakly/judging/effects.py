@@ -143,23 +143,57 @@ FACTORS = {
 }
 
 
-def spread_by_factor(results_dir, methods=("prenet", "devnet")):
-    """The standard deviation of AUC-PR over runs in which one factor changes, per method and exact data set.
+def runs_by_factor(results_dir, methods=("prenet", "devnet")):
+    """AUC-PR of every run in which one factor changes: rows (data set, run), columns (method, protocol).
 
-    One row per data set, columns (method, factor); empty without runs of all protocols.
+    On exact data; empty without runs of all protocols.
     """
     runs = paper_runs(results_dir, "seen", *FACTORS)
     runs = runs[(runs["data_status"] == "exact") & runs["method"].isin(methods)]
-    spreads = (
-        runs.groupby(["dataset", "method", "protocol"])["score"].std(ddof=0).unstack(["method", "protocol"])
-    )
-    wanted = [(method, protocol) for method in methods for protocol in FACTORS]
-    if not set(wanted) <= set(spreads.columns):
+    table = runs.pivot(index=["dataset", "run"], columns=["method", "protocol"], values="score")
+    wanted = pd.MultiIndex.from_product([methods, FACTORS])
+    if not wanted.isin(table.columns).all():
         return pd.DataFrame()
-    order = [name for name in runs["dataset"].unique() if name in spreads.dropna().index]
-    spreads = spreads.loc[order, wanted]
-    spreads.columns = pd.MultiIndex.from_tuples([(METHODS[m].column, FACTORS[p]) for m, p in wanted])
-    return spreads
+    sets = [name for name in runs["dataset"].unique() if table.loc[name, wanted].notna().any().all()]
+    return table.loc[sets, wanted]
+
+
+def spread_by_factor(runs):
+    """Population standard deviations (ddof=0) of AUC-PR, a row per data set; runs: see runs_by_factor."""
+    if runs.empty:
+        return runs
+    spreads = runs.groupby("dataset", sort=False).std(ddof=0)
+    names = [(METHODS[method].column, FACTORS[protocol]) for method, protocol in spreads.columns]
+    return spreads.set_axis(pd.MultiIndex.from_tuples(names), axis=1)
+
+
+def contributions_of_factors(runs):
+    """What single factors contribute to the variance when all of them change: a row per method and factor.
+
+    The variance over runs in which only this factor changes, in per cent of that in which all do; the median
+    over data sets, because on a set with an occasional failed fit the ratio is anything. The contributions
+    need not add up to 100. The 95% interval is a bootstrap over data sets and runs. `largest on` counts the
+    sets on which no other factor contributes more.
+    """
+    rows = {}
+    for method in runs.columns.unique(0) if len(runs) else ():
+        values = runs[method].unstack("run").reindex(runs.index.unique(0))
+        cube = np.stack([values[protocol].to_numpy() for protocol in FACTORS])  # factors, sets, runs
+        rng = np.random.default_rng(BOOTSTRAP_SEED)
+        n_sets, n_runs = cube.shape[1:]
+        sets = rng.integers(n_sets, size=(BOOTSTRAP_DRAWS, n_sets, 1))
+        drawn = cube[:, sets, rng.integers(n_runs, size=(*sets.shape[:2], n_runs))]
+        with np.errstate(divide="ignore", invalid="ignore"):  # draws of one run only have no variance
+            drawn_ratios, ratios = (100 * v[:-1] / v[-1] for v in (np.nanvar(drawn, -1), np.nanvar(cube, -1)))
+        low, high = np.nanpercentile(np.nanmedian(drawn_ratios, -1), [2.5, 97.5], axis=-1)
+        medians, largest = np.median(ratios, axis=-1), ratios.argmax(axis=0)
+        for place, factor in enumerate(list(FACTORS.values())[:-1]):
+            rows[METHODS[method].column, factor] = {
+                "contribution %": medians[place], "low %": low[place], "high %": high[place],
+                "largest on": f"{(largest == place).sum()} of {n_sets}",
+            }  # fmt: skip
+    index = pd.MultiIndex.from_tuples(rows, names=["method", "factor"]) if rows else None
+    return pd.DataFrame(rows.values(), index=index)
 
 
 def contamination_kinds(results_dir):
@@ -189,20 +223,3 @@ def contamination_kinds(results_dir):
     if table.size:
         table.loc[AVERAGE] = table.mean()
     return table
-
-
-def shares_of_factors(spreads):
-    """Each factor's share of the sum of the variances, in per cent, over data sets: a row per method.
-
-    All data sets have the same weight, regardless of their spread. If the factors do not interact, the sum
-    is the variance of `all of them`.
-    """
-    rows = {}
-    for method in dict.fromkeys(spreads.columns.get_level_values(0)):
-        variances = spreads[method].drop(columns=FACTORS["redrawn"]) ** 2
-        shares = 100 * variances.div(variances.sum(axis=1), axis=0)
-        rows[method] = {f"{name} %": value for name, value in shares.mean().items()}
-        rows[method]["largest factor on"] = ", ".join(
-            f"{name} {count} of {len(shares)}" for name, count in shares.idxmax(axis=1).value_counts().items()
-        )
-    return pd.DataFrame.from_dict(rows, orient="index").rename_axis("method")

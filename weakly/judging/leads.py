@@ -13,10 +13,10 @@ import numpy as np
 import pandas as pd
 
 from weakly.judging.ranks import nemenyi_critical_difference
-from weakly.judging.score_rules import ALL_METHODS
-from weakly.judging.sources import NotTestable
+from weakly.judging.sources import ALL_METHODS, AS_PUBLISHED, REDRAWN, RELEASED, NotTestable
 from weakly.judging.statistics import MIN_SETS, average_ranks
 from weakly.judging.tables import PAPER_METRICS
+from weakly.methods import METHODS
 
 MAIN_TABLES = ("seen", "unseen")
 COLUMNS = ["experiment", "metric", "method", "source", "sets", "status", "mean", "low", "high"]
@@ -47,8 +47,8 @@ def lead_table(scores):
     return pd.DataFrame(rows, columns=COLUMNS)
 
 
-def closest_rival(leads, experiment, source, metric="auc_pr"):
-    """The row of the method that PReNet leads by least, or trails by most; None without any.
+def strongest_other(leads, experiment, source, metric="auc_pr"):
+    """The row of the strongest other method: PReNet leads it by least, or trails it by most; None without.
 
     Only methods that every source has are considered, so that all sources choose from the same ones.
     """
@@ -83,6 +83,38 @@ def rankings(scores):
         about = experiment, metric, source, of_source.status
         found.append(Ranking(*about, ranks=ranks, n_sets=len(values), critical_difference=distance))
     return found
+
+
+closest_rival = strongest_other
+
+
+def gap_table(scores, experiment):
+    """PReNet's mean AUC-PR minus each method's: published, with the authors' draws, with new draws.
+
+    Over the data sets that both have under both protocols. The spread of `independent` is over runs, each of
+    which has its own split and labels; ahead and behind count the sets where the mean difference is more than
+    twice its spread. Empty without all three sources.
+    """
+    sources = [scores.get((experiment, "auc_pr", source)) for source in (AS_PUBLISHED, RELEASED, REDRAWN)]
+    if None in sources or any(source.runs is None for source in sources[1:]):
+        return pd.DataFrame()
+    rows = {}
+    for method in [
+        name
+        for name in sources[0].values.columns.drop("prenet")
+        if all(name in one.values for one in sources)
+    ]:
+        gaps = pd.concat([one.values["prenet"] - one.values[method] for one in sources], axis=1).dropna()
+        new = sources[-1].runs
+        drawn = (new["prenet"] - new[method]).loc[gaps.index]
+        mean, spread = drawn.mean(axis=1), drawn.std(axis=1, ddof=0)
+        means = dict(zip(("published", "released", "independent"), gaps.mean()))
+        rows[METHODS[method].column] = {"data sets": len(gaps)} | means | {
+            "spread over splits": drawn.mean().std(ddof=0),
+            "ahead": int((mean > 2 * spread).sum()),
+            "behind": int((mean < -2 * spread).sum()),
+        }  # fmt: skip
+    return pd.DataFrame.from_dict(rows, orient="index").rename_axis("method")
 
 
 def interval_is_above_zero(row):

@@ -3,6 +3,7 @@
 from functools import cache
 
 import numpy as np
+import pandas as pd
 from scipy.stats import rankdata, studentized_range, wilcoxon
 from scipy.stats import t as student
 
@@ -70,8 +71,13 @@ def conover_p_values(values):
     gaps = np.abs(sums[first] - sums[second])
     # the same order on all data sets leaves no variance to test with
     pairs = 2 * student.sf(gaps / spread, freedom) if spread else (gaps == 0).astype(float)
-    order = np.argsort(pairs)
-    pairs[order] = np.minimum(1, np.maximum.accumulate(pairs[order] * np.arange(len(pairs), 0, -1)))  # Holm
     p_values = np.ones((k, k))
-    p_values[first, second] = p_values[second, first] = pairs
+    p_values[first, second] = p_values[second, first] = holm(pd.Series(pairs))
     return p_values
+
+
+def holm(p_values):
+    """A series of p-values with Holm's correction for their number; missing ones do not count."""
+    ordered = p_values.dropna().sort_values(kind="stable")
+    corrected = (ordered * np.arange(len(ordered), 0, -1)).cummax().clip(upper=1)
+    return corrected.reindex(p_values.index)

@@ -15,6 +15,10 @@ from weakly.judging.statistics import MIN_SETS, counted_scores, published_scores
 from weakly.judging.tables import counted_status, find_table, paper_runs, read_frame, read_table
 from weakly.methods import METHODS, method_group
 
+TABLE_METHODS = method_group("table")  # PReNet and the six competing methods of Tables 2 and 3
+APPENDIX = method_group("appendix")  # the three of App. C.1
+ALL_METHODS = [*TABLE_METHODS, *APPENDIX]
+WITH_LABELS = [name for name in TABLE_METHODS if METHODS[name].uses_labels]
 # The protocol of new draws: a new split, new labels and real contamination in every run. The label curves use
 # the authors' procedure with other seeds.
 NEW_DRAWS = {"labels": "redrawn"}
@@ -49,6 +53,14 @@ class Scores(NamedTuple):
         return lead({name: values if len(values) else [mean] for (name, mean), values in known})
 
 
+class Sweep(NamedTuple):
+    """AUC-PR at each value of a parameter, and the data in words."""
+
+    at: dict[float, pd.DataFrame]  # data sets by methods
+    status: str
+    words: str
+
+
 def data_in_words(n_sets, status):
     sets = f"set{'s' * (n_sets != 1)}"
     return f"{n_sets} exact data {sets}" if status == "exact" else f"partial data, {n_sets} {sets}"
@@ -60,6 +72,13 @@ def listed(texts):
 
 def display(names):
     return listed(METHODS[name].column for name in names)
+
+
+def is_chosen(name, datasets):
+    """Whether a data set is one of `datasets`: names, `seen` or `unseen`; None are all."""
+    if datasets in ("seen", "unseen"):
+        return ("->" in name) == (datasets == "unseen")
+    return datasets is None or name in datasets
 
 
 class PublishedTables:
@@ -79,13 +98,14 @@ class PublishedTables:
             values = values[values.index.isin(sets)]
             words = f"{len(values)} printed sets that we have{' in part' if status == 'partial' else ''}"
             if len(values) < at_least:
-                raise NotTestable(
-                    f"We have {len(values)} of these data sets, but at least {at_least} are needed."
-                )
+                few = f"We have {len(values)} of these data sets"
+                raise NotTestable(f"{few}, but at least {at_least} are needed.")
         return Scores(values, None, PRINTED, words)
 
     def sweep(self, *_, **__):
         raise NotTestable("The paper shows this in a figure, without its numbers.")
+
+    contamination = sweep
 
     def runs(self, *_):
         raise NotTestable("The paper prints only means, without single runs or standard deviations.")
@@ -143,7 +163,7 @@ class OurTables:
 
     def scores(self, experiment, metric, methods, at_least=MIN_SETS):
         """The scores that count, of those of `methods` with enough data sets."""
-        options = ["--methods all"] if set(methods) & set(method_group("appendix")) else []
+        options = ["--methods all"] if set(methods) & set(APPENDIX) else []
         values, status = self._counted(experiment, metric, *options)
         values = values[[name for name in methods if name in values]]
         values = values[values["prenet"].notna()] if "prenet" in values else values.iloc[:0]
@@ -152,12 +172,12 @@ class OurTables:
             other = display(methods[1:]) if len(methods) == 2 else "another method"
             needs = f"This needs PReNet and {other} on at least {at_least} data set{'s' * (at_least > 1)}"
             raise NotTestable(f"{needs}: run {self.command(experiment, *options)}.")
-        runs = self._runs(experiment, metric)
-        return Scores(values, runs, status, data_in_words(len(values), status))
+        return Scores(values, self._runs(experiment, metric), status, data_in_words(len(values), status))
 
-    def _runs_by_method(self, experiment, metric):
-        """{method: data sets by runs}, None if there is no runs file."""
+    def _runs_by_method(self, experiment, metric="auc_pr", status=None):
+        """{method: data sets by runs}, None if there are no runs, on data of any status or of one."""
         runs = self._paper_runs(experiment, self._protocol(experiment))
+        runs = runs if status is None else runs[runs["data_status"] == status]
         column = "score" if metric == "auc_pr" else metric
         return {
             method: part.pivot(index="dataset", columns="run", values=column)
@@ -166,17 +186,9 @@ class OurTables:
 
     def runs(self, experiment, methods):
         """{method: AUC-PR of data sets by runs} on the exact data sets that all of them have."""
-        runs = self._paper_runs(experiment, self._protocol(experiment))
-        runs = runs[runs["method"].isin(methods) & (runs["data_status"] == "exact")]
-        found = {
-            name: part.pivot(index="dataset", columns="run", values="score")
-            for name, part in runs.groupby("method")
-        }
-        common = [
-            name
-            for name in runs["dataset"].unique()
-            if all(method in found and name in found[method].index for method in methods)
-        ]
+        found = self._runs(experiment, status="exact") or {}
+        sets = self._paper_runs(experiment, self._protocol(experiment))["dataset"].unique()
+        common = [name for name in sets if all(m in found and name in found[m].index for m in methods)]
         if not common:
             raise NotTestable(f"No runs on exact data: run {self.command(experiment)}.")
         return {method: found[method].loc[common] for method in methods}
@@ -187,13 +199,11 @@ class OurTables:
         by_value = table[table["parameter"] == parameter].groupby("value")
         return {float(value): scores(part, statuses=(status,)) for value, part in by_value}
 
-    def sweep(self, experiment, parameter, needed, wanted=lambda name: True, at_least=1):
-        """{value: scores on the data sets that count} of a parameter, which must have the needed values.
-
-        Also returns their status and the data in words.
-        """
+    def sweep(self, experiment, parameter, needed, datasets=None, at_least=1):
+        """A parameter's Sweep over the data sets that count, which must have the needed values."""
         table = self._table(experiment)
-        table = table[(table["parameter"] == parameter) & table["dataset"].map(wanted)]
+        is_wanted = table["dataset"].map(lambda name: is_chosen(name, datasets))
+        table = table[(table["parameter"] == parameter) & is_wanted]
         status = counted_status(table["status"][table["mean"].notna()])
         by_value = {
             value: part[part.index.isin(table["dataset"])].dropna(axis=1, how="all")
@@ -204,11 +214,18 @@ class OurTables:
             raise NotTestable(f"{missing}: run {self.command(experiment)}.")
         at_value = [by_value[value]["prenet"].dropna() for value in needed]
         common = [name for name in at_value[0].index if all(name in other.index for other in at_value)]
+        words = data_in_words(len(common), status)
         if len(common) < at_least:
-            few = f"Only {data_in_words(len(common), status)}, but at least {at_least} are needed"
+            few = f"Only {words}, but at least {at_least} are needed"
             raise NotTestable(f"{few}: run {self.command(experiment)}.")
-        at = {value: part.loc[part.index.isin(common)] for value, part in by_value.items()}
-        return at, status, data_in_words(len(common), status)
+        return Sweep(
+            {value: part[part.index.isin(common)] for value, part in by_value.items()}, status, words
+        )
+
+    def contamination(self, *rates, at_least=1):
+        """The Sweep over rates of contamination; the claim leaves news20 out."""
+        names = set(self._table("contamination")["dataset"]) - {"news20"}
+        return self.sweep("contamination", "contamination", rates, names, at_least)
 
     def interpretations(self, names):
         """AUC-PR of these interpretations and of the methods they interpret, on the exact data sets."""

@@ -23,16 +23,22 @@ from weakly.methods import METHODS
 from weakly.paths import PUBLISHED
 
 MIN_SETS = 6  # with five pairs, the two-sided Wilcoxon test cannot fall below 0.05
+# the rows of Table 3 that do not share test anomalies: per unseen class the one with all other classes seen
+ONE_PER_UNSEEN_CLASS = list(dict.fromkeys(map(with_all_others_seen, UNSEEN_SETS)))
+OWN = {"ours": "", "ours, independent": "_independent"}  # our tables' files
+TOO_SMALL = " (28 sets that share rows: p-values are too small)"
+INDEPENDENT_SETS = "One set per unseen class (AUC-PR; with four sets no p-value can be below 0.125)"
 EXPLANATION = (
+    "Printed: what the paper's tables, text and App. C.2 give; published: recomputed from its printed AUCs. "
     "Improvement: by how many per cent PReNet's mean is above the method's. p-value: paired Wilcoxon "
     "signed-rank test of PReNet against the method, two-sided, ignoring data sets with no difference "
-    "(zero_method='wilcox'). Ranks: 1 is best, ties averaged, a missing cell not ranked; percentile: "
-    "1 − (rank − 1) / methods ranked. Conover p: post-hoc test after Friedman's, on the data sets that all "
-    f"methods have, Holm-adjusted over all pairs. Empty: fewer than {MIN_SETS} data sets in common. Data "
-    "sets are not independent: dos, rec, fuz and bac have the same normal rows, and the "
-    "28 unseen sets share most of theirs, so these p-values are too small. One of the tables below "
-    "uses one set per unseen class instead. With n sets, the smallest possible p-value of the Wilcoxon test "
-    "is 2 / 2^n: 0.008 with eight, 0.125 with four."
+    "(zero_method='wilcox'), of one method alone; claims correct it for their number of methods (Holm). "
+    "Ranks: 1 is best, ties averaged, a missing cell not ranked; percentile: 1 − (rank − 1) / methods. "
+    "Conover p: post-hoc test after Friedman's, on the data sets that all methods have, Holm-adjusted over "
+    f"all pairs. Empty: fewer than {MIN_SETS} data sets in common. Data sets are not independent: dos, rec, "
+    "fuz and bac have the same normal rows, and the 28 unseen sets share most of theirs, so these p-values "
+    "are too small; the table with one set per unseen class has independent test anomalies. With n sets, the "
+    "smallest possible p-value of the Wilcoxon test is 2 / 2^n: 0.008 with eight, 0.125 with four."
 )
 
 
@@ -65,26 +71,16 @@ def _published_scores(folder, experiment, metric):
 
 
 def quoted(experiment, metric="auc_pr", per_set=False):
-    """What the paper's text quotes, on average or per data set: method, dataset, kind, value."""
+    """What the paper's text quotes, on average or per data set: method, dataset, kind, value and gain.
+
+    The gain is the improvement in per cent; a quoted loss is in per cent of PReNet's mean.
+    """
     table = pd.read_csv(PUBLISHED / "quoted.csv")
-    chosen = (
-        (table["experiment"] == experiment)
-        & (table["metric"] == metric)
-        & (table["dataset"].notna() == per_set)
-    )
-    return table[chosen].drop(columns=["experiment", "metric"]).reset_index(drop=True)
-
-
-def as_quoted(kind, improvement):
-    """An improvement in the terms of a quoted figure: a loss is in per cent of PReNet's mean."""
-    return 100 - 100 / (1 + improvement / 100) if kind.startswith("loss") else improvement
-
-
-def agrees(kind, quoted_value, recomputed):
-    """Whether the text agrees with the table: to within a point, or at least the figure if it says so."""
-    return bool(
-        recomputed >= quoted_value if kind.endswith("at least") else abs(recomputed - quoted_value) <= 1
-    )
+    is_asked = (table["experiment"] == experiment) & (table["metric"] == metric)
+    table = table[is_asked & (table["dataset"].notna() == per_set)].reset_index(drop=True)
+    is_loss = table["kind"].str.startswith("loss")
+    gain = table["value"].mask(is_loss, 100 / (1 - table["value"] / 100) - 100)
+    return table.drop(columns=["experiment", "metric"]).assign(gain=gain)
 
 
 # ---------------------------------------------------------------------------- statistics
@@ -142,12 +138,8 @@ def improvements(values):
 
 def average_ranks(values):
     """Average ordinal and percentile rank per method (App. C.2): ties averaged, a missing cell not ranked."""
-    return pd.DataFrame(
-        {
-            "ordinal": values.rank(axis=1, ascending=False).mean(),
-            "percentile": values.rank(axis=1, pct=True).mean(),
-        }
-    )
+    ordinal, percentile = values.rank(axis=1, ascending=False), values.rank(axis=1, pct=True)
+    return pd.DataFrame({"ordinal": ordinal.mean(), "percentile": percentile.mean()})
 
 
 def _complete(values):
@@ -178,7 +170,7 @@ def statistics(values):
     ranks = average_ranks(values)
     shared = values[values["prenet"].notna()] if "prenet" in values else values
     table = {
-        "average": values.mean(),
+        "average": values.mean().round(6),
         "improvement %": improvements(values),
         "p-value": wilcoxon_p_values(values),
         "ordinal rank": ranks["ordinal"],
@@ -187,6 +179,18 @@ def statistics(values):
         "sets": shared.notna().sum(),
     }
     return pd.DataFrame(table).reindex(values.columns).astype({"sets": "Int64"})
+
+
+def printed_statistics(experiment, metric):
+    """The same as far as the paper prints them: in its tables, in the text, and the ranks of App. C.2."""
+    table = by_method(printed_table(experiment), metric).T.reindex(columns=["Average", "P-value"])
+    table = table.set_axis(["average", "p-value"], axis=1)
+    table["improvement %"] = quoted(experiment, metric).set_index("method")["gain"]
+    ranks = pd.read_csv(PUBLISHED / "ranks.csv", index_col="method")
+    if metric == "auc_pr" and f"ordinal_{experiment}" in ranks:
+        table["ordinal rank"] = ranks[f"ordinal_{experiment}"]
+        table["percentile"] = ranks[f"percentile_{experiment}"]
+    return table
 
 
 # ---------------------------------------------------------------------------- tables to print or to render
@@ -207,149 +211,70 @@ def heading(experiment):
     return f"{about.capitalize()} ({place})"
 
 
-def _described(values, status):
-    return f"{len(values)} {status} sets"
+def own_tables(results_dir, experiment):
+    """{name: table} of an experiment with the authors' draws and with new ones, as far as it was run."""
+    tables = {name: find_table(results_dir, experiment, suffix) for name, suffix in OWN.items()}
+    return {name: table for name, table in tables.items() if table is not None}
 
 
 def experiment_tables(results_dir, experiment):
-    """{title: table} per metric: methods by published (all sets, ours) and ours (both protocols)."""
-    tables = {}
-    ours, independent = (find_table(results_dir, experiment, suffix) for suffix in ("", "_independent"))
+    """{title: table} per metric: as printed, recomputed from the printed AUCs (all sets, ours), and ours."""
+    tables, own = {}, own_tables(results_dir, experiment)
     for metric in PAPER_METRICS:
         published = published_scores(experiment, metric)
-        if ours is None or published.empty:
+        counted = {name: counted_scores(table, metric) for name, table in own.items()}
+        if "ours" not in counted or counted["ours"][0].empty or published.empty:
             continue
-        values, status = counted_scores(ours, metric)
-        if values.empty:
-            continue
+        values, _ = counted["ours"]
         alike = published.loc[published.index.isin(values.index), published.columns.isin(values.columns)]
-        groups = {
-            f"published, all {len(published)} sets": published,
-            f"published, our {len(alike)} sets": alike,
-        }
-        groups[f"ours, {_described(values, status)}"] = values
-        if independent is not None:
-            again = counted_scores(independent, metric)
-            groups[f"ours, independent, {_described(*again)}"] = again[0]
-        columns = {name: statistics(group) for name, group in groups.items() if len(group)}
+        groups = {f"published, all {len(published)} sets": published}
+        groups[f"published, our {len(alike)} sets"] = alike
+        groups |= {f"{name}, {len(part)} {status} sets": part for name, (part, status) in counted.items()}
+        columns = {"printed": printed_statistics(experiment, metric)}
+        columns |= {name: statistics(group) for name, group in groups.items() if len(group)}
         table = pd.concat(columns, axis=1)
-        order = [name for name in METHODS if name in table.index]
-        tables[f"{heading(experiment)}: {METRICS[metric]}"] = readable(table.loc[order])
+        title = f"{heading(experiment)}: {METRICS[metric]}{TOO_SMALL * (experiment == 'unseen')}"
+        tables[title] = readable(table.loc[[name for name in METHODS if name in table.index]])
     return tables
-
-
-def p_value_table(results_dir):
-    """The printed p-values, the same recomputed from the printed AUCs, and ours."""
-    rows = []
-    for experiment in PRINTED:
-        printed = (
-            printed_table(experiment).query("dataset == 'P-value'").set_index(["metric", "method"])["mean"]
-        )
-        ours = find_table(results_dir, experiment)
-        for metric in PAPER_METRICS:
-            own = wilcoxon_p_values(counted_scores(ours, metric)[0]) if ours is not None else {}
-            for method, recomputed in wilcoxon_p_values(published_scores(experiment, metric)).items():
-                expected = printed[metric, method]
-                if pd.isna(expected):
-                    continue
-                # printed to three decimals, it seems after rounding to four
-                agree = "yes" if abs(expected - recomputed) <= 0.00055 + 1e-9 else "no"
-                p_values = {"printed p-value": expected, "recomputed p-value": recomputed, "agree": agree}
-                p_values["our p-value"] = own.get(method, np.nan)
-                rows.append(
-                    {"method": method, "experiment": experiment, "metric": METRICS[metric]} | p_values
-                )
-    return readable(pd.DataFrame(rows).set_index("method"))
-
-
-def rank_table(results_dir):
-    """App. C.2: the printed average ranks, the same recomputed from the printed AUC-PR, and ours."""
-    printed, columns = pd.read_csv(PUBLISHED / "ranks.csv", index_col="method"), {}
-    for experiment in ("seen", "unseen"):
-        recomputed, ours = average_ranks(published_scores(experiment)), find_table(results_dir, experiment)
-        own = (
-            average_ranks(counted_scores(ours)[0])
-            if ours is not None
-            else pd.DataFrame(columns=recomputed.columns, dtype=float)
-        )
-        for kind in recomputed:
-            columns[f"{experiment}, {kind}", "printed"] = printed[f"{kind}_{experiment}"]
-            columns[f"{experiment}, {kind}", "recomputed"] = recomputed[kind]
-            columns[f"{experiment}, {kind}", "ours"] = own[kind]
-    return readable(pd.DataFrame(columns).loc[printed.index])
-
-
-def improvement_table(results_dir):
-    """Secs. 5.4 to 5.6: the average improvements that the text quotes, the published table's, and ours."""
-    rows = []
-    for experiment in PRINTED:
-        ours = find_table(results_dir, experiment)
-        for metric in PAPER_METRICS:
-            recomputed = improvements(published_scores(experiment, metric))
-            own = improvements(counted_scores(ours, metric)[0]) if ours is not None else {}
-            for row in quoted(experiment, metric).itertuples():
-                value = as_quoted(row.kind, recomputed[row.method])
-                cells = {
-                    "method": row.method,
-                    "experiment": experiment,
-                    "metric": METRICS[metric],
-                    "quoted": f"{row.kind} {row.value:g}%",
-                }
-                cells |= {
-                    "published table %": value,
-                    "agree": "yes" if agrees(row.kind, row.value, value) else "no",
-                }
-                rows.append(cells | {"ours %": as_quoted(row.kind, own.get(row.method, np.nan))})
-    return readable(pd.DataFrame(rows).set_index("method"))
 
 
 def friedman_table(results_dir):
     """The Friedman test over all methods, per experiment, on the published AUC-PR and on ours."""
     rows = {}
     for experiment in PRINTED:
-        ours = find_table(results_dir, experiment)
-        values = {"published": published_scores(experiment)} | (
-            {"ours": counted_scores(ours)[0]} if ours is not None else {}
-        )
-        tests = {name: friedman(value) for name, value in values.items()}
-        rows[heading(experiment)] = {
-            (name, label): number
-            for name, test in tests.items()
-            for label, number in zip(("statistic", "p-value"), test)
-        }
-    return readable(pd.DataFrame.from_dict(rows, orient="index"))
+        ours = own_tables(results_dir, experiment)
+        values = {"published": published_scores(experiment)}
+        values |= {name: counted_scores(table)[0] for name, table in ours.items() if name == "ours"}
+        tests = {name: pd.Series(friedman(of), ["statistic", "p-value"]) for name, of in values.items()}
+        rows[heading(experiment)] = pd.concat(tests)
+    return readable(pd.DataFrame(rows).T)
 
 
-def one_per_unseen_class(results_dir):
+def unseen_class_table(results_dir):
     """PReNet against each method on the four sets with all other classes seen: one per unseen class."""
-    chosen = list(dict.fromkeys(map(with_all_others_seen, UNSEEN_SETS)))
     tables = {"published": published_scores("unseen")}
-    for name, suffix in {"ours": "", "ours, independent": "_independent"}.items():
-        table = find_table(results_dir, "unseen", suffix)
-        if table is not None:
-            tables[name] = counted_scores(table)[0]
+    tables |= {name: counted_scores(table)[0] for name, table in own_tables(results_dir, "unseen").items()}
     columns = {}
     for name, values in tables.items():
-        values = values[values.index.isin(chosen)]
+        values = values[values.index.isin(ONE_PER_UNSEEN_CLASS)]
         for method in _others(values):
             won, lost, total = sets_won(values, method)
-            text = f"ahead on {won}, behind on {lost} of {total}"
             lead = signed_differences(values, method).mean() if total else np.nan
             columns.setdefault((name, "lead"), {})[method] = lead
+            text = f"ahead on {won}, behind on {lost} of {total}"
             columns.setdefault((name, "sets"), {})[method] = text
     table = pd.DataFrame(columns)
     return readable(table.loc[[name for name in METHODS if name in table.index]].rename_axis("method"))
 
 
 def statistics_tables(results_dir):
-    """{title: table} of all statistics, ready to be shown; EXPLANATION says what the columns are."""
+    """{title: table} of all statistics, ready to be shown; EXPLANATION says what the columns are.
+
+    On unseen classes, the comparison over independent sets comes before that over all sets.
+    """
     tables = {}
     for experiment in PRINTED:
+        if experiment == "unseen":
+            tables[INDEPENDENT_SETS] = unseen_class_table(results_dir)
         tables |= experiment_tables(results_dir, experiment)
-    tables["P-values: printed, recomputed from the printed AUCs, and ours"] = p_value_table(results_dir)
-    tables["Average ranks by AUC-PR (App. C.2)"] = rank_table(results_dir)
-    tables["Improvements quoted in the text (Secs. 5.4 to 5.6)"] = improvement_table(results_dir)
-    tables["Friedman test on AUC-PR"] = friedman_table(results_dir)
-    title = "One set per unseen class (AUC-PR; with four sets no p-value can be below 0.125)"
-    tables[title] = one_per_unseen_class(results_dir)
-    return tables
+    return tables | {"Friedman test on AUC-PR": friedman_table(results_dir)}

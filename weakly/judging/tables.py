@@ -25,11 +25,8 @@ AVERAGE = "Average"  # how the names of average rows start
 METRICS = {"auc_pr": "AUC-PR", "auc_pr_weighted": "AUC-PR, weighted", "auc_roc": "AUC-ROC"}
 PAPER_METRICS = ("auc_pr", "auc_roc")  # those that the paper prints
 PAPER_SET_UP: dict[str, Any] = {
-    "protocol": "released",
-    "n_labeled": 60,
-    "contamination": 0.02,
-    "scaling": PREPARED,
-}
+    "protocol": "released", "n_labeled": 60, "contamination": 0.02, "scaling": PREPARED
+}  # fmt: skip
 ROW = [*SWEEP, "dataset", "size", "D", "status", "runs"]  # the columns of a table on disk before its metrics
 
 
@@ -57,9 +54,8 @@ def paper_runs(results_dir, experiment, *protocols):
     that can be compared with the paper.
     """
     runs = RunsFile(results_dir, experiment).read()
-    wanted = {name: (value,) for name, value in PAPER_SET_UP.items()} | {
-        "protocol": protocols or ("released",)
-    }
+    wanted = {name: (value,) for name, value in PAPER_SET_UP.items()}
+    wanted["protocol"] = protocols or ("released",)
     runs = runs[runs[SET_UP].isin(wanted).all(axis=1) & (runs["data_status"] != "synthetic")]
     runs = latest_runs(runs)
     runs = runs[runs["settings"] == runs.groupby(["method", "dataset"])["settings"].transform("last")]
@@ -75,14 +71,12 @@ def repeat_without_labels(runs, names):
     without_labels = [name for name, method in METHODS.items() if not method.uses_labels]
     once = runs["dataset"].str.contains("->") & runs["method"].isin(without_labels)
     sizes = runs[~once].groupby("dataset")["rows"].last()
-    repeated = [
-        runs[once & (runs["dataset"] == with_all_others_seen(name))].assign(
-            dataset=name, rows=sizes.get(name)
-        )
-        for name in dict.fromkeys([*runs["dataset"][~once], *names])
-        if "->" in name and once.any()
-    ]
-    return pd.concat([runs[~once], *repeated])
+    parts = [runs[~once]]
+    for name in dict.fromkeys([*runs["dataset"][~once], *names]):
+        if "->" in name and once.any():
+            part = runs[once & (runs["dataset"] == with_all_others_seen(name))]
+            parts.append(part.assign(dataset=name, rows=sizes.get(name)))
+    return pd.concat(parts)
 
 
 def in_paper_order(names):
@@ -97,23 +91,17 @@ def in_paper_order(names):
 def averages(runs):
     """Runs of one set-up as a table: every data set, then the Average; for a sweep, once for each value.
 
-    Standard deviations are over runs (ddof=0). Sets with unseen classes have a separate Average.
+    Standard deviations are those of the runs themselves (population, ddof=0), as in the authors' scripts.
     """
-    there = set(runs["method"])
-    methods = [name for name in METHODS if name in there]
+    methods = [name for name in METHODS if name in set(runs["method"])]
     cells = [(metric, method) for metric in METRICS if runs[metric].notna().any() for method in methods]
-    if "parameter" not in runs:
-        return _sets_and_average(runs, cells)
-    parts = []
-    for (parameter, value), part in runs.groupby(SWEEP, sort=False):
-        parts.append(_sets_and_average(part, cells))
-        parts[-1].insert(0, "value", value)
-        parts[-1].insert(0, "parameter", parameter)
-    return pd.concat(parts, ignore_index=True)
+    sweep = [name for name in SWEEP if name in runs]
+    parts = runs.groupby(sweep, sort=False) if sweep else [((), runs)]
+    rows = [dict(zip(sweep, at)) | row for at, part in parts for row in _rows_of_sets(part, cells)]
+    return with_averages(pd.DataFrame(rows))
 
 
-def _sets_and_average(runs, cells):
-    rows = []
+def _rows_of_sets(runs, cells):
     for dataset in in_paper_order(runs["dataset"]):
         of_set = runs[runs["dataset"] == dataset]
         row = {"dataset": dataset, "size": of_set["rows"].iloc[0], "D": of_set["features"].iloc[0]}
@@ -121,20 +109,33 @@ def _sets_and_average(runs, cells):
         for metric, method in cells:
             values = of_set.loc[of_set["method"] == method, metric]
             spread = values.std(ddof=0) if len(values) > 1 else np.nan  # for one run it would be 0
-            rows.append(row | {"metric": metric, "method": method, "mean": values.mean(), "std": spread})
-    table = pd.DataFrame(rows)
-    unseen = table["dataset"].str.contains("->")
-    for kind, part in (("seen", table[~unseen]), ("unseen", table[unseen])):
-        averaged, status = averaged_sets(part)
-        if len(averaged):
-            name = AVERAGE if unseen.all() or not unseen.any() else f"{AVERAGE} {kind}"
-            means = averaged.mean()
-            row = {"dataset": name, "status": f"{status}, {len(averaged)} set{'s' * (len(averaged) > 1)}"}
-            rows += [
-                row | {"metric": metric, "method": method, "mean": means.get((metric, method), np.nan)}
-                for metric, method in cells
-            ]
-    return pd.DataFrame(rows).astype(dict.fromkeys(["size", "D", "runs"], "Int64"))
+            yield row | {"metric": metric, "method": method, "mean": values.mean(), "std": spread}
+
+
+def with_averages(table):
+    """A table with its averages, which are never stored: for a sweep, one after the sets of each value.
+
+    Sets with unseen classes have a separate Average.
+    """
+    sweep = [name for name in SWEEP if name in table]
+    parts = []
+    for _, part in table.groupby(sweep, sort=False) if sweep else [((), table)]:
+        parts.append(part)
+        unseen, cells = part["dataset"].str.contains("->"), part[["metric", "method"]].drop_duplicates()
+        for kind, sets in (("seen", part[~unseen]), ("unseen", part[unseen])):
+            averaged, status = averaged_sets(sets)
+            if len(averaged):
+                name = AVERAGE if unseen.all() or not unseen.any() else f"{AVERAGE} {kind}"
+                means = averaged.mean().reindex(pd.MultiIndex.from_frame(cells)).to_numpy()
+                n_sets = f"{len(averaged)} set{'s' * (len(averaged) > 1)}"
+                row = cells.assign(dataset=name, status=f"{status}, {n_sets}", mean=means)
+                parts.append(row.assign(**part[sweep].iloc[0]))
+    counts = [name for name in ("size", "D", "runs") if name in table]
+    return pd.concat(parts, ignore_index=True).astype(dict.fromkeys(counts, "Int64"))
+
+
+def is_average(table):
+    return table["dataset"].str.startswith(AVERAGE)
 
 
 def averaged_sets(table):
@@ -249,7 +250,8 @@ def read_table(path, is_sweep=False):
     twice = frame.duplicated([name for name in (*SWEEP, "dataset") if name in frame])
     if twice.any():
         raise UserError(f"{path} has two rows for {frame['dataset'][twice].iloc[0]}")
-    return from_paper_layout(frame)
+    # an Average is computed anew; tables on disk had one once
+    return with_averages(from_paper_layout(frame[~is_average(frame)].reset_index(drop=True)))
 
 
 def find_table(results_dir, experiment, suffix="", read=read_table):
@@ -271,7 +273,7 @@ def write_tables(runs, results_dir, experiment, suffix=""):
         part = runs[(runs["data_status"] == "synthetic") == is_synthetic]
         if len(part):
             path, table = Path(results_dir) / f"{experiment}{suffix}{ending}.csv", averages(part)
-            write_table(paper_layout(table), path)
+            write_table(paper_layout(table[~is_average(table)]), path)
             written[path] = table
     return written
 

@@ -20,13 +20,17 @@ With fewer than 10 labels there is too little to compare, and PReNet is the best
 balanced classes lowered the mean of every method, so none is set.
 """
 
+import time
+
 import numpy as np
+from sklearn.metrics import average_precision_score, roc_auc_score
 
 from weakly.command_line import print_line, say
 from weakly.errors import DataError
+from weakly.loading.files import bounded_memory
+from weakly.methods import METHODS
 from weakly.numbers import count_of
-from weakly.own_data.evaluation import held_out_scores, short
-from weakly.own_data.models import in_words
+from weakly.own_data.models import in_words, new_pipeline, short, unfit_reported
 
 CANDIDATES = ("prenet", "logistic-converged", "catboost", "xgbod")
 DEFAULT = "prenet"
@@ -57,7 +61,8 @@ def choose_method(table, columns, y, is_normal, seed):
         f"Comparing {len(CANDIDATES)} methods by {FOLDS}-fold cross-validation on the {len(anomalies):,} "
         f"labelled anomalies and {len(others):,} of the {n_others:,} other rows{counted}:"
     )
-    rows = compared(table, columns, y, anomalies, others, rng, seed)
+    parts = [np.array_split(rng.permutation(rows), FOLDS) for rows in (anomalies, others)]
+    rows = compared(table, columns, y, [np.concatenate(rows) for rows in zip(*parts)], seed)
     name = max(rows, key=lambda row: row["auc_roc"])["method"]
     why = f"{short(name)} has the highest AUC-ROC in {FOLDS}-fold cross-validation."
     say(
@@ -67,30 +72,55 @@ def choose_method(table, columns, y, is_normal, seed):
     return name, {"why": why, "rows": rows, "folds": FOLDS, "others": len(others)}
 
 
-def compared(table, columns, y, anomalies, others, rng, seed):
-    """A row of figures for each candidate, the means over the folds; prints them."""
-    from sklearn.metrics import average_precision_score, roc_auc_score
-
-    parts = [np.array_split(rng.permutation(rows), FOLDS) for rows in (anomalies, others)]
-    folds = [np.concatenate(rows) for rows in zip(*parts)]
+def compared(table, columns, y, folds, seed):
+    """A row of figures for each candidate, the means over the folds (positions of rows); prints them."""
     print(heading := "  AUC-ROC  AUC-PR  seconds  method")
     rows = []
     for method in CANDIDATES:
         figures = []
         try:
-            for place, test in enumerate(folds):
-                train = np.concatenate(folds[:place] + folds[place + 1 :])
+            for test in folds:
+                train = np.concatenate([fold for fold in folds if fold is not test])
                 ((_, scores, seconds),) = held_out_scores(
                     [method], table, columns, y[train], train, test, seed
                 )
-                areas = average_precision_score(y[test], scores), roc_auc_score(y[test], scores)
-                figures.append((*areas, seconds))
+                quality = ranking_quality(y[test], scores)
+                figures.append((quality["AUC-ROC"], quality["AUC-PR"], seconds))
         except DataError as error:
             print_line(" " * heading.index("method"), f"{in_words(method)}: {error}")
             continue
-        auc_pr, auc_roc, seconds = np.mean(figures, axis=0) * (1, 1, FOLDS)
+        auc_roc, auc_pr, seconds = np.mean(figures, axis=0) * (1, 1, FOLDS)
         rows.append({"method": method, "auc_pr": auc_pr, "auc_roc": auc_roc, "seconds": round(seconds, 2)})
         print_line(f"  {auc_roc:7.4f}  {auc_pr:6.4f}  {seconds:7.1f}  ", in_words(method))
     if not rows:
         raise DataError("None of the methods can be fitted to this table: name one with --method to see why.")
     return rows
+
+
+def held_out_scores(methods, table, columns, labels, train, test, seed):
+    """Yield each method, its scores of the rows `test` and its seconds; labels (n,) are those of `train`.
+
+    train and test are positions of rows. Methods of the same kind share their encoding.
+    """
+    encoded = {}
+    for method in methods:
+        encoder, detector = new_pipeline(method, columns, len(train), seed).named_steps.values()
+        kind = METHODS[method].is_tree
+        if kind not in encoded:
+            with bounded_memory("Encoding the table"), np.errstate(over="ignore", invalid="ignore"):
+                X = encoder.fit_transform(table.iloc[train][list(columns)])
+                encoded[kind] = X, encoder.transform(table.iloc[test][list(columns)])
+        X, X_test = encoded[kind]
+        start = time.perf_counter()
+        with unfit_reported(method):
+            detector.fit_rows(X, np.flatnonzero(labels == 0), np.flatnonzero(labels == 1))
+            scores = detector.decision_function(X_test)
+        yield method, scores, time.perf_counter() - start
+
+
+def ranking_quality(y, scores):
+    """AUC-PR, AUC-ROC and the precision among the highest scores."""
+    ranked = y[np.argsort(-scores, kind="stable")]
+    areas = {"AUC-PR": average_precision_score(y, scores), "AUC-ROC": roc_auc_score(y, scores)}
+    counts = sorted({k for k in (10, 50, 100, int(ranked.sum())) if k <= len(ranked)})
+    return areas | {f"top {k}": ranked[:k].mean() for k in counts}

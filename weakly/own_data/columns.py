@@ -30,6 +30,7 @@ CLOCKS = ("", " %H:%M", " %H:%M:%S", " %H:%M:%S.%f", " %I:%M %p", " %I:%M:%S %p"
 DAYS = ("%d.%m.", "%d/%m/", "%m/%d/", "%d-%m-", "%m-%d-", "%d %b ", "%d-%b-", "%d %B ")
 DATE_FORMATS = ["ISO8601", *(day + year + clock for day in DAYS for year in ("%Y", "%y") for clock in CLOCKS)]
 
+# decimal and thousands marks
 NOTATIONS = [(".", ""), (",", ""), (".", ","), (",", "."), (".", " "), (",", " "), (".", "'"), (",", "'")]
 ODD_CHARACTERS = {0x2212: "-", 0x2019: "'", **dict.fromkeys((0xA0, 0x2007, 0x2009, 0x202F), " ")}
 COMMAS_TO_POINTS = str.maketrans(",.", ".,")
@@ -37,15 +38,18 @@ CURRENCY = (
     r"(?:US|CA|AU|R)?[$€£¥₹₽₩₺₫₦₱฿¢]|USD|EUR|GBP|CHF|JPY|CNY|INR|CAD|AUD|SEK|NOK|DKK|PLN|Fr\.|Rs\.?|kr\.?"
 )
 UNIT = r"[%‰]|°?[^\W\d_][^\W_]*(?:/[^\W\d_]+)?[.]?"
-WITH_AFFIX = (  # sign, currency, sign, number, unit
-    rf"\A([+-]?) ?({CURRENCY}|) ?([+-]?) ?([0-9][0-9.,' ]*?|[.,][0-9]+) ?({CURRENCY}|{UNIT}|)\Z"
-)
+DIGITS = r"(?:[0-9][0-9.,' ]*?|[.,][0-9]+)(?:[eE][+-]?[0-9]+)?"
+WITH_AFFIX = rf"\A([+-]?) ?({CURRENCY}|) ?([+-]?) ?({DIGITS}) ?({CURRENCY}|{UNIT}|)\Z"
 SAMPLE = 1_000  # cells that a notation is tried on before all are
 MOST_UNITS = 3  # of a column of numbers: with more it is something else, such as postal codes
 MANY_LEVELS = 20  # a column with fewer different texts is always a category
 ID_NAME = r"(^|[\W_])(id|ID|Id|uuid|UUID)$|[a-z]I[dD]$"
-WORDS = {kind: (kind, f"{kind}s") for kind in ("number", "truth", "category", "date")}
-WORDS |= {"truth": ("truth value", "truth values"), "category": ("category", "categories")}
+WORDS = {
+    "number": ("number",),
+    "truth": ("truth value",),
+    "category": ("category", "categories"),
+    "date": ("date",),
+}
 
 
 def is_missing(texts, missing=()):
@@ -63,9 +67,18 @@ def tidy(texts, missing=()):
     return pd.Series(np.array([*levels, np.nan], dtype=object)[codes], texts.index)
 
 
+def as_texts(cells):
+    """Numbers, truth values or dates as texts, whole numbers without a point."""
+    texts = cells.map("{:.15g}".format) if cells.dtype.kind == "f" else cells.astype(str)
+    return texts.astype(object).where(cells.notna())
+
+
 def rare_below(n_rows):
     """How many training rows must have a level, or a missing cell, for it to get a feature of its own."""
     return min(10, max(2, n_rows // 100))
+
+
+# ---------------------------------------------------------------------------- numbers and dates in texts
 
 
 def to_numbers(texts, decimal=".", thousands=""):
@@ -81,14 +94,6 @@ def to_numbers(texts, decimal=".", thousands=""):
     return numbers.where(np.isfinite(numbers))
 
 
-def numbers_of(texts, column):
-    """The cells of a column of numbers as float64, NaN where a cell is not one, or has another unit."""
-    if affix := column.get("affix", ""):
-        texts, found = without_affix(texts)
-        texts = texts.where((found == affix) | ((found == "") & (affix != "%")))  # 0.2 may be 20%
-    return to_numbers(texts, column["decimal"], column["thousands"])
-
-
 def without_affix(texts):
     """The numbers in texts such as "21 %" and "-€5", still as texts, and what stands around them.
 
@@ -98,53 +103,49 @@ def without_affix(texts):
     return parts[0] + parts[2] + parts[3], parts[1] + parts[4]
 
 
-def reading_notations(texts, decimal="", thousands=""):
-    """The notations (decimal mark, thousands mark) that read all texts, given what is known of them."""
-    fits = [
-        (point, group)
-        for point, group in NOTATIONS
-        if point == (decimal or point) and point != thousands and group in ("", thousands or group)
-    ]
-    for some in (texts.iloc[:SAMPLE], texts):
-        fits = [notation for notation in fits if to_numbers(some, *notation).notna().all()]
-    return fits
+def numbers_of(texts, column):
+    """The cells of a column of numbers as float64, NaN where a cell is not one, or has another unit."""
+    affix = column.get("affix", "")
+    texts, found = without_affix(texts)
+    texts = texts.where(found.isin([affix] if affix == "%" else [affix, ""]))  # 0.2 may be 20%
+    return to_numbers(texts, column["decimal"], column["thousands"])
 
 
-def recognised_numbers(name, levels, notation):
-    """The dict of a column whose levels are all numbers, else None; refuses numbers that mean two things."""
-    affix, texts, marks = {}, levels, (notation.decimal, notation.thousands)
-    fits = reading_notations(texts, *marks)
-    if not fits:
-        texts, affixes = without_affix(levels)
-        found = {*affixes} - {""}
-        if texts.isna().any() or len(found) != 1 or {"", "%"} <= {*affixes}:
+def number_column(name, levels, notation):
+    """How a column of texts has numbers, or None; refuses what may mean two things, and a few odd cells."""
+    candidates = NOTATIONS
+    for some in (levels.iloc[:SAMPLE], levels):
+        texts, affixes = without_affix(some)
+        reads = {marks: to_numbers(texts, *marks) for marks in candidates}
+        candidates = [marks for marks in candidates if reads[marks].notna().any()]
+        is_number = sum(reads[marks].notna() for marks in candidates) > 0
+        if np.mean(is_number) <= 0.5:
             return None
-        affix, fits = {"affix": found.pop()}, reading_notations(texts, *marks)
-    if not fits:
-        return None
-    (decimal, thousands), *others = fits
-    numbers = to_numbers(texts, decimal, thousands)
-    for other in others if (decimal, thousands) != (".", "") else ():
-        differ = numbers != to_numbers(texts, *other)
-        if differ.any():
-            way = f"add {option(decimal, thousands)} or {option(*other)} to choose one"
-            refuse_column(name, "numbers", levels[differ], ", which may mean two things", way)
-    return {"kind": "number", "decimal": decimal, "thousands": thousands, **affix}
-
-
-def option(decimal, thousands):
-    """The option for a notation."""
-    mark = f"--thousands {thousands}" if thousands else f"--decimal {decimal}"
-    return f'{mark[:-1]}"{mark[-1]}"' if mark[-1] in " '" else mark
-
-
-def advice(texts, column):
-    """The options that read texts as numbers which are none in the column's notation; else empty."""
-    fits, marks = reading_notations(texts), (column["decimal"], column["thousands"])
-    options = [
-        option(point, group if point == marks[0] else "") for point, group in fits if marks not in fits
-    ]
-    return " or ".join(dict.fromkeys(options))
+    units = {*affixes.dropna()} - {""}
+    affix = {"affix": units.pop()} if len(units) == 1 and {*affixes} != {"", "%"} else {}
+    if is_number.all() and not units:
+        fits = [marks for marks in candidates if reads[marks].notna().all()]
+        allowed = [
+            (decimal, thousands)
+            for decimal, thousands in fits
+            if decimal in (notation.decimal or decimal) and decimal != notation.thousands
+            and thousands in ("", notation.thousands or thousands)
+        ]  # fmt: skip
+        if allowed:
+            first, *others = allowed
+            differ = np.any([reads[first] != reads[other] for other in others], axis=0)
+            if first != (".", "") and differ.any():
+                way = "add --decimal , or --thousands , to choose one"
+                refuse_column(name, "numbers", levels[differ], ", which may mean two things", way)
+            return {"kind": "number", "decimal": first[0], "thousands": first[1], **affix}
+        if fits:
+            excluded = ", which --decimal or --thousands exclude"
+            refuse_column(name, "numbers", levels, excluded, "leave these options out")
+    usual = max(reads.values(), key=lambda numbers: numbers.notna().sum()).notna()
+    usual &= affixes == affixes.mode()[0]
+    if len(levels) >= MANY_LEVELS and affixes.nunique() <= MOST_UNITS and usual.any():
+        refuse_mixture(name, "numbers", levels, usual)
+    return None
 
 
 def as_dates(texts, notation):
@@ -153,28 +154,52 @@ def as_dates(texts, notation):
     return dates.dt.tz_localize(None).astype("datetime64[ns]")
 
 
+def date_column(name, levels):
+    """How a column of texts has dates, or None; refuses 3/4/2024, which may mean two days, and odd cells."""
+    is_date = levels.str.fullmatch(DATE)
+    if is_date.mean() <= 0.5:
+        return None
+    formats = [one for one in DATE_FORMATS if as_dates(levels[is_date].iloc[:SAMPLE], one).notna().any()]
+    reads = {one: as_dates(levels, one) for one in formats}
+    usual = max(reads, key=lambda one: reads[one].notna().sum(), default=None)
+    if usual is None or reads[usual].notna().mean() < 0.5:
+        return None
+    if reads[usual].isna().any():
+        if len(levels) >= MANY_LEVELS or is_date.all():
+            refuse_mixture(name, "dates", levels, reads[usual].notna())
+        return None
+    whole = [dates for dates in reads.values() if dates.notna().all()]
+    if usual != "ISO8601" and any((dates != reads[usual]).any() for dates in whole):
+        unclear = ", in which day and month cannot be told apart"
+        refuse_column(name, "dates", levels, unclear, "write them as 2024-03-31")
+    return {"kind": "date", "format": usual}
+
+
 def dates_of(texts, name):
     """The format of dates, and the dates (NaT: missing)."""
     texts = tidy(texts)
-    notation = date_format(texts.dropna().drop_duplicates(), name)
-    return notation, as_dates(texts, notation)
+    levels = texts.dropna().drop_duplicates()
+    column = date_column(name, levels)
+    if column is None:
+        wrong = levels[as_dates(levels, "ISO8601").isna()].iloc[0][:40]
+        raise DataError(f"Column {name!r} holds {wrong!r}, which is not a date such as 2024-03-31.")
+    return column["format"], as_dates(texts, column["format"])
 
 
-def date_format(levels, name):
-    """The format that reads all dates; refuses dates such as 3/4/2024, in March or in April."""
-    formats = [one for one in DATE_FORMATS if as_dates(levels.iloc[:SAMPLE], one).notna().all()]
-    found = {one: dates for one in formats if (dates := as_dates(levels, one)).notna().all()}
-    if not found:
-        reads = [as_dates(levels, one).notna() for one in formats or DATE_FORMATS]
-        if not (usual := max(reads, key=sum)).any():
-            wrong = f"Column {name!r} holds {levels.iloc[0][:40]!r}, which is not a date such as 2024-03-31"
-            raise DataError(f"{wrong}: correct it, or do without this column.")
-        refuse_mixture(name, "dates", levels, usual)
-    notation, *others = found
-    if notation != "ISO8601" and any((found[notation] != found[other]).any() for other in others):
-        unclear = ", in which day and month cannot be told apart"
-        refuse_column(name, "dates", levels, unclear, "write them as 2024-03-31")
-    return notation
+def refuse_mixture(name, what, levels, is_right):
+    wrong = levels[~is_right].iloc[0][:40]
+    way = f"correct it, add --missing {wrong} if it means nothing"
+    refuse_column(name, what, levels[is_right], f", but also {wrong!r}", way)
+
+
+def refuse_column(name, what, cells, problem, way):
+    raise DataError(
+        f"Column {name!r} holds {what} such as {cells.iloc[0][:40]!r}{problem}: {way}, "
+        f"or leave out the column with --drop {name}."
+    )
+
+
+# ---------------------------------------------------------------------------- columns
 
 
 def column_kind(name, cells, notation):
@@ -189,16 +214,14 @@ def column_kind(name, cells, notation):
         return None, "constant"
     if cells.dtype != object:
         return {"kind": "date", "format": "ISO8601"}, None
-    if column := recognised_numbers(name, levels, notation):
+    if column := number_column(name, levels, notation):
         return number_kind(name, numbers_of(filled, column), n_rows, column)
     if {*levels} == {"true", "false"}:
         return {"kind": "truth"}, None
     if levels.str.fullmatch(CLOCK_TIME).all():
         return None, "a time of day"
-    is_date = levels.str.fullmatch(DATE)
-    if is_date.all():
-        return {"kind": "date", "format": date_format(levels, name)}, None
-    refuse_mixtures(name, levels, is_date, notation)
+    if column := date_column(name, levels):
+        return column, None
     if len(levels) >= MANY_LEVELS and len(levels) > 0.5 * len(filled):
         if levels.str.count(r"\s+").median() < 2:
             return None, "an id"
@@ -224,46 +247,15 @@ def number_kind(name, numbers, n_rows, column):
     return column, None
 
 
-def refuse_mixtures(name, levels, is_date, notation):
-    """Refuse texts most of which are numbers, or dates; and numbers that the given notation excludes."""
-    for some in (levels.iloc[:SAMPLE], levels):
-        numbers, affixes = without_affix(some)
-        reads = [to_numbers(numbers, *marks).notna() for marks in NOTATIONS]
-        is_number = np.any(reads, axis=0) & (affixes.nunique() <= MOST_UNITS)
-        if max(is_number.mean(), is_date.mean()) <= 0.5:
-            return
-    column = {"decimal": notation.decimal, "thousands": notation.thousands}
-    if any(column.values()) and is_number.all() and (options := advice(numbers, column)):
-        excluded = ", which --decimal or --thousands exclude"
-        refuse_column(name, "numbers", levels, excluded, f"use {options} instead")
-    # numbers in the most frequent notation and unit
-    usual = max(reads, key=sum) & (affixes == affixes.mode().get(0, ""))
-    for which, right, what in ((is_number, usual, "numbers"), (is_date, is_date, "dates")):
-        if len(levels) >= MANY_LEVELS and which.mean() > 0.5 and right.any() and not right.all():
-            refuse_mixture(name, what, levels, right)
-
-
-def refuse_mixture(name, what, levels, is_right):
-    wrong = levels[~is_right].iloc[0][:40]
-    way = f"correct it, add --missing {wrong} if it means nothing"
-    refuse_column(name, what, levels[is_right], f", but also {wrong!r}", way)
-
-
-def refuse_column(name, what, cells, problem, way):
-    raise DataError(
-        f"Column {name!r} holds {what} such as {[*cells][0][:40]!r}{problem}: {way}, "
-        f"or leave out the column with --drop {name}."
-    )
-
-
 def choose_columns(raw, path, notation):
     """The columns to learn from, as typed_columns takes them; prints which ones are dropped, and why."""
     columns, dropped = {}, {}
     for name in raw.columns:
-        columns[name], why = column_kind(name, raw[name], notation)
-        if why:
+        column, why = column_kind(name, raw[name], notation)
+        if column:
+            columns[name] = column
+        else:
             dropped.setdefault(why, []).append(name)
-    columns = {name: column for name, column in columns.items() if column}
     reasons = "; ".join(f"{', '.join(names)} ({why})" for why, names in dropped.items())
     if not columns:
         raise DataError(f"{path} has no column to learn from: {reasons or 'there is only the label'}.")
@@ -304,21 +296,15 @@ def typed_cells(cells, column):
     return texts.map(TRUTH).astype(np.float64) if kind == "truth" else texts
 
 
-def as_texts(cells):
-    """Numbers, truth values or dates as texts, whole numbers without a point."""
-    texts = cells.map("{:.15g}".format) if cells.dtype.kind == "f" else cells.astype(str)
-    return texts.astype(object).where(cells.notna())
-
-
 def refuse_cell(name, column, row, cell):
-    """Refuse a cell, with the option that reads it if there is one."""
-    kind, affix = WORDS[column["kind"]][0], column.get("affix")
-    hint = f" in {affix}" if affix else ""
-    if kind == "number" and (options := advice(pd.Series([cell], dtype=object), column)):
-        hint += f": add {options} if that is how this table writes numbers"
-    elif kind == "date" and column["format"] != "ISO8601":
+    """Refuse a cell, with what decides how it is read."""
+    what, hint = WORDS[column["kind"]][0], ""
+    if column["kind"] == "number":
+        unit = f" in {column['affix']}" if "affix" in column else ""
+        hint = f"{unit}: see --decimal, --thousands and --missing"
+    elif column["kind"] == "date":
         hint = f" written as {column['format']}"
-    raise DataError(f"Row {row:,}: column {name!r} holds {cell[:80]!r} instead of a {kind}{hint}.")
+    raise DataError(f"Row {row:,}: column {name!r} holds {cell[:80]!r} instead of a {what}{hint}.")
 
 
 def as_written(columns, notation):

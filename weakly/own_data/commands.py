@@ -12,14 +12,9 @@
 In a clone, python is .venv/bin/python; an installed package has the same command as `weakly-detect`.
 
 A table is a CSV file (separated by , ; tab or |), JSON lines (both plain, gzipped or zipped) or a Parquet
-file. `fit` finds out what each column holds: numbers (with %, currency, a unit or thousands separators, too),
-truth values, categories, dates. Ids and constant columns are dropped with a message; free text is refused:
-leave it out with --drop. Missing cells are filled, and marked by a feature of their own.
-
-`score` reads the table in chunks, so memory does not grow with the file. `fit`, `next` and `evaluate` hold
-the table in memory. Tables and models are not trusted: a line has at most 10,000 cells and 16 MiB, a
-compressed table expands to at most 2 GiB and a model to 64 MiB, and reading takes at most 8 GiB of memory (on
-Linux). An input beyond these limits ends in a one-sentence error and exit code 2.
+file; docs/own_data.md says how its columns are read. `score` and `report` read it in chunks, the others hold
+it in memory. No table or model is trusted: a line has at most 10,000 cells and 16 MiB, a compressed table
+expands to at most 2 GiB, a model to 64 MiB, and reading takes at most 8 GiB of memory (on Linux).
 """
 
 import argparse
@@ -30,6 +25,7 @@ from contextlib import nullcontext, redirect_stdout
 from pathlib import Path
 
 from weakly.command_line import refuse_unknown, user_errors_end
+from weakly.errors import UserError
 from weakly.writing import is_standard_output, is_written_through
 
 # each is in weakly/own_data/*_command.py; only the requested one is imported
@@ -79,13 +75,16 @@ def main(argv=None):
     parser = make_parser(words)
     args, unknown = parser.parse_known_args(words)
     refuse_unknown(args.parser, unknown)
-    target = getattr(args, args.target)  # what the command writes
+    target = args.model if args.command == "fit" else getattr(args, "output", None)  # what it writes
     # a problem with a file ends in one sentence, without the usage
     sentence_only = argparse.ArgumentParser(prog=f"{parser.prog} {args.command}", usage=argparse.SUPPRESS)
-    messages = redirect_stdout(sys.stderr) if is_standard_output(target) else nullcontext()
+    messages = redirect_stdout(sys.stderr) if target and is_standard_output(target) else nullcontext()
     try:
         with user_errors_end(sentence_only), messages:
+            if target and not (folder := Path(target).parent).is_dir():
+                raise UserError(f"{target} cannot be written: the folder {folder} does not exist.")
             args.run(args)
     except KeyboardInterrupt:
-        parser.exit(130, f"Stopped.{'' if is_written_through(target) else ' Nothing was written.'}\n")
+        unwritten = " Nothing was written." if target and not is_written_through(target) else ""
+        parser.exit(130, f"Stopped.{unwritten}\n")
     return 0

@@ -2,28 +2,21 @@
 
 import numpy as np
 import pandas as pd
+from scipy.stats import t
 
 from weakly.command_line import parse_names, positive, print_line, rate, say
-from weakly.errors import DataError, printable
+from weakly.errors import DataError
+from weakly.loading.splits import TEST_SHARE, Split, contamination_count, split_independent
 from weakly.numbers import count_of
 from weakly.own_data.arguments import add_table_arguments, add_training_arguments, notation_of
-from weakly.own_data.choosing import CANDIDATES
-from weakly.own_data.columns import dates_of, to_numbers
-from weakly.own_data.evaluation import (
-    draw_curves,
-    hidden_label_runs,
-    interval,
-    latest_rows,
-    ranking_quality,
-    short,
-)
+from weakly.own_data.choosing import CANDIDATES, held_out_scores, ranking_quality
 from weakly.own_data.labels import columns_to_use, labelled_rows
-from weakly.own_data.model_files import read_about, rewrite_about
-from weakly.own_data.models import SAVED_METHODS, in_words
+from weakly.own_data.models import SAVED_METHODS, in_words, short
 from weakly.own_data.tables import Table
-from weakly.writing import name_of, refuse_source, statuses_of
 
 METRIC = "AUC-PR"
+CONFIDENCE = 0.95
+OVERLAP = TEST_SHARE / (1 - TEST_SHARE)  # test rows / training rows
 FEWEST = 5  # anomalies, and other rows
 ANOMALY = "anomaly", "anomalies"
 DESCRIPTION = (
@@ -41,180 +34,125 @@ def add_arguments(command):
     add = command.add_argument
     methods = f"methods to compare on the same splits (default: those of fit, {','.join(CANDIDATES)})"
     names = {"type": lambda text: parse_names(text, SAVED_METHODS, "method"), "metavar": "A,B"}
-    add("--method", "--methods", dest="methods", **names, help=methods)
+    add("--method", "--methods", dest="methods", default=list(CANDIDATES), **names, help=methods)
     labeled = "training anomalies that stay labelled (default: %(default)s)"
     runs = "number of runs, with seeds counting up from --seed (default: %(default)s)"
-    when = (
-        "split by this column of numbers or dates instead of at random: the latest 20%% of the rows are the "
-        "test rows. The column is then not a feature, because new rows lie beyond its range"
-    )
     hidden = "share of hidden anomalies in the unlabelled rows (default: that in the test rows)"
     add("--n-labeled", type=positive, default=60, metavar="N", help=labeled)
     add("--runs", type=positive, default=1, metavar="N", help=runs)
-    add("--time", metavar="COLUMN", help=when)
     add("--hidden-share", type=rate, metavar="RATE", help=hidden)
-    curves = "PNG file of the curves; - is standard output (default: %(default)s)"
-    add("--output", default="curves.png", metavar="FILE", help=curves)
-    add("--record", metavar="MODEL", help="model file to record the figures in, for info and report")
-    command.set_defaults(target="output")
 
 
 def run(args):
-    recorded = read_about(args.record)["method"] if args.record else None
-    methods = args.methods or ([recorded] if recorded else list(CANDIDATES))
-    if recorded and recorded not in methods:
-        raise DataError(
-            f"{args.record} is a model of {recorded}, so an evaluation of {', '.join(methods)} cannot be "
-            f"recorded in it: add --method {recorded}."
-        )
     table = Table(args.table, notation_of(args))
-    refuse_source(args.output, table.status, *statuses_of(args.checked))
-    raw, y, is_test = labelled_and_split(args, table)
+    raw, labels = labelled_rows(args, table)
+    print_counts(table, labels)
+    y = labels.y
     columns, typed = columns_to_use(table, raw, y)
     del raw  # as large as all else together
-    settings = {"n_labeled": args.n_labeled, "hidden_share": args.hidden_share, "is_test": is_test}
-    seeds, runs, figures = range(args.seed, args.seed + args.runs), [], []
-    settings["tell"] = lambda *split: tell_split(y, *split)
-    for one in hidden_label_runs(typed, columns, y, methods, seeds, **settings):
-        runs.append(one)
-        found = ranking_quality(one.y, one.scores)
-        figures.append({"method": one.method, "seed": one.seed, "seconds": one.seconds, **found})
-        words = in_words if one.seed == args.seed else short
-        print_figures(found, f"{one.seconds:.1f}", one.seed, words(one.method))
-    # a split by time has the same test rows in all runs, so the runs say nothing about other rows
-    tell_summary(pd.DataFrame(figures), overlap=0.25 if is_test is None else 0.0)
-    if args.time and args.runs > 1:
-        say("All runs have the same test rows, so the intervals say nothing about other rows.")
-    draw_curves(runs, args.output)
-    print(f"Wrote {name_of(args.output)}.")
-    if recorded:
-        metrics = pd.DataFrame(figures).groupby("method").mean().loc[recorded, list(found)].to_dict()
-        found = {"table": {"name": table.path.name, **table.fingerprint()}, "metrics": metrics}
-        found |= {"labelled_anomalies": args.n_labeled, "runs": args.runs, "seed": args.seed}
-        rewrite_about(args.record, read_about(args.record) | {"evaluation": found})
-        print(f"Recorded in {args.record}.")
+    figures = []
+    for seed in range(args.seed, args.seed + args.runs):
+        split, n_left_out = hide_labels(y, args.n_labeled, seed, args.hidden_share)
+        if seed == args.seed:
+            print_split(y, split, n_left_out)
+        train = np.concatenate([split.unlabeled, split.anomalies])
+        known = np.repeat([0, 1], [len(split.unlabeled), len(split.anomalies)])
+        found = held_out_scores(args.methods, typed, columns, known, train, split.test, seed)
+        for method, scores, seconds in found:
+            quality = ranking_quality(y[split.test], scores)
+            figures.append({"method": method, "seed": seed, "seconds": seconds, **quality})
+            words = in_words if seed == args.seed else short
+            print_figures(quality, f"{seconds:.1f}", seed, words(method))
+    print_summary(pd.DataFrame(figures))
 
 
-def labelled_and_split(args, table):
-    """The raw rows without their label, y (n,), and whether each is a test row, or None; prints them."""
-    if args.time:
-        if args.time == args.label:
-            raise DataError("--time and --label name the same column.")
-        table.must_have([args.time], "of --time")
-        args.drop = [name for name in args.drop if name != args.time]  # it is read, but is not a feature
-    raw, labels = labelled_rows(args, table)
-    y, n_unlabeled = labels.y, int(labels.unlabeled.sum())
-    anomalies = count_of(y.sum(), *ANOMALY)
-    if min(y.sum(), (y == 0).sum()) < FEWEST:
-        raise DataError(
-            f"{table.path} has {anomalies} and {count_of((y == 0).sum(), 'other row')}: "
-            f"to hold out 20%, evaluate needs at least {FEWEST} of each."
-        )
-    print(f"{len(y):,} rows of {table.path}: {anomalies}.")
-    if n_unlabeled:
-        rows, counts = ("row", "counts") if n_unlabeled == 1 else ("rows", "count")
+def hide_labels(y, n_labeled, seed, hidden_share=None):
+    """The Split of protocol `independent`, and how many anomalies it leaves out.
+
+    Anomalies with hidden labels stay among the unlabelled rows until they make up hidden_share of them (None:
+    the share of anomalies in the test rows).
+    """
+    split = split_independent(y, seed, n_labeled, 0)
+    hidden = np.setdiff1d(np.flatnonzero(y), np.concatenate([split.anomalies, split.test]))
+    share = y[split.test].mean() if hidden_share is None else hidden_share
+    n_left_out = max(0, len(hidden) - contamination_count(y[split.unlabeled], share))
+    if n_left_out:
+        return split_independent(y, seed, n_labeled, share), n_left_out
+    return Split(np.concatenate([split.unlabeled, hidden]), split.anomalies, split.test), 0
+
+
+def print_counts(table, labels):
+    """Print how many anomalies there are, and what the rows without a label do to the figures."""
+    n_anomalies, n_others = labels.y.sum(), (labels.y == 0).sum()
+    anomalies, others = count_of(n_anomalies, *ANOMALY), count_of(n_others, "other row")
+    if min(n_anomalies, n_others) < FEWEST:
+        needed = f"to hold out 20%, evaluate needs at least {FEWEST} of each"
+        raise DataError(f"{table.path} has {anomalies} and {others}: {needed}.")
+    print(f"{len(labels.y):,} rows of {table.path}: {anomalies}.")
+    if labels.unlabeled.any():
+        rows = "row without an anomaly label counts", "rows without an anomaly label count"
         say(
-            f"The {n_unlabeled:,} {rows} without an anomaly label {counts} as normal. If anomalies hide "
-            "among them, all AUC-PR and precisions below are too low; which method is best changes little."
+            f"The {count_of(labels.unlabeled.sum(), *rows)} as normal. If anomalies hide among them, all "
+            "AUC-PR and precisions below are too low; which method is best changes little."
         )
-    return split_by_time(args, table, raw, y) if args.time else (raw, y, None)
 
 
-def split_by_time(args, table, raw, y):
-    """The rows that have a time, their labels, and whether each is a test row; prints what was done."""
-    name, cells = printable(args.time), raw.pop(args.time)
-    times = times_of(cells, args.time, table.notation)
-    known = ~np.isnan(times)
-    if not known.all():
-        print(f"Left out: {count_of((~known).sum(), 'row')} without a time in column {name!r}.")
-        raw, y, times, cells = raw[known], y[known], times[known], cells[known]
-    is_test = latest_rows(times, args.time)
-    first = printable(str(cells.iloc[np.where(is_test, times, np.inf).argmin()])[:40])
-    say(
-        f"Split by time: the test rows are the {is_test.mean():.1%} with {name} from {first} on. "
-        f"{name} is not a feature."
-    )
-    return raw, y, is_test
-
-
-def times_of(cells, name, notation):
-    """The raw cells (n,) of a column of numbers, or of dates in one notation, as numbers; NaN: missing."""
-    if cells.isna().all():
-        raise DataError(f"Column {name!r} of --time is empty.")
-    if cells.dtype == object:
-        numbers = to_numbers(cells, notation.decimal or ".", notation.thousands)
-        is_number = numbers[cells.notna()].notna().all()
-        cells = numbers if is_number else dates_of(cells, name)[1]
-    if cells.dtype != np.float64:
-        cells = cells.astype("int64").where(cells.notna())
-    return cells.to_numpy(np.float64)
-
-
-def tell_split(y, unlabeled, anomalies, test, n_left_out):
+def print_split(y, split, n_left_out):
     """Print the numbers of rows, the heading of the table, and what guessing would give."""
     left_out = f" Left out: the other {count_of(n_left_out, *ANOMALY)}." if n_left_out else ""
-    unlabelled = count_of(len(unlabeled), "unlabelled row")
-    labelled = count_of(len(anomalies), *(f"labelled {words}" for words in ANOMALY))
+    unlabelled = count_of(len(split.unlabeled), "unlabelled row")
+    labelled = count_of(len(split.anomalies), *(f"labelled {words}" for words in ANOMALY))
+    truth = y[split.test]
     say(
-        f"Held out: {count_of(len(test), 'row')}, {count_of(y[test].sum(), *ANOMALY)} "
-        f"(base rate {y[test].mean():.4f}). For training: {labelled} and {unlabelled}, "
-        f"{y[unlabeled].sum():,} of them anomalies with hidden labels.{left_out} "
+        f"Held out: {count_of(len(truth), 'row')}, {count_of(truth.sum(), *ANOMALY)} "
+        f"(base rate {truth.mean():.4f}). For training: {labelled} and {unlabelled}, "
+        f"{y[split.unlabeled].sum():,} of them anomalies with hidden labels.{left_out} "
         "Top N: precision among the N highest scores."
     )
-    base_rate = float(y[test].mean())
-    guessing = dict.fromkeys(ranking_quality(y[test], np.zeros(len(test))), base_rate) | {"AUC-ROC": 0.5}
-    print_line("  ".join((*map(heading, guessing), "seconds", "seed  ")), "method")
+    guessing = dict.fromkeys(ranking_quality(truth, np.zeros(len(truth))), truth.mean()) | {"AUC-ROC": 0.5}
+    print_line("  ".join((*(name.rjust(6) for name in guessing), "seconds", "seed  ")), "method")
     print_figures(guessing, "", "", "guessing")
 
 
-def heading(name):
-    """The heading of a column: AUC-PR, or `top 10` for the precision at 10."""
-    return name.replace("precision at", "top").rjust(6)
-
-
 def print_figures(values, seconds, seed, words):
-    cells = [f"{value:{len(heading(name))}.4f}" for name, value in values.items()]
+    cells = [f"{value:{max(6, len(name))}.4f}" for name, value in values.items()]
     print_line("  ".join((*cells, f"{seconds:>7}", f"{seed:>4}  ")), words)
 
 
-def tell_summary(figures, overlap):
-    """Print means with intervals, and which method to take; figures: a row per run."""
-    n_runs = figures["seed"].nunique()
-    if n_runs > 1:
-        print(f"\nMean over {n_runs} runs, ± half the width of its 95% interval:")
-        print_line(f"{METRIC:14}  {'AUC-ROC':14}  seconds  ", "method")
-        for method, runs in figures.groupby("method", sort=False):
-            means = [interval(runs[name], overlap) for name in (METRIC, "AUC-ROC")]
-            cells = [f"{mean:.4f} ±{high - mean:.4f}" for mean, _, high in means]
-            print_line("  ".join((*cells, f"{runs['seconds'].mean():7.1f}  ")), in_words(method))
-    for sentence in advice(figures, overlap):
-        say(sentence)
-
-
-def advice(quality, overlap):
-    """Which method to take by AUC-PR, and how certain that is, as sentences; quality: a row per run."""
-    scores = quality.pivot(index="seed", columns="method", values=METRIC)
-    n_runs, means = len(scores), scores.mean().sort_values(ascending=False, kind="stable")
-    best, *others = means.index
+def print_summary(figures):
+    """Print means over several runs, and which method to take; figures: a row per run."""
+    means = figures.groupby("method", sort=False).mean(numeric_only=True)
+    n_runs, best = figures["seed"].nunique(), means[METRIC].idxmax()
     taken = f"{short(best)} (--method {best})"
     if n_runs == 1:
-        first = f"Highest {METRIC} in this run: {taken}. " if others else ""
-        apart = "methods apart" if others else "how much the result varies"
-        return [f"{first}One run cannot tell {apart}: repeat it with --runs 10."]
-    if not others:
-        return []
-    behind, level = [], []
-    for other in others:
-        mean, low, high = interval(scores[best] - scores[other], overlap, len(others))
-        text = f"{short(other)} by {mean:.3f} [{low:.3f}, {high:.3f}]"
-        (behind if low > 0 else level).append(text)
-    if not level:
-        lead = f"its {METRIC} is clearly the highest over {n_runs} runs, above {', '.join(behind)}"
-        return [f"Take {taken}: {lead}."]
-    more = "" if n_runs >= 10 else " More --runs narrow the intervals."
-    include = "an interval that includes" if len(level) == 1 else "intervals that include"
-    clear = f" Clearly behind: {', '.join(behind)}." if behind else ""
-    return [
-        f"No clear winner: {taken} has the highest mean {METRIC} over {n_runs} runs, but is above "
-        f"{', '.join(level)}, {include} 0.{clear} A simpler or faster one may do as well.{more}"
-    ]
+        first = f"Highest {METRIC}: {taken}. " if len(means) > 1 else ""
+        say(f"{first}One run says little about other rows and other labels: repeat it with --runs 10.")
+        return
+    scores = figures.pivot(index="seed", columns="method", values=METRIC)
+    others = [method for method in means.index if method != best]
+    leads = {method: interval(scores[best] - scores[method], len(others)) for method in others}
+    print(f"\nMeans over {n_runs} runs, and how far behind the best, ± half the 95% interval:")
+    print_line(f"{METRIC:14}  AUC-ROC  {'behind':14}  seconds  ", "method")
+    for method, row in means.iterrows():
+        mean = "{:.4f} ±{:.4f}".format(*interval(scores[method]))
+        behind = "{:.4f} ±{:.4f}".format(*leads[method]) if method in leads else ""
+        print_line(
+            f"{mean:14}   {row['AUC-ROC']:.4f}  {behind:14}  {row['seconds']:7.1f}  ", in_words(method)
+        )
+    unclear = [short(method) for method, (lead, half) in leads.items() if lead <= half]
+    if unclear:
+        say(f"No clear winner: the lead of {taken} over {', '.join(unclear)} may be chance.")
+    elif leads:
+        say(f"Take {taken}: its {METRIC} is clearly the highest.")
+
+
+def interval(values, n_intervals=1):
+    """Mean and half width of the 95% interval of values from at least two runs.
+
+    Runs share most of their rows, which the usual t interval ignores: with the correction of Nadeau and
+    Bengio (2003), the variance of a mean over n runs is s^2 (1/n + test rows / training rows). Several
+    intervals hold jointly (Bonferroni).
+    """
+    n_runs = len(values)
+    quantile = t.ppf(1 - (1 - CONFIDENCE) / (2 * n_intervals), n_runs - 1)
+    return np.mean(values), quantile * np.std(values, ddof=1) * np.sqrt(1 / n_runs + OVERLAP)

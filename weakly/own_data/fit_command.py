@@ -1,7 +1,5 @@
 """detect.py fit: learn a model from a table with some labelled anomalies."""
 
-import datetime
-import os
 import platform
 import time
 
@@ -22,7 +20,7 @@ from weakly.own_data.arguments import (
 from weakly.own_data.choosing import choose_method
 from weakly.own_data.labels import columns_to_use, labelled_rows, print_labels
 from weakly.own_data.models import SAVED_METHODS, fit_model, in_words, save_model
-from weakly.own_data.scoring import highest, score_rows
+from weakly.own_data.scoring import highest, scored_rows
 from weakly.own_data.tables import Table
 from weakly.source_code import hash_of_modules
 from weakly.writing import name_of, refuse_source, statuses_of
@@ -43,7 +41,6 @@ def add_arguments(command):
     add_fit_arguments(command)
     command.add_argument("--model", required=True, metavar="FILE", help="file to write; - is standard output")
     add_top_argument(command, 10, "number of suspicious rows to show (default: %(default)s)")
-    command.set_defaults(target="model")
 
 
 def add_fit_arguments(command):
@@ -66,7 +63,7 @@ def run(args):
     seconds = time.perf_counter() - start
     print(f"Fitted {in_words(model.about['method'])} in {seconds:.1f} s; wrote {name_of(args.model)}.")
     if labels.unlabeled.any():
-        print_most_suspicious(model, raw, labels.unlabeled, args.top)
+        print_most_suspicious(model, raw, np.flatnonzero(labels.unlabeled), args.top)
 
 
 def fitted_model(args, table, raw, labels):
@@ -109,31 +106,19 @@ def origin_of(args, table, labels, method):
         "labelled_anomalies": int(labels.y.sum()),
         "known_normals": int(labels.normal.sum()),
         "table": {"name": table.path.name, **table.fingerprint()},
-        "date": date_of(table),
         "code": commit() or hash_of_modules(METHODS[method].module, "weakly.own_data.models"),
         "versions": {"python": platform.python_version(), **package_versions()},
     }
 
 
-def date_of(table):
-    """The date of SOURCE_DATE_EPOCH, else of a table's last change, in UTC; None for a pipe."""
-    seconds = os.environ.get("SOURCE_DATE_EPOCH")
-    if seconds is None and table.size is None:
-        return None
-    try:
-        moment = float(table.status.st_mtime if seconds is None else seconds)
-        return datetime.datetime.fromtimestamp(moment, datetime.timezone.utc).date().isoformat()
-    except (ValueError, OverflowError, OSError):
-        raise DataError(f"SOURCE_DATE_EPOCH must be a number of seconds, not {seconds!r}.") from None
-
-
-def print_most_suspicious(model, raw, is_open, top):
-    """Print the rows with the highest scores among those that nobody has checked, is_open (n,)."""
-    rows, best = np.flatnonzero(is_open), pd.DataFrame()
+def print_most_suspicious(model, raw, rows, top):
+    """Print those of the rows, which nobody has checked, that have the highest scores."""
+    best = pd.DataFrame()
     for start in range(0, len(rows), SCORED_AT_ONCE):
         chunk = raw.iloc[rows[start : start + SCORED_AT_ONCE]]
-        best = highest(score_rows(model, chunk, top, explain=True), top, best)
+        typed = model.typed(chunk)
+        best = highest(scored_rows(model, chunk, typed, model.scored(typed), top, explain=True), top, best)
     count, plural = (f"{len(best)} ", "s") if len(best) > 1 else ("", "")
     print(f"\nThe {count}most suspicious unlabelled row{plural}:")
-    shown = [name for name in best if name not in ("why_4", "why_5", "why_rest")]
-    print(best[shown].round(3).to_string(index=False))
+    shown = best.drop(columns=["why_4", "why_5", "why_rest"], errors="ignore")
+    print(shown.round(3).to_string(index=False))

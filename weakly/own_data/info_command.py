@@ -1,7 +1,6 @@
 """detect.py info: show what a model file contains."""
 
 import json
-import os
 
 import numpy as np
 
@@ -10,28 +9,24 @@ from weakly.numbers import count, number, percent
 from weakly.own_data.drift import MISSING, Comparison
 from weakly.own_data.model_files import damage_reported, read_about
 from weakly.own_data.models import in_words
-from weakly.writing import refuse_source, written_whole
 
 SHOWN_LEVELS, SHOWN_LETTERS = 6, 40  # of a category, of a level
 
 
 def add_arguments(command):
-    add = command.add_argument
-    add("model", help="file that fit wrote")
-    add("--json", action="store_true", help="write what the file says about the model as JSON")
-    add("--output", default="-", metavar="FILE", help="file to write (default: standard output)")
-    command.set_defaults(target="output")
+    command.add_argument("model", help="file that fit wrote")
+    command.add_argument(
+        "--json", action="store_true", help="write what the file says about the model as JSON"
+    )
 
 
 def run(args):
     about = read_about(args.model)
-    refuse_source(args.output, os.stat(args.model))
     with damage_reported(args.model):  # it may say anything about itself
         text = info(about)
     if args.json:
         text = json.dumps({name: about[name] for name in about if name != "quantiles"}, indent=1)
-    with written_whole(args.output) as file:
-        file.write(f"{text}\n".encode())
+    print(text)
 
 
 def info(about):
@@ -47,33 +42,24 @@ def info(about):
 
 def facts(about):
     """{title: text} about a model, in the order in which a reader wants them; also for the report."""
-    method = about["method"]
-    known = {"method": f"{in_words(method)} ({method})", "chosen": choice_in_words(about["choice"])}
+    method, choice = about["method"], about["choice"]
+    known = {"method": f"{in_words(method)} ({method})", "chosen": "by its user, not by fit"}
+    if choice:
+        compared = [f"{in_words(row['method'])} {number(row['auc_roc'])}" for row in choice["rows"]]
+        known["chosen"] = choice["why"] + (f" AUC-ROC: {', '.join(compared)}." if compared else "")
     known |= {name: count(about[name]) for name in ("rows", "features")} | {"settings": about["settings"]}
     known |= {"label": "not recorded", "table": "not recorded"}
     known |= {name: value for name, value in about["origin"].items() if value is not None}
-    known |= {"evaluation": about["evaluation"] or "none yet: detect.py evaluate --record MODEL adds it"}
     return {name.replace("_", " ").capitalize(): plain_text(value) for name, value in known.items()}
-
-
-def choice_in_words(choice):
-    """Why `fit` took this method, and the figures of those that it compared."""
-    if not choice:
-        return "by its user, not by fit"
-    compared = [f"{in_words(row['method'])} {number(row['auc_roc'])}" for row in choice.get("rows", ())]
-    return choice["why"] + (f" AUC-ROC: {', '.join(compared)}." if compared else "")
 
 
 def plain_text(value):
     """What a model file records, whatever it is, as a text."""
     if isinstance(value, dict):
-        parts = {name: plain_text(part) for name, part in value.items()}
-        return ", ".join(f"{name}: {text}" for name, text in parts.items())
+        return ", ".join(f"{name}: {plain_text(part)}" for name, part in value.items())
     if isinstance(value, list):
         return ", ".join(map(plain_text, value))
-    if isinstance(value, float):
-        return f"{value:.4g}"
-    return str(value)
+    return f"{value:.4g}" if isinstance(value, float) else str(value)
 
 
 def column_in_words(column, known):

@@ -1,6 +1,6 @@
-"""Are the numbers of a loaded pipeline possible? The libraries trust them, and read foreign memory if not.
+"""Are the numbers of a loaded pipeline possible? scikit-learn trusts them, and reads foreign memory if not.
 
-check_numbers(pipeline)     # ValueError unless its trees and encoders stay within their features
+    check_numbers(pipeline)     # ValueError unless its trees and encoders stay within their features
 
 XGBoost and CatBoost read their own bytes, whose size alone is limited: a forged booster can crash the
 process.
@@ -22,22 +22,22 @@ def require(truth, what):
 
 def check_numbers(pipeline):
     """ValueError if a number would lead outside the arrays of a library."""
-    n_features = pipeline[-1].n_features_in_  # with which the detector compares the rows that it gets
+    *encoders, detector = (step for _, step in pipeline.steps)
+    n_features = detector.n_features_in_  # with which the detector compares the rows that it gets
     require(type(n_features) is int and 0 < n_features <= MOST_FEATURES, "an odd number of features")
-    require(getattr(pipeline[-1], "variant", None) != "NPR", "a network that only TensorFlow can score")
-    for step in pipeline:
-        for part in parts_of(step):
-            kind = type(part).__name__
-            is_estimator = hasattr(part, "get_params") and part is not step
-            require(
-                not is_estimator or (kind in HELD) == (step is pipeline[-1]), f"a {kind} in another place"
-            )
-            if kind == "OneHotEncoder":
-                check_encoder(part)
-            elif kind == "Tree":
-                check_tree(part, n_features)
-            elif kind == "IsolationForest":
-                require(part._max_features == n_features, "a forest of other features")
+    require(getattr(detector, "variant", None) != "NPR", "a network that only TensorFlow can score")
+    for part in parts_of(encoders):
+        kind = type(part).__name__
+        require(kind not in HELD, f"a {kind} in another place")
+        if kind == "OneHotEncoder" and hasattr(part, "categories_"):  # a ColumnTransformer fits a copy
+            check_encoder(part)
+    for part in parts_of(vars(detector)):
+        kind = type(part).__name__
+        require(kind in HELD or not hasattr(part, "get_params"), f"a {kind} in another place")
+        if kind == "Tree":
+            check_tree(part, n_features)
+        elif kind == "IsolationForest":
+            require(part._max_features == n_features, "a forest of other features")
 
 
 def parts_of(part):
@@ -51,34 +51,27 @@ def parts_of(part):
 
 def check_encoder(encoder):
     """A level beyond the features of its column would be written beyond the result."""
-    if not hasattr(encoder, "categories_"):  # the copy that a ColumnTransformer fits is another one
-        return
     require(encoder._drop_idx_after_grouping is None, "a OneHotEncoder that drops levels")
-    n_columns, widths = len(encoder.categories_), list(encoder._n_features_outs)
-    mappings = rare = [None] * n_columns
+    widths = list(encoder._n_features_outs)
+    mappings = rare = [None] * len(widths)
     if encoder._infrequent_enabled:
         mappings, rare = encoder._default_to_infrequent_mappings, encoder._infrequent_indices
-    for levels, mapping, places, width in zip(encoder.categories_, mappings, rare, widths, strict=True):
-        expected = len(levels)
-        is_sorted = levels.dtype == object or ((np.diff(levels) > 0) | np.isnan(levels[1:])).all()
-        require(levels.ndim == 1 and expected and is_sorted, "a OneHotEncoder with odd levels")
-        for numbers in (mapping, places):
-            known = numbers is None or ((numbers >= 0) & (numbers < len(levels))).all()
-            require(known, "a OneHotEncoder with rare levels that do not exist")
-        if mapping is not None:
-            is_whole = mapping.shape == levels.shape and mapping.dtype.kind == "i"
-            require(is_whole, "a OneHotEncoder with odd levels")
-            expected = mapping.max() + 1
-        require(width == expected, "a OneHotEncoder with another number of features")
+    for levels, width, mapping, places in zip(encoder.categories_, widths, mappings, rare, strict=True):
+        if mapping is None:  # the feature of a level is its place, which binary search finds
+            is_sorted = levels.dtype == object or ((np.diff(levels) > 0) | np.isnan(levels[1:])).all()
+            possible = is_sorted and levels.shape == (width,) and places is None
+        else:
+            whole = mapping.dtype.kind == "i" and mapping.shape == levels.shape
+            possible = whole and mapping.min() >= 0 and mapping.max() < width <= len(levels)
+            possible = possible and ((places >= 0) & (places < len(levels))).all()
+        require(possible, "a OneHotEncoder with odd levels")
 
 
 def check_tree(tree, n_features):
-    """Every way down ends, at features and children that exist."""
+    """Every way down ends, at features and children that exist: inner nodes have later nodes as children."""
     require(tree.node_count == tree.capacity > 0, "a tree with another number of nodes")
     require(tree.max_n_classes <= 2 and np.isfinite(tree.value).all(), "a tree with odd values")
-    # inner nodes have later nodes as children
     left, right, feature = tree.children_left, tree.children_right, tree.feature
-    require(all(numbers.dtype.kind == "i" for numbers in (left, right, feature)), "a tree with odd nodes")
     places = np.arange(len(left))
     is_leaf = (left == LEAF) & (right == LEAF)
     known = (places < left) & (left < len(left)) & (places < right) & (right < len(left))

@@ -1,12 +1,13 @@
 """The file of a model: one zip with what skops writes and a member about.json, which needs no scikit-learn.
 
-    about = read_about("fraud.model")                 # plain values
-    rewrite_about("fraud.model", about)
-    data = ModelFile("fraud.model").checked()         # bytes that skops may load
+    write_model("fraud.model", pipeline, about)       # about: plain values
+    about = read_about("fraud.model")
+    with damage_reported("fraud.model"):
+        pipeline, about = read_model("fraud.model")
 
-A file may come from anybody. Its size, its members, the types that it names and the shapes of its arrays are
-checked before an object is made, so it cannot execute anything, and its cost is bounded. What is left are
-numbers, which loaded_numbers.py checks.
+A file may come from anybody. skops makes only objects of types that it knows to be harmless or that TRUSTED
+names, so nothing is executed. Before, the sizes of members and the shapes of arrays are checked here, because
+skops does not bound them; afterwards, loaded_numbers.py checks the numbers in what it has made.
 """
 
 import io
@@ -15,6 +16,7 @@ import math
 import os
 import re
 import stat
+import warnings
 import zipfile
 from contextlib import contextmanager
 
@@ -29,10 +31,10 @@ from weakly.writing import written_whole
 # bytes, packed and expanded; a network of 20 columns has 0.1 MB, a forest 1 to 10 MB
 MODEL_SIZE_LIMIT = 2**26
 TEXT_LIMIT = 2**24  # bytes of about.json, and of skops' schema
-MOST_PARTS, DEEPEST, MOST_MEMBERS = 1_000_000, 60, 2_000  # of the schema; a model has some 500, 25 and 50
 MEMORY = 2**30  # bytes more than the process has, to load a model
 ABOUT, SCHEMA = "about.json", "schema.json"
 MEMBERS = r"about\.json|schema\.json|\d+\.npy|[\da-f-]{36}\.bin"  # no .npz: nobody checks a sparse matrix
+PROTOCOL = 2  # the loaders of older ones check less
 
 DETECTORS = {f"{method.module}.{method.class_name}" for method in METHODS.values()}
 # beside those that skops knows to be harmless, among them all of scikit-learn's estimators
@@ -46,6 +48,24 @@ TRUSTED = [
     "weakly.training.number_scaler.NumberScaler",
     "xgboost.core.Booster",
 ]
+
+
+def write_model(path, pipeline, about):
+    """Write a model file, which appears only when complete."""
+    import skops.io
+
+    buffer = io.BytesIO()
+    skops.io.dump(pipeline, buffer, compression=zipfile.ZIP_DEFLATED)
+    with zipfile.ZipFile(buffer, "a", zipfile.ZIP_DEFLATED) as archive:
+        archive.writestr(ABOUT, json.dumps(about, default=lambda value: value.item()))
+        size = sum(member.file_size for member in archive.infolist())
+    if size > MODEL_SIZE_LIMIT:
+        raise DataError(
+            f"The {about['method']} model of this table is too large for a file: it has more than "
+            f"{MODEL_SIZE_LIMIT >> 20} MiB. Drop columns with --drop, or choose another --method."
+        )
+    with written_whole(path) as file:
+        file.write(buffer.getbuffer())
 
 
 @contextmanager
@@ -68,100 +88,67 @@ def damage_reported(path):
 def read_about(path):
     """What a model file says about itself, without loading the model."""
     with damage_reported(path):
-        return ModelFile(path).about
+        return parsed(members_of(path)[ABOUT])
 
 
-def rewrite_about(path, about):
-    """Replace what a model file says about itself; the model stays as it is."""
-    with damage_reported(path):
-        archive = ModelFile(path).archive
-        others = [(member, archive.read(member)) for member in archive.infolist() if member.filename != ABOUT]
-    write_members(path, others, about)
+def read_model(path):
+    """The pipeline of a model file, and what the file says about it; an error of any kind if it is forged."""
+    import skops.io
+
+    members = members_of(path)
+    with np.errstate(all="ignore"), warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # of other versions: info shows them
+        return skops.io.loads(for_skops(members), trusted=TRUSTED), parsed(members[ABOUT])
 
 
-def write_members(path, members, about):
-    """Write a model file from members [(name or ZipInfo, bytes)]; it appears only when complete."""
-    buffer = io.BytesIO()
-    with zipfile.ZipFile(buffer, "w", zipfile.ZIP_DEFLATED) as archive:
-        for member, data in (*members, (ABOUT, json.dumps(about))):
-            archive.writestr(member, data, zipfile.ZIP_DEFLATED)
-    with written_whole(path) as file:
-        file.write(buffer.getbuffer())
-
-
-class ModelFile:
-    """An opened model file, as bytes and as an archive whose members have a limited size."""
-
-    def __init__(self, path):
-        self.data = bounded_bytes(path)
-        self.archive = open_zip(io.BytesIO(self.data), path)
-        members = self.archive.infolist()
-        self.sizes = {member.filename: member.file_size for member in members}
-        if sum(member.file_size for member in members) > MODEL_SIZE_LIMIT:
-            raise DataError(
-                f"{path} expands to more than {MODEL_SIZE_LIMIT:,} bytes, which no model of detect.py does."
-            )
-        known = all(re.fullmatch(MEMBERS, name) for name in self.sizes)
-        if not (known and len(self.sizes) == len(members) <= MOST_MEMBERS):
-            raise ValueError("it has other members")
-        self.about = self._parsed(ABOUT)
-
-    def _parsed(self, name):
-        if self.sizes[name] > TEXT_LIMIT:
-            raise ValueError(f"its {name} is too large")
-        parsed = json.loads(self.archive.read(name))
-        if type(parsed) is not dict:
-            raise ValueError(f"its {name} holds something else")
-        return parsed
-
-    def checked(self):
-        """The bytes for skops; refuses what would take more time or memory than its bytes.
-
-        skops takes a part whose __id__ it has seen from its memory, so a small file can hold endless lists of
-        lists. So these are left out.
-        """
-        schema = self._parsed(SCHEMA)
-        if type(schema.get("protocol")) is not int or schema["protocol"] < 2:
-            raise ValueError("it was written by an older skops")  # whose loaders check less
-        if sum(self.sizes[name] for name in named_members(schema)) > MODEL_SIZE_LIMIT:
-            raise ValueError("it uses its members again and again")
-        buffer = io.BytesIO()
-        with zipfile.ZipFile(buffer, "w") as archive:
-            archive.writestr(SCHEMA, json.dumps(schema))
-            for name in self.sizes.keys() - {ABOUT, SCHEMA}:
-                data = self.archive.read(name)
-                if name.endswith(".npy"):
-                    check_array(data)
-                archive.writestr(name, data)
-        return buffer.getvalue()
-
-
-def bounded_bytes(path):
-    """The bytes of a regular file, which may not be longer than a model."""
+def members_of(path):
+    """{name: bytes} of a model file; reads no more than a model may have."""
     with open(os.open(path, os.O_RDONLY | getattr(os, "O_NONBLOCK", 0)), "rb") as file:  # a FIFO would wait
         if not stat.S_ISREG(os.fstat(file.fileno()).st_mode):
             raise DataError(f"{path} is not a regular file, so it is no model.")
-        data = file.read(MODEL_SIZE_LIMIT + 1)
-    if len(data) > MODEL_SIZE_LIMIT:
-        raise DataError(f"{path} has more than {MODEL_SIZE_LIMIT:,} bytes, which no model of detect.py has.")
-    return data
+        archive = open_zip(io.BytesIO(file.read(MODEL_SIZE_LIMIT)), path)
+    members = archive.infolist()
+    if sum(member.file_size for member in members) > MODEL_SIZE_LIMIT:
+        raise DataError(
+            f"{path} expands to more than {MODEL_SIZE_LIMIT:,} bytes, which no model of detect.py does."
+        )
+    names = {member.filename for member in members}
+    if len(names) < len(members) or not all(re.fullmatch(MEMBERS, name) for name in names):
+        raise ValueError("it has other members")
+    return {name: archive.read(name) for name in names}
 
 
-def named_members(schema):
-    """Yield a member as often as a schema names it; refuses one that is too large or too deep."""
-    waiting, count = [(schema, 0)], 0
-    while waiting:
-        part, depth = waiting.pop()
-        count += 1
-        if count > MOST_PARTS or depth > DEEPEST:
-            raise ValueError("its schema is too large")
-        if isinstance(part, dict):
-            part.pop("__id__", None)
-            if isinstance(part.get("file"), str):
-                yield part["file"]
-            waiting += ((inner, depth + 1) for inner in part.values())
-        elif isinstance(part, list):
-            waiting += ((inner, depth + 1) for inner in part)
+def parsed(text, object_hook=None):
+    if len(text) > TEXT_LIMIT:
+        raise ValueError("its texts are too large")
+    return json.loads(text, object_hook=object_hook)
+
+
+def for_skops(members):
+    """The bytes of a file that skops can load in bounded time and memory.
+
+    skops takes a part whose __id__ it has seen from its memory and visits it again, so a small file could
+    hold endless lists of lists. That is why all parts lose their ids.
+    """
+    named = []
+
+    def without_id(part):
+        part.pop("__id__", None)
+        named.append(part.get("file"))
+        return part
+
+    schema = parsed(members[SCHEMA], without_id)
+    if schema["protocol"] < PROTOCOL:
+        raise ValueError("it was written by an older skops")
+    if sum(len(members.get(name, b"")) for name in named) > MODEL_SIZE_LIMIT:
+        raise ValueError("it uses its members again and again")
+    buffer = io.BytesIO()
+    with zipfile.ZipFile(buffer, "w") as archive:
+        for name, data in (members | {SCHEMA: json.dumps(schema)}).items():
+            if name.endswith(".npy"):
+                check_array(data)
+            archive.writestr(name, data)
+    return buffer.getvalue()
 
 
 def check_array(data):
@@ -170,13 +157,9 @@ def check_array(data):
     if np.lib.format.read_magic(file) != (1, 0):
         raise ValueError("it has an array of another version")
     shape, _, dtype = np.lib.format.read_array_header_1_0(file)
-    known = (
-        dtype.kind in "biufV"
-        and not dtype.hasobject
-        and len(shape) <= 3
-        and all(0 <= length <= len(data) for length in shape)
-    )
-    if not known or math.prod(shape) * dtype.itemsize != len(data) - file.tell():
+    usual = dtype.kind in "biufV" and not dtype.hasobject and len(shape) <= 3
+    usual = usual and all(0 <= length <= len(data) for length in shape)
+    if not usual or math.prod(shape) * dtype.itemsize != len(data) - file.tell():
         raise ValueError(f"it has an array of {dtype} with the shape {shape}")
     if dtype.kind == "b" and data[file.tell() :].translate(None, b"\0\1"):
         raise ValueError("it has truth values that are neither 0 nor 1")

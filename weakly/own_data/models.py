@@ -1,20 +1,11 @@
 """A model: a scikit-learn pipeline of an encoder and a detector, with plain values that describe it.
 
-    model = fit_model("prenet", table, columns, y)         # a typed table (columns.py); y: 1, 0 or None
-    save_model("fraud.model", model)
-    model = load_model("fraud.model")                      # file from anybody: see model_files.py
-    scores = model.scored(table); parts = model.reasons(table, scores)
-
-In Python, weakly.load_model gives the pipeline, and weakly.save_model takes one that was made there:
-
-    pipeline = make_pipeline(MinMaxScaler(), PReNet()).fit(X, y)      # X: a DataFrame
-    weakly.save_model("fraud.model", pipeline, X)
+model = fit_model("prenet", table, columns, y)         # a typed table (columns.py); y: 1, 0 or None
+save_model("fraud.model", model)
+model = load_model("fraud.model")                      # file from anybody: see model_files.py
+scores = model.scored(table); parts = model.reasons(table, scores)
 """
 
-import io
-import json
-import warnings
-import zipfile
 from contextlib import contextmanager
 from typing import Any
 
@@ -24,14 +15,8 @@ import pandas as pd
 from weakly.errors import DataError
 from weakly.loading.files import bounded_memory
 from weakly.methods import METHODS, make_detector, method_group
-from weakly.own_data.model_files import (
-    DETECTORS,
-    MODEL_SIZE_LIMIT,
-    TRUSTED,
-    ModelFile,
-    damage_reported,
-    write_members,
-)
+from weakly.own_data.columns import typed_columns
+from weakly.own_data.model_files import DETECTORS, damage_reported, read_model, write_model
 
 KNOWN_TO_FAIL = ("logistic", "xgboost")  # beside their repaired versions, logistic-converged and xgboost-half
 SAVED_METHODS = [name for name in method_group("table", "appendix", "today") if name not in KNOWN_TO_FAIL]
@@ -62,6 +47,11 @@ KINDS = {"b": "truth", "i": "number", "u": "number", "f": "number", "M": "date"}
 def in_words(method):
     """A method in a short phrase."""
     return WORDS.get(method) or METHODS[method].column
+
+
+def short(method):
+    """The name of a method in a sentence."""
+    return in_words(method).partition(" (")[0]
 
 
 def new_pipeline(method, columns, n_rows, seed=0, **settings):
@@ -108,20 +98,18 @@ def about_of(pipeline, table, columns, scores, method):
     """What a model file says about a pipeline, from its training table and the scores of unlabelled rows."""
     from weakly.own_data.drift import summarised
 
-    quantiles = np.quantile(scores, np.linspace(0, 1, QUANTILES))
     return {
         "method": method,
         "settings": pipeline[-1].get_params(),
         "columns": columns,
         "rows": len(table),
         "features": pipeline[-1].n_features_in_,
-        "quantiles": quantiles.tolist(),
+        "quantiles": np.quantile(scores, np.linspace(0, 1, QUANTILES)).tolist(),
         "typical": {name: typical(table[name], columns[name]["kind"]) for name in columns},
         "summary": summarised(table, columns),
         "notation": {"header": True, "decimal": "", "thousands": "", "missing": []},
         "origin": {},
         "choice": None,
-        "evaluation": None,
     }
 
 
@@ -149,19 +137,18 @@ class Model:
         if not isinstance(X, pd.DataFrame):
             raise ValueError(f"X must be a DataFrame, not {type(X).__name__}")
         columns = {name: column_of(name, X[name]) for name in X}
-        table = typed_like(X, columns)
-        scores = pipeline.decision_function(X)
-        return cls(pipeline, about_of(pipeline, table, columns, scores, method))
+        table = X.astype({name: TYPES[column["kind"]] for name, column in columns.items()})
+        table = table.where(table.notna(), np.nan)
+        return cls(pipeline, about_of(pipeline, table, columns, pipeline.decision_function(X), method))
 
     @property
     def columns(self):
         """{name: {"kind": ...}} in the order of the table."""
         return self.about["columns"]
 
-    @property
-    def missing(self):
-        """Further spellings of missing cells."""
-        return tuple(self.about["notation"]["missing"])
+    def typed(self, raw, unreadable=None):
+        """The columns that the model uses of a raw DataFrame, typed; see typed_columns."""
+        return typed_columns(raw, self.columns, self.about["notation"]["missing"], unreadable)
 
     def scored(self, table):
         """Scores (n,) of a typed table."""
@@ -178,29 +165,20 @@ class Model:
         quantiles = self.about["quantiles"]
         return float(np.interp(1 - rate, np.linspace(0, 1, len(quantiles)), quantiles))
 
-    def reasons(self, table, scores=None):
+    def reasons(self, table, scores):
         """What each column adds to the scores (n,) of a typed table: (n, columns).
 
         This is the score of the row minus its score with the typical value in this column.
         """
-        table = table[list(self.columns)]
-        scores = self.scored(table) if scores is None else scores
-        parts = np.zeros(table.shape)
-        for place, (name, value) in enumerate(self.typical.items()):
-            cells = table[name]
+        table, parts = table[list(self.columns)], np.zeros((len(table), len(self.columns)))
+        for place, name in enumerate(table):
+            cells, value = table[name], self.about["typical"][name]
             differs = (cells.notna() if value is None else cells != value).to_numpy()
             if differs.any():  # the others have the typical value already
                 occluded = table[differs].copy()
                 occluded[name] = pd.Series(value, occluded.index, cells.dtype)
                 parts[differs, place] = scores[differs] - self.scored(occluded)
         return parts
-
-    @property
-    def typical(self):
-        """The typical value of each column, None if that is a missing one."""
-        dates = [name for name, column in self.columns.items() if column["kind"] == "date"]
-        values = {name: self.about["typical"][name] for name in self.columns}
-        return values | {name: values[name] and pd.Timestamp(values[name]) for name in dates}
 
 
 def column_of(name, column):
@@ -210,12 +188,6 @@ def column_of(name, column):
     kind = KINDS.get(getattr(column.dtype, "kind", "O"), "category")
     details = {"number": {"decimal": ".", "thousands": ""}, "date": {"format": "ISO8601"}}
     return {"kind": kind} | details.get(kind, {})
-
-
-def typed_like(X, columns):
-    """A DataFrame of Python as a typed table."""
-    table = X.astype({name: TYPES[column["kind"]] for name, column in columns.items()})
-    return table.where(table.notna(), np.nan)
 
 
 def method_of(pipeline):
@@ -239,29 +211,15 @@ def method_of(pipeline):
 
 def save_model(path, model):
     """Write a model as one file, which appears only when complete."""
-    import skops.io
-
-    with zipfile.ZipFile(io.BytesIO(skops.io.dumps(model.pipeline))) as archive:
-        members = [(name, archive.read(name)) for name in archive.namelist()]
-    about = json.loads(json.dumps(model.about, default=lambda value: value.item()))
-    if sum(len(data) for _, data in members) > MODEL_SIZE_LIMIT:  # load_model would refuse it
-        raise DataError(
-            f"The {about['method']} model of this table is too large for a file: it has more than "
-            f"{MODEL_SIZE_LIMIT >> 20} MiB. Drop columns with --drop, or choose another --method."
-        )
-    write_members(path, members, about)
+    write_model(path, model.pipeline, model.about)
 
 
 def load_model(path):
     """Read what save_model wrote; a DataError for any other file."""
-    import skops.io
-
     from weakly.own_data.loaded_numbers import check_numbers
 
-    with damage_reported(path), np.errstate(all="ignore"), warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # of other versions: info shows them
-        file = ModelFile(path)
-        model = Model(skops.io.loads(file.checked(), trusted=TRUSTED), file.about)
+    with damage_reported(path):
+        model = Model(*read_model(path))
         method_of(model.pipeline)
         check_numbers(model.pipeline)
         check_about(model)
@@ -272,23 +230,17 @@ def check_about(model):
     """An error of some kind unless a pipeline scores a row as its file describes it."""
     from weakly.own_data.info_command import info
 
-    about, columns, values = model.about, model.columns, model.typical
+    about = model.about
     info(about)  # all that info and the page say
-    types = {"number": float | int, "truth": float | int, "category": str, "date": pd.Timestamp}
-    known = about["method"] in METHODS and all(type(about[name]) is int for name in ("rows", "features"))
-    known = known and all(type(about[name]) is dict for name in ("settings", "notation", "origin"))
-    known = known and all(isinstance(about[name], dict | None) for name in ("choice", "evaluation"))
-    known = known and all(isinstance(text, str) for text in model.missing)
-    if not (known and about["typical"].keys() == about["summary"].keys() == columns.keys()):
+    texts = [about["method"], *about["notation"]["missing"], *about["columns"]]
+    if not (all(isinstance(text, str) for text in texts) and type(about["rows"]) is int):
         raise ValueError("its about.json holds something else")
-    if not all(isinstance(values[name], types[columns[name]["kind"]] | None) for name in columns):
-        raise ValueError("its typical values are of other types")
     quantiles = np.array(about["quantiles"], np.float64)
     usual = quantiles.ndim == 1 and 1 < len(quantiles) <= QUANTILES
     if not (usual and (np.abs(quantiles) < 1e300).all() and (np.diff(quantiles) >= 0).all()):
         raise ValueError("its quantiles are not ascending numbers")
-    cells = {name: pd.Series([value], dtype=TYPES[columns[name]["kind"]]) for name, value in values.items()}
-    row = pd.DataFrame(cells)
+    types = {name: TYPES[column["kind"]] for name, column in model.columns.items()}
+    row = pd.DataFrame({name: pd.Series([about["typical"][name]], dtype=types[name]) for name in types})
     scores = model.pipeline.decision_function(row)
     if not (scores.shape == (1,) and np.isfinite(scores).all()):
         raise ValueError("it gives no scores")

@@ -6,7 +6,6 @@ scores, it has those least like any labelled or chosen row. They are chosen one 
 whose nearest labelled or chosen row is farthest away (Euclidean distance of the scaled features).
 """
 
-import argparse
 import os
 
 import numpy as np
@@ -16,12 +15,10 @@ from weakly.command_line import positive
 from weakly.errors import DataError
 from weakly.numbers import count_of
 from weakly.own_data.arguments import add_table_arguments, add_training_arguments, notation_of
-from weakly.own_data.columns import typed_columns
 from weakly.own_data.fit_command import add_fit_arguments, fitted_model
 from weakly.own_data.labels import OWN_COLUMNS, for_spreadsheet, labelled_rows, own_names, print_labels
 from weakly.own_data.models import load_model, new_pipeline
-from weakly.own_data.score_command import open_for_model
-from weakly.own_data.scoring import reasons_of
+from weakly.own_data.scoring import open_for_model, reasons_of
 from weakly.own_data.tables import Table
 from weakly.writing import is_standard_output, name_of, refuse_source, statuses_of, written_whole
 
@@ -30,20 +27,9 @@ POOL = 10  # times n: how many of the most suspicious rows the second part is ch
 MOST_COMPARED = 2_000  # labelled rows, the last ones, that the pool is compared with
 DESCRIPTION = (
     "Writes unlabelled rows for a person to check. Fill in the label column with 1 or 0, or leave it empty, "
-    "and give the file to fit with --checked. Most of the rows have the highest scores. The others (the "
-    f"share --informative) are the least like all labelled and chosen rows among the {POOL} x N highest."
+    "and give the file to fit with --checked. Three quarters of the rows have the highest scores. The others "
+    f"are the least like all labelled and chosen rows among the {POOL} x N highest."
 )
-
-
-def share(text):
-    """A command-line argument as a share from 0 to 1."""
-    try:
-        value = float(text)
-    except ValueError:
-        value = -1.0
-    if not 0 <= value <= 1:
-        raise argparse.ArgumentTypeError(f"must be a number from 0 to 1, not {text!r}")
-    return value
 
 
 def add_arguments(command):
@@ -54,11 +40,8 @@ def add_arguments(command):
     add("--model", metavar="FILE", help="file that fit wrote (default: fit a model first)")
     add_fit_arguments(command)
     add("--n", type=positive, default=20, metavar="N", help="rows to check (default: %(default)s)")
-    informative = "share of the rows to choose for being unlike the others (default: %(default)s)"
-    add("--informative", type=share, default=INFORMATIVE_SHARE, metavar="SHARE", help=informative)
     output = "CSV file to write, which must not exist yet; - is standard output (default: %(default)s)"
     add("--output", default="to_check.csv", metavar="FILE", help=output)
-    command.set_defaults(target="output")
 
 
 def run(args):
@@ -69,34 +52,33 @@ def run(args):
         raise DataError(
             f"{args.output} already exists and may hold labels: name a new file with --output, or delete it."
         )
-    fitted_by = model.about["origin"].get("label") if model else None
-    args.label = args.label or (fitted_by if fitted_by in table.columns else None)
-    label = args.label or "label"
-    if model and label in model.columns:
-        raise DataError(
-            f"Column {label!r} cannot be the label, because {args.model} uses it as a feature: "
-            "name another --label or --model."
-        )
+    if model:
+        fitted_by = model.about["origin"].get("label")
+        args.label = args.label or (fitted_by if fitted_by in table.columns else None)
+        if (label := args.label or "label") in model.columns:
+            raise DataError(
+                f"Column {label!r} cannot be the label, because {args.model} uses it as a feature: "
+                "name another --label or --model."
+            )
     raw, labels = labelled_rows(args, table, dropped_too=True)
     print_labels(table, labels)
     if not labels.unlabeled.any():
         raise DataError(f"All rows of {table.path} are already labelled, so there are none left to check.")
     model = model or fitted_model(args, table, raw, labels)
-    typed = typed_columns(raw, model.columns, model.missing)
+    typed = model.typed(raw)
     scores = model.scored(typed)
     scaled = new_pipeline("prenet", model.columns, len(typed))[0].fit(typed)  # whatever the model's is
     features_of = lambda rows: scaled.transform(typed.iloc[rows])  # noqa: E731
-    chosen, n_suspicious = chosen_rows(features_of, scores, labels.unlabeled, args.n, args.informative)
+    chosen, n_suspicious = chosen_rows(features_of, scores, labels.unlabeled, args.n, INFORMATIVE_SHARE)
     found = [chunk.loc[chunk.index.intersection(chosen)] for chunk in table.chunks(list(raw), list(raw))]
     texts = pd.concat(found).loc[chosen]  # as they are in the file
     proposed = table_to_fill(model, texts, typed.iloc[chosen], scores[chosen], args.label)
     with written_whole(args.output) as file:
         proposed.to_csv(file, mode="wb", index=False, encoding=args.encoding)
-    n_others = len(proposed) - n_suspicious
     all_checked = " ".join(f"--checked {name_of(path)}" for path in (*args.checked, args.output))
     print(
         f"Wrote {count_of(len(proposed), 'row')} to {name_of(args.output)}: {n_suspicious:,} with the "
-        f"highest scores, and {n_others:,} unlike them and unlike all labelled rows.\n"
+        f"highest scores, and {len(proposed) - n_suspicious:,} unlike them and unlike all labelled rows.\n"
         f"Fill in its column {args.label!r}: 1 for an anomaly, 0 for a normal row, nothing if you cannot "
         f"tell. Then give it to fit: --label {args.label} {all_checked}"
     )

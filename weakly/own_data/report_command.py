@@ -12,8 +12,7 @@ from weakly.own_data import arguments
 from weakly.own_data.drift import Comparison
 from weakly.own_data.labels import is_missing, known_labels
 from weakly.own_data.models import load_model
-from weakly.own_data.score_command import open_for_model, print_doubts
-from weakly.own_data.scoring import chunks_with_progress, highest, score_rows
+from weakly.own_data.scoring import highest, open_for_model, print_doubts, scored_chunks, scored_rows
 from weakly.writing import name_of, refuse_source, written_whole
 
 MOST_TOP = 500  # rows on the page
@@ -38,42 +37,29 @@ def add_arguments(command):
     add("--contamination", type=rate, default=0.01, metavar="RATE", help=expected)
     keep = "columns to show with the highest rows, such as ids"
     add("--keep", type=arguments.comma_list, default=[], metavar="A,B", help=keep)
-    command.set_defaults(target="output")
 
 
 class Overview:
-    """What the page shows of a scored table; collects it while the rows are scored."""
+    """What the page shows of a table, which is scored once; most rows leave only a score and a label."""
 
-    def __init__(self, model):
+    def __init__(self, model, table, args, unreadable):
         self.comparison = Comparison(model.about["summary"], model.columns)
-        self.scores = []  # of each chunk; once all are read, (n,)
         self.best = pd.DataFrame()  # highest rows: kept columns, row, score, why_*
-        self.y = None  # with --label (n,): 1 for an anomaly, 0 for a normal row
-
-    def add(self, table, scores):
-        self.comparison.add(table)
-        self.scores.append(scores)
+        keep, top, scores, labels = list(dict.fromkeys(args.keep)), min(args.top, MOST_TOP), [], []
+        verbatim = [*keep, args.label] if args.label else keep
+        for raw, typed, found in scored_chunks(model, table, verbatim, self.comparison, unreadable):
+            rows = scored_rows(model, raw, typed, found, top, explain=True)
+            self.best = highest(raw[keep].add_prefix(KEPT).join(rows, how="right"), top, self.best)
+            scores.append(found)
+            if args.label:
+                labels.append(raw[args.label].copy())  # a view would hold the whole chunk
+        self.scores = np.concatenate(scores)  # (n,)
+        # with --label (n,): 1 for an anomaly, 0 for a normal row
+        self.y = all_labels(pd.concat(labels), args, table.path) if labels else None
 
     def confusion(self, threshold):
         """True positives, false positives, false negatives, true negatives above a threshold."""
         return np.bincount(2 * (self.scores <= threshold) + (self.y == 0), minlength=4).tolist()
-
-
-def overview_of(model, table, args, unreadable):
-    """The Overview of a Table, which is read once; only a score and a label per row stay in memory."""
-    found, labels = Overview(model), []
-    keep, top = list(dict.fromkeys(args.keep)), min(args.top, MOST_TOP)
-    verbatim = [*keep, args.label] if args.label else keep
-    names = [name for name in table.columns if name in verbatim or name in model.columns]
-    for raw in chunks_with_progress(table, names, verbatim):
-        best = score_rows(model, raw, top, True, found.add, unreadable)
-        best = raw[keep].add_prefix(KEPT).join(best, how="right")
-        found.best = highest(best, top, found.best)
-        if args.label:
-            labels.append(raw[args.label].copy())  # a view would hold the whole chunk
-    found.scores = np.concatenate(found.scores)
-    found.y = all_labels(pd.concat(labels), args, table.path) if labels else None
-    return found
 
 
 def all_labels(cells, args, path):
@@ -94,7 +80,7 @@ def run(args):
     refuse_source(args.output, table.status, os.stat(args.model))
     table.must_have(args.keep, "of --keep")
     table.must_have([args.label] if args.label else [], "of --label")
-    found = overview_of(model, table, args, unreadable := set())
+    found = Overview(model, table, args, unreadable := set())
     from weakly.own_data.report_page import report_page  # here, because matplotlib takes its time
 
     with written_whole(args.output) as file:

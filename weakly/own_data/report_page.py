@@ -13,7 +13,7 @@ from sklearn.metrics import average_precision_score, precision_recall_curve, roc
 
 from weakly.errors import printable
 from weakly.numbers import count, count_of, number, percent
-from weakly.own_data.drift import BINS, FEWEST_ROWS, MISSING
+from weakly.own_data.drift import FEWEST_ROWS
 from weakly.own_data.info_command import column_in_words, facts
 from weakly.own_data.report_command import KEPT
 from weakly.reporting.elements import page_script, policy
@@ -31,12 +31,10 @@ STYLE = f"""
 """
 NUMBERS = {"count": count, "number": number, "percent": percent}  # formats of a table's columns
 RATES = (0.001, 0.005, 0.01, 0.02, 0.05, 0.1)  # shares of the training rows, one threshold for each
-MOST_COLUMNS, MOST_CHANGES = 200, 8  # in the table, as pictures
-LONG = 160  # letters of a cell
+MOST_COLUMNS, LONG = 200, 160  # rows of the table of columns, letters of a cell
 SCORE_BINS = 60
 LOWEST_PERCENT = 0.001  # at the bottom of the logarithmic axis
 TRIMMED = 0.0005  # share of the rows at either end of the scores that the outermost bins hold
-SHOWN_LEVELS, LEVEL_LETTERS = 8, 14  # of a category
 LOOKS = COLOURS | {"these rows": COLOURS["released"], "training rows": COLOURS["published"]}
 
 
@@ -68,7 +66,6 @@ def report_page(model, found, table, contamination):
         facts=facts(about),
         score_picture=score_picture(about, found, threshold),
         quality_pictures=() if found.y is None else quality_pictures(found, threshold),
-        change_pictures=list(change_pictures(found.comparison)),
     )
 
 
@@ -101,18 +98,7 @@ def columns(known, comparison):
         yield [name, change["distance"], known[name]["kind"], *texts, change["unusual"]]
 
 
-def finished(picture, title, label):
-    """A title and an SVG."""
-    picture.legend(loc="outside upper left", ncols=2, columnspacing=1, handlelength=1.2)
-    return short(title), Markup(as_svg(picture, printable(label)))  # noqa: S704 - as_svg escapes
-
-
-def draw_steps(axes, edges, shares, **how):
-    """{name: heights of bins} as filled steps; the training rows are a dashed line."""
-    for name, heights in shares.items():
-        dashed, filled = {"linestyle": "--", "baseline": None}, {"fill": True, "alpha": 0.4}
-        look = dashed if name == "training rows" else filled
-        axes.stairs(heights, edges, color=LOOKS[name].light, label=name, **look, **how)
+# ---------------------------------------------------------------------------- pictures: a title and an SVG
 
 
 def score_picture(about, found, threshold):
@@ -123,11 +109,12 @@ def score_picture(about, found, threshold):
     samples["training rows"] = np.array(about["quantiles"])
     ends = [np.quantile(scores, (TRIMMED, 1 - TRIMMED)) for scores in samples.values()]
     edges = np.histogram_bin_edges([threshold, *np.concatenate(ends)], SCORE_BINS)
-    shares = {}
-    for name, scores in samples.items():
-        shares[name] = 100 * np.histogram(scores.clip(edges[0], edges[-1]), edges)[0] / len(scores)
     picture, axes = figure(330, 220)
-    draw_steps(axes, edges, shares)
+    for name, scores in samples.items():
+        shares = 100 * np.histogram(scores.clip(edges[0], edges[-1]), edges)[0] / len(scores)
+        dashed, filled = {"linestyle": "--", "baseline": None}, {"fill": True, "alpha": 0.4}
+        look = dashed if name == "training rows" else filled
+        axes.stairs(shares, edges, color=LOOKS[name].light, label=name, **look)
     axes.axvline(threshold, color=TEXT, linestyle=":", label="threshold")
     axes.locator_params(axis="x", nbins=5)
     axes.set(xlabel="score", ylabel="share of its rows", yscale="log", ylim=(LOWEST_PERCENT, 100))
@@ -139,10 +126,10 @@ def score_picture(about, found, threshold):
 def quality_pictures(found, threshold):
     """Precision against recall and the ROC curve, with the place of the threshold."""
     hits, alarms, missed, others = found.confusion(threshold)
-    recall = hits / (hits + missed)
+    recall, share = hits / (hits + missed), found.y.mean()
     precisions, recalls, _ = precision_recall_curve(found.y, found.scores, drop_intermediate=True)
     title = f"Precision against recall: AUC-PR {number(average_precision_score(found.y, found.scores))}"
-    dot, share = (recall, hits / (hits + alarms) if hits + alarms else np.nan), found.y.mean()
+    dot = recall, hits / (hits + alarms) if hits + alarms else np.nan
     # the last point, recall 0 and precision 1, is a convention and belongs to no threshold
     yield curve(title, "recall", "precision", recalls[:-1], precisions[:-1], (share, share), dot)
     title = f"ROC curve: AUC-ROC {number(roc_auc_score(found.y, found.scores))}"
@@ -160,23 +147,6 @@ def curve(title, xlabel, ylabel, xs, ys, random, dot):
     return finished(picture, title, title)
 
 
-def change_pictures(comparison):
-    """The columns that changed most: the shares of their bins, or of the levels that changed most."""
-    changes = comparison.changes()
-    for name in changes.index[changes["distance"] > 0][:MOST_CHANGES]:
-        shares, quantiles = 100 * comparison.shares(name), comparison.summary[name]["quantiles"]
-        if comparison.kinds[name] == "number":
-            shares = shares.reindex(BINS, fill_value=0.0).drop(MISSING)
-            ticks = np.arange(1.0, 1 + len(quantiles))[::10], [f"{value:.4g}" for value in quantiles[::10]]
-        else:
-            rise = shares.diff(axis=1)["now"].abs()
-            shares = shares.loc[rise.nlargest(SHOWN_LEVELS).index[::-1]]  # the first is on top
-            ticks = np.arange(len(shares)) + 0.5, [short(level, LEVEL_LETTERS) for level in shares.index]
-        picture, axes = figure(270, 190)
-        heights = {"these rows": shares["now"], "training rows": shares["before"]}
-        draw_steps(axes, np.arange(len(shares) + 1), heights, orientation="horizontal")
-        axes.set_yticks(*ticks, color=TEXT)
-        axes.set(xlim=(0, None), ylim=(0, len(shares)))
-        axes.locator_params(axis="x", nbins=4)
-        axes.xaxis.set_major_formatter("{x:g}%")
-        yield finished(picture, name, f"{name}: shares of these rows and of the training rows")
+def finished(picture, title, label):
+    picture.legend(loc="outside upper left", ncols=2, columnspacing=1, handlelength=1.2)
+    return short(title), Markup(as_svg(picture, printable(label)))  # noqa: S704 - as_svg escapes

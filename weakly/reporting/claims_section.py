@@ -3,7 +3,7 @@
 from html import escape
 
 from weakly.judging.claims import verdict_counts_of_claims
-from weakly.judging.main_claims import Size
+from weakly.judging.sizes import Size
 from weakly.judging.sources import AS_PUBLISHED, REDRAWN, RELEASED, OurTables, PublishedTables
 from weakly.judging.verdicts import CLAIM_VERDICTS, UNTESTABLE, capital
 from weakly.reporting.charts import interval_range, intervals

@@ -16,6 +16,7 @@ from weakly.reporting.elements import command_line, table, tag
 MARKS = {  # every verdict has its own sign, so that none depends on colour alone
     "reproduced": "✓", "close": "≈", "differs": "✕",
     "supported": "✓", "weakened": "≈", "contradicted": "✕", "not testable here": "?",
+    "not so on partial data": "✕", "not diagnostic": "○",
 }  # fmt: skip
 LONG = 40  # letters, from which on a text may be broken into lines
 TINTS = (0.01, 0.03, 0.1)  # above which a difference gets a stronger colour

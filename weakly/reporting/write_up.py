@@ -3,7 +3,7 @@
     python -m weakly.reporting.write_up      # after new results; a test checks that the pages are up to date
 
 Each table is between the lines `<!-- NAME -->` and `<!-- end -->`, and TABLES says how it is made. The text
-around it is written by hand.
+around it is written by hand. results/reference/interpretations.md is made as a whole.
 """
 
 import argparse
@@ -13,44 +13,46 @@ import sys
 
 import pandas as pd
 
-from weakly.beyond.beyond_tables import tables_beyond
+from weakly.beyond.result_files import page_text
+from weakly.beyond.scaling import scaling_summary
+from weakly.beyond.today_text import averages_with_scalings, differences
 from weakly.command_line import user_errors_end
 from weakly.errors import UserError
-from weakly.judging import statistics
 from weakly.judging.assessment import Assessment
-from weakly.judging.cells import comparison, published_table
-from weakly.judging.claims import verdict_counts_of_claims
-from weakly.judging.effects import shares_of_factors, unseen_by_file
-from weakly.judging.tables import (
-    METRICS,
-    by_method,
-    counted_status,
-    find_table,
-    is_replaced,
-    paper_runs,
-    read_frame,
-)
+from weakly.judging.claims import NEW, OURS
+from weakly.judging.effects import Lead, contamination_kinds
+from weakly.judging.printed import REVERSED, impossible_cells, printed_beside_lowest, reversed_xgbod
+from weakly.judging.sources import RELEASED
+from weakly.judging.statistics import unseen_class_table
+from weakly.judging.tables import by_method
 from weakly.methods import METHODS, method_group
-from weakly.numbers import number
+from weakly.numbers import number, signed
 from weakly.paths import ROOT
-from weakly.reporting.answer import sentence
 from weakly.reporting.front_picture import draw_front_picture
 from weakly.reporting.sweeps import CLAIMS_OF_FIGURES
-from weakly.reporting.text_tables import as_markdown, counts_table, side_by_side
+from weakly.reporting.text_tables import as_markdown, kinds_table
 from weakly.running.paper_experiments import EXACT_SETS
-from weakly.running.provenance import read_sessions
-from weakly.running.runs_file import RunsFile
 from weakly.writing import written_whole
 
 REFERENCE = ROOT / "results" / "reference"
-PAGES = ("README.md", "REPRODUCTION.md", "docs/drivers.md")
+PRINTED_HERE = "the paper's values, our sets"
+PAGES = ("README.md", "REPRODUCTION.md")
+INTERPRETATIONS = REFERENCE / "interpretations.md"
 MARKED = re.compile(r"(<!-- (?!end)(\S+) -->\n).*?(<!-- end -->)", re.DOTALL)
 
 
 @functools.cache
-def found():
+def assessed():
     """The assessment of the reference results."""
     return Assessment(REFERENCE)
+
+
+def rows_of(file, **chosen):
+    """The rows of a committed table whose columns have these values."""
+    table = pd.read_csv(REFERENCE / f"{file}.csv", float_precision="round_trip")
+    for column, value in chosen.items():
+        table = table[table[column] == value]
+    return table
 
 
 def column(name):
@@ -60,329 +62,217 @@ def column(name):
 # ---------------------------------------------------------------------------- Tables 2 to 4
 
 
-def on_exact_data(metric, *groups):
-    """The comparison of Table 2 on the exact data sets, and their average, for some groups of methods."""
-    table = comparison(REFERENCE, "seen")
-    return table[
-        (table["metric"] == metric)
-        & table["method"].isin(method_group(*groups))
-        & table["data_status"].str.startswith("exact")
-    ]
+def mean_difference(cells):
+    """The mean |difference| of each method, as text."""
+    return cells["difference"].abs().groupby(cells["method"]).mean().map(number)
 
 
-def headline(group, metric="auc_pr"):
-    """Ours against published on the exact data sets, with the mean |difference| of each method."""
-    table = on_exact_data(metric, group)
-    cells = [f"{ours:.3f} / {paper:.3f}" for ours, paper in zip(table["reproduced"], table["published"])]
-    shown = by_method(table.assign(cell=cells), metric, "cell")
-    exact = table[table["data_status"] == "exact"]
-    shown.loc["mean |difference|"] = exact.groupby("method")["difference"].agg(
-        lambda values: f"{values.abs().mean():.4f}"
-    )
-    return shown.rename_axis(f"{METRICS[metric]}, ours / published").rename(columns=column)
+def table_2(methods):
+    """AUC-PR on the exact data sets, ours / published, with the average and the mean |difference|."""
+    cells = rows_of("seen_vs_published", metric="auc_pr")
+    cells = cells[cells["method"].isin(methods) & cells["data_status"].str.startswith("exact")]
+    texts = cells[["reproduced", "published"]].map(number).agg(" / ".join, axis=1)
+    shown = by_method(cells.assign(cell=texts), "auc_pr", "cell")
+    shown.loc["mean |difference|"] = mean_difference(cells[cells["data_status"] == "exact"])
+    return shown.rename_axis("AUC-PR, ours / published").rename(columns=column)
 
 
-def protocols(methods=("prenet", "devnet")):
-    """AUC-PR on the exact sets: the authors' draws, new draws by their procedure, and as in the text."""
-    shown = {}
-    for name, suffix in {"released": "", "redrawn": "_redrawn", "independent": "_independent"}.items():
-        table = find_table(REFERENCE, "seen", suffix)
-        spreads = ["" if pd.isna(std) else f" ± {std:.3f}" for std in table["std"]]
-        cells = [f"{mean:.3f}{spread}" for mean, spread in zip(table["mean"], spreads)]
-        shown[name] = by_method(table.assign(cell=cells), values="cell")
-    columns = {f"{column(method)}, {name}": shown[name][method] for method in methods for name in shown}
-    return pd.DataFrame(columns).loc[[*EXACT_SETS, "Average"]].rename_axis("AUC-PR")
+def averages(cells, metric):
+    """The published and our average of each method, and the mean |difference| over the sets."""
+    cells = cells[cells["metric"] == metric]
+    is_average = cells["dataset"] == "Average"
+    table = cells[is_average].set_index("method")[["published", "reproduced"]].map(number)
+    table = table.rename(columns={"reproduced": "ours"})
+    return table.assign(**{"mean |difference|": mean_difference(cells[~is_average])})
 
 
-def campaign_draws(methods=("prenet", "devnet")):
-    """PReNet and DevNet on campaign: published, rows in UCI's and in the authors' order, ten other seeds."""
-    published = by_method(published_table("seen")).loc["campaign", list(methods)]
-    runs = paper_runs(REFERENCE, "seen", "released", "redrawn")
-    runs = runs[(runs["dataset"] == "campaign") & runs["method"].isin(methods)]
-    scores = {
-        name: part.pivot(index="run", columns="method", values="score")
-        for name, part in runs.groupby("protocol")
-    }
-    # made by commit b369700, which did not shuffle the rows
-    earlier = RunsFile(REFERENCE / "campaign_in_ucis_order", "seen").read()
-    rows = {
-        "published": published,
-        "ours, rows in UCI's order": earlier.groupby("method")["auc_pr"].mean(),
-        "ours, rows in the authors' order": scores["released"].mean(),
-        "ours, other seeds: mean": scores["redrawn"].mean(),
-    }
-    table = pd.DataFrame(rows).T
-    table["gap"] = table["prenet"] - table["devnet"]
-    other = scores["redrawn"].assign(gap=scores["redrawn"]["prenet"] - scores["redrawn"]["devnet"])
-    table.loc["ours, other seeds: lowest"], table.loc["ours, other seeds: highest"] = other.min(), other.max()
-    shown = table[[*methods, "gap"]].rename(columns={name: column(name) for name in methods})
-    return shown.rename_axis("campaign, AUC-PR")
+def table_3():
+    """The averages over the 28 unseen sets, and PReNet's lead on one set per unseen class."""
+    cells = rows_of("unseen_vs_published")
+    roc = averages(cells, "auc_roc").iloc[:, :2].add_prefix("AUC-ROC, ")
+    table = averages(cells, "auc_pr_weighted").add_prefix("AUC-PR, ").join(roc, how="outer")
+    table = table.loc[method_group("table", "appendix")].rename(index=column)
+    by_class = unseen_class_table(REFERENCE)
+    for source in ("published", "ours"):
+        table[f"PReNet's lead, 4 sets, {source}"] = by_class[source, "lead"].map(signed)
+    return table.fillna("").rename_axis("mean of 28 sets")
 
 
-def average_table(experiment):
-    """Published and reproduced averages, mean |difference| and, over many sets, the correlation."""
-    table, rows = comparison(REFERENCE, experiment), {}
-    status = counted_status(table["data_status"])
-    table = table[table["data_status"].str.startswith(status) & ~is_replaced(table, "reproduced")]
-    for metric, part in table.groupby("metric", sort=False):
-        means = part[part["dataset"] == "Average"].set_index("method")
-        cells = part[part["data_status"] == status].groupby("method")
-        rows[f"{METRICS[metric]}, published"] = means["published"].map("{:.3f}".format)
-        rows[f"{METRICS[metric]}, ours"] = means["reproduced"].map("{:.3f}".format)
-        distances = {name: f"{of_method['difference'].abs().mean():.3f}" for name, of_method in cells}
-        rows[f"{METRICS[metric]}, mean |difference|"] = distances
-        if part["dataset"].nunique() > 13:  # the Average among them
-            correlations = {
-                name: number(of_method["published"].corr(of_method["reproduced"]), 2)
-                for name, of_method in cells
-            }
-            rows[f"{METRICS[metric]}, correlation over the sets"] = correlations
-    shown = pd.DataFrame.from_dict(rows, orient="index")
-    return shown[[name for name in METHODS if name in shown]].rename(columns=column).rename_axis("average")
+def table_4():
+    """The averages of the ablation on exact data."""
+    cells = rows_of("ablation_vs_published")
+    table = averages(cells[cells["data_status"].str.startswith("exact")], "auc_pr")
+    return table.loc[cells["method"].unique()].rename(index=column).rename_axis("average AUC-PR")
 
 
-def unseen_files():
-    """Whether the lead of trees on partial data depends on how its files were made."""
-    cells = found().cells["unseen"]
-    return unseen_by_file(by_method(cells[cells["dataset"] != "Average"], values="reproduced"))
+# ---------------------------------------------------------------------------- draws, leads, claims
 
 
-def weights_of_unseen():
-    """PReNet on the unseen sets with the paper's lambda and with that of the authors' script: averages."""
+def leads():
+    """PReNet's lead over each method in average AUC-PR, with its 95% interval: a column per source."""
+    table = rows_of("leads", experiment="seen", metric="auc_pr")
+    cells = [str(Lead(*values)) for values in table[list(Lead._fields)].itertuples(index=False)]
+    shown = table.assign(cell=cells).pivot(index="method", columns="source", values="cell")
+    shown = shown.loc[table["method"].unique(), table["source"].unique()]
+    return shown.rename(index=column, columns=draws).rename_axis(index="PReNet minus", columns=None)
+
+
+def main_claims():
+    """The eight main claims: the verdicts by source, and the size of the effect with the authors' draws."""
     rows = {}
-    for title, suffix in {"λ = 0.01": "", "λ = 0.1": "_l2=0.1"}.items():
-        cells = comparison(REFERENCE, "unseen", suffix).query("method == 'prenet'")
-        for metric in ("auc_roc", "auc_pr_weighted"):
-            part = cells[cells["metric"] == metric]
-            sets, mean = part[part["dataset"] != "Average"], part[part["dataset"] == "Average"].iloc[0]
-            row = rows.setdefault(METRICS[metric], {"published": f"{mean['published']:.3f}"})
-            row[f"ours, {title}"] = f"{mean['reproduced']:.3f}"
-            row[f"mean |difference|, {title}"] = f"{sets['difference'].abs().mean():.3f}"
-    return pd.DataFrame.from_dict(rows, orient="index").rename_axis("PReNet")
-
-
-def method_ranking():
-    """The seven methods on the exact sets, best first: average AUC-PR and rank, published and ours."""
-    methods, rows = method_group("table"), {}
-    scores = {
-        "published": statistics.published_scores("seen", datasets=list(EXACT_SETS)),
-        "released": statistics.scores(find_table(REFERENCE, "seen")),
-        "independent": statistics.scores(find_table(REFERENCE, "seen", "_independent")),
-    }
-    for title, table in scores.items():
-        table = table[methods]
-        rows[f"{title}, AUC-PR"] = table.mean()
-        rows[f"{title}, rank"] = statistics.average_ranks(table)["ordinal"]
-    shown = pd.DataFrame(rows).sort_values("released, AUC-PR", ascending=False)
-    return shown.rename(index=column).rename_axis("method")
-
-
-def counts(experiment):
-    """Cells by verdict, of one experiment."""
-    table = counts_table({experiment: comparison(REFERENCE, experiment)})
-    return table.droplevel("table")
-
-
-def exact_auc_pr():
-    """The cells of the README's picture: Table 2 and appendix C.1 on exact data."""
-    table = found().exact_cells["seen"]
-    return table[table["metric"] == "auc_pr"]
-
-
-def in_full(experiment, metric):
-    """Ours against published; AUC-PR of partial data weighted, as on the report page."""
-    return side_by_side(found().cells[experiment], metric)
-
-
-def findings(figure):
-    """What a figure shows: the claims that rest on it, their verdicts and our figures, as a list."""
-    by_key = {one.claim.key: one for one in found().claims}
-    lines = [
-        f"- **{one.verdict.capitalize()}:** {one.claim.text} {one.evidence}"
-        for one in (by_key[key] for key in CLAIMS_OF_FIGURES[figure])
-    ]
-    return "\n".join(lines)
-
-
-def gaps(experiment):
-    """What remains of PReNet's lead under `independent`."""
-    return found().gaps[experiment]
-
-
-def claims_table():
-    """The paper's claims, each with all verdicts and the evidence for ours."""
-    rows = {}
-    for one in found().claims:
-        text = f"{one.claim.text} ({one.claim.section})"
-        verdicts = {title: finding.verdict for title, finding in one.findings.items()}
-        note = f" *{one.claim.caveat}*" if one.claim.caveat else ""
-        rows[text] = verdicts | {"what we found, with the authors' draws": one.evidence + note}
+    for one in assessed().main_claims:
+        size = one.sizes[RELEASED]
+        row = verdicts(one.judged) | {"size, released": str(size.lead), "compared with": size.rival}
+        row["compared with"] += " (partial data)" * (size.status == "partial")
+        rows[one.judged.claim.text] = row
     return pd.DataFrame.from_dict(rows, orient="index").rename_axis("claim")
 
 
-# ---------------------------------------------------------------------------- interpretations
+def verdicts(judged, titles=(PRINTED_HERE, OURS, NEW)):
+    """The verdicts of a claim on the printed values of our data sets, and on ours."""
+    return {draws(title): judged.findings[title].shown for title in titles}
 
 
-def interpretations(*bases):
-    """A method as published, as in its file, and in other interpretations: AUC-PR and mean |difference|.
+def draws(title):
+    """A source's title with the names of the protocols."""
+    return title.replace("the authors' draws", "released").replace("new draws", "independent")
 
-    Over the data sets that the interpretations were run on.
-    """
-    tables = [comparison(REFERENCE, name) for name in ("seen", "ablation", "interpretations")]
-    cells, rows = pd.concat(tables).drop_duplicates(["dataset", "method", "metric"]), {}
-    cells = cells[cells["data_status"] == "exact"]
-    for base in bases:
-        chosen = [base, *(name for name, method in METHODS.items() if method.interpretation_of == base)]
-        for name in chosen:
-            part = cells[cells["method"] == name]
-            if part.empty:
+
+def figures():
+    """The claims on Figs. 2 to 5 and the theorem, with their verdicts."""
+    judged = {one.claim.key: one for one in assessed().claims}
+    keys = [key for of_figure in CLAIMS_OF_FIGURES.values() for key in of_figure]
+    rows = {judged[key].claim.text: verdicts(judged[key], (OURS, NEW)) for key in keys}
+    return pd.DataFrame.from_dict(rows, orient="index").rename_axis("claim")
+
+
+# ---------------------------------------------------------------------------- the baselines, XGBOD
+
+
+def interpretation_cells():
+    """The cells of all methods and interpretations on exact data, each once."""
+    names = ("seen", "ablation", "interpretations")
+    cells = pd.concat([rows_of(f"{name}_vs_published") for name in names])
+    return cells.drop_duplicates(["dataset", "method", "metric"]).query("data_status == 'exact'")
+
+
+def bases():
+    """{method: it and its interpretations}, of those that have any."""
+    of = {}
+    for name in method_group("interpretation"):
+        base = METHODS[name].interpretation_of
+        of.setdefault(base, [base]).append(name)
+    return of
+
+
+def baselines(shown=("dsad", "fsnet", "cfsnet", "repen", "feawad", "xgbod")):
+    """Published and our average of every interpretation of the baselines, and the mean |difference|."""
+    cells, rows = interpretation_cells().query("metric == 'auc_pr'"), {}
+    for base in shown:
+        for name in bases()[base]:
+            if name.endswith("-two-layers"):  # of a claim, not of what may explain the published numbers
                 continue
-            if name == base:
-                printed = part[part["metric"] == "auc_pr"].set_index("dataset")["published"]
-                rows[f"{column(base)}, published"] = printed.map("{:.3f}".format).to_dict()
-            rows[f"{column(base)}, default" if name == base else column(name)] = interpretation_row(part)
-    order = [name for name in EXACT_SETS if any(name in row for row in rows.values())]
-    table = pd.DataFrame.from_dict(rows, orient="index").loc[
-        list(rows)
-    ]  # which pandas does not keep in order
-    return table[[*order, *(name for name in table if name not in order)]].rename_axis("AUC-PR")
+            part = cells[cells["method"] == name]
+            sets = "" if len(part) == len(EXACT_SETS) else f", {', '.join(part['dataset'])} only"
+            means = part["published"].mean(), part["reproduced"].mean(), part["difference"].abs().mean()
+            rows[column(name) + sets] = [number(mean) for mean in means]
+    titles = ["published", "ours", "mean |difference|"]
+    return pd.DataFrame.from_dict(rows, orient="index", columns=titles).rename_axis("average AUC-PR")
 
 
-def interpretation_row(cells):
-    """One interpretation's AUC-PR per data set, and how far it is from the published values on average."""
-    pr, roc = (cells[cells["metric"] == metric].set_index("dataset") for metric in ("auc_pr", "auc_roc"))
-    distances = [part["difference"].abs().mean() for part in (roc, pr) if len(part)]  # Table 4 has no AUC-ROC
-    row = {name: f"{cell['reproduced']:.3f} ± {cell['std']:.3f}" for name, cell in pr.iterrows()}
-    return row | {
-        "mean |difference| AUC-ROC / AUC-PR": " / ".join(f"{distance:.3f}" for distance in distances),
-        "runs": str(int(pr["runs"].min())),
+def interpretation_table(base, names):
+    """A method as published, as in its file and in other interpretations: AUC-PR per data set."""
+    cells = interpretation_cells().query("metric == 'auc_pr'")
+    of_base = cells[cells["method"] == base].set_index("dataset")["published"]
+    rows = {f"{column(base)}, published": of_base.map(number)}
+    for name in names:
+        part = cells[cells["method"] == name].set_index("dataset")
+        texts = part[["reproduced", "std"]].map(number).agg(" ± ".join, axis=1)
+        texts["mean |difference|"] = number(part["difference"].abs().mean())
+        rows[f"{column(name)}, default" if name == base else column(name)] = texts
+    table = pd.DataFrame(rows).T
+    return table.loc[list(rows), [*of_base.index, "mean |difference|"]].rename_axis("AUC-PR")
+
+
+def interpretations_page():
+    """The text of interpretations.md: every interpretation, and PReNet's contamination in three kinds."""
+    yield "# Other interpretations of what the paper leaves open"
+    yield (
+        "`python experiments.py interpretations`: AUC-PR on the exact data sets with the authors' draws, mean ± "
+        "standard deviation of 10 runs. A row changes one thing of the method's file; weakly/methods.py has the "
+        "settings. What follows from it is in REPRODUCTION.md."
+    )
+    for base, names in bases().items():
+        yield from (f"## {column(base)}", interpretation_table(base, names))
+    yield from ("## Contamination", kinds_table(contamination_kinds(REFERENCE)))
+
+
+def printed_xgbod():
+    """XGBOD's printed AUC-PR that cannot be right, and what four reversed cells would make of it."""
+    printed, (reversed_column, alone) = printed_beside_lowest("seen"), reversed_xgbod()
+    columns = {
+        "lowest possible": printed["lowest"],
+        "printed, seen": printed["xgbod"],
+        "printed, unseen, only this class seen": alone.map(lambda values: values[0]),
+        "the four reversed": reversed_column,
     }
+    return pd.DataFrame(columns).loc[REVERSED].map(number).rename_axis("XGBOD, AUC-PR")
 
 
-# ---------------------------------------------------------------------------- time
+def printed_unseen():
+    """How far the printed unseen columns depend on the unseen class, and their impossible cells."""
+    table = assessed().unseen_shares.drop(columns=["unseen class %", "different values", "rows"])
+    cells = impossible_cells("unseen")["method"].map(column).value_counts()
+    return table.assign(**{"impossible cells of 28": cells.reindex(table.index).fillna(0).astype(int)})
 
 
-def bench_table():
-    """A summary of bench.csv."""
-    table = read_frame(REFERENCE / "bench.csv", ["dataset"])
-    shown = {
-        "data": table["dataset"] + " " + table["method"].map(column),
-        "fit, s": table["fit_seconds"].map("{:.2f}".format),
-        "compilation, s": table["compile_seconds"].map("{:.2f}".format),
-        "fit / floor": table["fit_over_floor"].map("{:.2f}".format),
-        "`model.fit` / fit": table["plain_over_fit"].map("{:.1f}".format),
-        "10 runs: `model.fit` / ours": table["ten_plain_over_ten"].map("{:.1f}".format),
-        "scoring, ms": (1e3 * table["score_seconds"]).map("{:.1f}".format),
-        "scoring / one product": table["score_over_product"].map("{:.1f}".format),
-        "2E passes / scoring": table["pairs_over_score"].map(
-            lambda value: "" if pd.isna(value) else f"{value:.0f}"
-        ),
+# ---------------------------------------------------------------------------- the cross-check, the pages
+
+
+def crosscheck():
+    """AUC-PR of ADGym and ours, on data sets with features between 0 and 1 and on the others."""
+    table = rows_of("crosscheck_methods", metric="auc_pr")
+    table = table[table["method"].map(lambda name: METHODS[name].group != "outside")]
+    titles = {"theirs": "ADGym", "ours": "ours", "ours_difference": "mean |difference|"}
+    parts = {
+        data: part.set_index("method")[list(titles)].rename(columns=titles).add_prefix(f"{data}: ")
+        for data, part in table.groupby("data", sort=False)
+        if data != "all"
     }
-    return pd.DataFrame(shown).set_index("data")
-
-
-def times():
-    """The time and memory of the reference runs, from their provenance."""
-    rows = {}
-    for path in sorted(REFERENCE.glob("*_provenance.json")):
-        sessions = read_sessions(path)
-        memory = [entry["peak_memory_mb"] for entry in sessions if "peak_memory_mb" in entry]
-        rows[path.name.removesuffix("_provenance.json")] = {
-            "runs made": f"{sum(entry['runs_made'] for entry in sessions):,}",
-            "minutes": f"{sum(entry['seconds'] for entry in sessions) / 60:.1f}",
-            "peak of the driver, MB": f"{max(entry['driver'] for entry in memory)}" if memory else "",
-            "peak of a worker, MB": f"{max(entry['largest_worker'] for entry in memory)}" if memory else "",
-        }
-    return pd.DataFrame.from_dict(rows, orient="index").rename_axis("runs file")
-
-
-def contamination_averages():
-    """PReNet's average AUC-PR at every contamination rate, with the authors' draws and with new ones."""
-    rows = {}
-    for title, suffix in {"released": "", "independent": "_independent"}.items():
-        table = read_frame(REFERENCE / f"contamination{suffix}.csv", numbers=["value", "auc_pr_prenet"])
-        means = table[table["dataset"] == "Average"].set_index("value")["auc_pr_prenet"]
-        rows[title] = {f"rate {rate:g}": mean for rate, mean in means.items() if rate <= 0.1}
-    return pd.DataFrame.from_dict(rows, orient="index").rename_axis("average AUC-PR of PReNet")
-
-
-def theorem_by_share():
-    """Predicted and measured mean scores at every share of anomalies in U, averaged over the data sets."""
-    table = read_frame(REFERENCE / "theorem.csv", ["dataset", "status"])
-    table = table[table["status"] == counted_status(table["status"])]
-    rows = {}
-    for share, part in table.groupby("share"):
-        gap = part["mean_score_anomalies"] - part["mean_score_normals"]
-        rows[f"{share:.3f}"] = {
-            "data sets": len(part),
-            "anomalies, predicted": part["predicted_anomalies"].mean(),
-            "anomalies, measured": part["mean_score_anomalies"].mean(),
-            "normals, predicted": part["predicted_normals"].mean(),
-            "normals, measured": part["mean_score_normals"].mean(),
-            "anomalies above normals on": f"{(gap > 0).sum()} of {len(part)}",
-        }
-    return pd.DataFrame.from_dict(rows, orient="index").rename_axis("share of anomalies in U")
+    return pd.concat(parts.values(), axis=1).rename(index=column).rename_axis("method")
 
 
 TABLES = {
-    "answer": lambda: sentence(found()),
-    **{f"findings-{name}": functools.partial(findings, name) for name in CLAIMS_OF_FIGURES},
-    "headline": lambda: headline("table"),
-    "ranking": method_ranking,
-    "appendix": lambda: headline("appendix"),
-    "lambda": weights_of_unseen,
-    "protocols": protocols,
-    "bench": bench_table,
-    "times": times,
-    "claims": claims_table,
-    "claims-counts": lambda: verdict_counts_of_claims(found().claims),
-    "factors": lambda: found().spreads,
-    "factor-shares": lambda: shares_of_factors(found().spreads),
-    "printed-unseen": lambda: found().unseen_shares,
-    "unseen-by-file": unseen_files,
-    "theorem": theorem_by_share,
-    "contamination-averages": contamination_averages,
-    "interpretations-ablation": lambda: interpretations("a2h", "npr", "trm", "iprenet"),
-    "interpretations-feawad": lambda: interpretations("feawad"),
-    "interpretations-xgbod": lambda: interpretations("xgbod"),
-    "campaign": campaign_draws,
-    "table-2": lambda: in_full("seen", "auc_pr"),
-    "table-2-auc-roc": lambda: in_full("seen", "auc_roc"),
-    "table-2-counts": lambda: counts("seen"),
-    "table-3": lambda: in_full("unseen", "auc_roc"),
-    "table-3-averages": lambda: average_table("unseen"),
-    "table-4": lambda: in_full("ablation", "auc_pr"),
-    "table-4-averages": lambda: average_table("ablation"),
-    "gaps-seen": lambda: gaps("seen"),
-    "gaps-unseen": lambda: gaps("unseen"),
-    "interpretations-prenet": lambda: interpretations("prenet", "devnet"),
-    "interpretations-dsad": lambda: interpretations("dsad"),
-    "interpretations-fsnet": lambda: interpretations("fsnet", "cfsnet"),
-    "interpretations-repen": lambda: interpretations("repen"),
-} | tables_beyond(REFERENCE)
+    "headline": lambda: table_2(method_group("table") + ["xgbod"]),
+    "table-2": lambda: table_2(method_group("table", "appendix")),
+    "table-3": table_3,
+    "table-4": table_4,
+    "leads": leads,
+    "factors": lambda: assessed().contributions,
+    "scaling": lambda: scaling_summary(REFERENCE),
+    "baselines": baselines,
+    "printed-xgbod": printed_xgbod,
+    "printed-unseen": printed_unseen,
+    "figures": figures,
+    "crosscheck": crosscheck,
+    "today": lambda: averages_with_scalings(REFERENCE),
+    "differences": lambda: differences(REFERENCE),
+    "main-claims": main_claims,
+}
 
 
 def filled(text):
-    """A page with its tables and findings regenerated."""
-
-    def made(name):
-        content = TABLES[name]()
-        return content if isinstance(content, str) else as_markdown(content)
-
-    return MARKED.sub(lambda match: f"{match[1]}{made(match[2])}\n{match[3]}", text)
+    """A page with its tables regenerated."""
+    return MARKED.sub(lambda match: f"{match[1]}{as_markdown(TABLES[match[2]]())}\n{match[3]}", text)
 
 
-def fill(path):
-    """Regenerate the tables of a page; returns whether that changed it."""
-    try:
-        old = path.read_text()
-    except OSError as error:
-        raise UserError(f"{path} cannot be read: {error.strerror}") from None
-    new = filled(old)
-    if new != old:
-        with written_whole(path) as file:
-            file.write(new.encode())
-    return new != old
+def write(path, text):
+    """Write a page; returns whether that changed it."""
+    if path.exists() and path.read_text() == text:
+        return False
+    with written_whole(path) as file:
+        file.write(text.encode())
+    return True
 
 
 def main(argv=None):
@@ -392,9 +282,15 @@ def main(argv=None):
     )
     parser.parse_args(argv)
     with user_errors_end(parser):
-        for name in PAGES:
-            print(f"{name}: {'written' if fill(ROOT / name) else 'nothing to change'}")
-        print(*draw_front_picture(exact_auc_pr(), REFERENCE), sep="\n")
+        try:
+            texts = {ROOT / name: filled((ROOT / name).read_text()) for name in PAGES}
+        except OSError as error:
+            raise UserError(f"{error.filename} cannot be read: {error.strerror}") from None
+        texts[INTERPRETATIONS] = page_text(interpretations_page())
+        for path, text in texts.items():
+            print(f"{path.relative_to(ROOT)}: {'written' if write(path, text) else 'nothing to change'}")
+        cells = assessed().exact_cells["seen"]
+        print(*draw_front_picture(cells[cells["metric"] == "auc_pr"], REFERENCE), sep="\n")
     return 0
 
 

@@ -10,29 +10,19 @@ its run.
 """
 
 import contextlib
-import functools
 import importlib.util
 import os
 import sys
 import time
 from concurrent.futures import CancelledError
 from dataclasses import replace
-from importlib.machinery import ModuleSpec
 
 import distributed
 
-from weakly.environment import package_versions
 from weakly.errors import DataError, UserError
 from weakly.paths import ROOT
-from weakly.running.configuration import IDENTITY_COLUMNS
-from weakly.running.planning import identified
 from weakly.running.processes import ONE_THREAD, attempt
-
-VERSIONS = package_versions()  # of this process: after a change, restart the workers
-
-
-class WorkerRefused(Exception):
-    """Why a worker cannot give the results that the driver itself would."""
+from weakly.running.single_run import CodeChanged
 
 
 class ClusterWorkers:
@@ -55,23 +45,23 @@ class ClusterWorkers:
         self.close()
         raise UserError(f"start the scheduler {scheduler} inside a clone of this project")
 
-    def names(self, unfinished):
+    def names(self):
         """The addresses of the workers to use now; waits while the scheduler has none."""
         for look in range(sys.maxsize):
             try:
-                there = set(self._client.nthreads())
+                present = set(self._client.nthreads())
             except (OSError, CancelledError):
                 lost = f"the scheduler {self._scheduler} was lost; every finished run is kept"
                 raise UserError(lost) from None
-            for address in set(self._executors) - there:
+            for address in set(self._executors) - present:
                 # cancels its run, which would otherwise wait for the worker to return
                 self._executors.pop(address).shutdown(wait=False)
-            for address in there - set(self._executors) - self._refused:
+            for address in present - set(self._executors) - self._refused:
                 self._add(address)
             if self._executors:
                 break
-            if there:
-                none_of = f"none of the {len(there)} workers of {self._scheduler}"
+            if present:
+                none_of = f"none of the {len(present)} workers of {self._scheduler}"
                 raise UserError(f"{none_of} is usable: see the messages above")
             if look == 0:
                 tell(f"{self._scheduler} has no workers: waiting for one (Ctrl-C to stop).")
@@ -79,16 +69,17 @@ class ClusterWorkers:
         return list(self._executors)
 
     def _add(self, address):
-        """Start to use a worker if it can unpickle our calls, which would crash it outside a clone."""
+        """Start to use a worker, if it was started as it must be."""
         self._executors[address] = self._client.get_executor(workers=[address], pure=False)
-        find = functools.partial(self._client.run, workers=[address], on_error="return")
-        found = find(importlib.util.find_spec, __name__).get(address)
-        if not isinstance(found, ModuleSpec):  # but None, or an error
-            self.drop(address, WorkerRefused("it must be started inside a clone of this project"))
+        missing = self._client.run(missing_options, workers=[address], on_error="return").get(address)
+        if isinstance(missing, Exception):  # it cannot import this module: our calls would crash it
+            self.drop(address, "it must be started inside a clone of this project")
+        elif missing:
+            self.drop(address, f"it must be started with {missing}")
 
     def submit(self, address, cell, run):
         """A Future of a run's outcome."""
-        return self._executors[address].submit(attempt_checked, cell, run, VERSIONS)
+        return self._executors[address].submit(attempt_on_worker, cell, run)
 
     def drop(self, address, problem):
         """Stop using a worker; returns a sentence if it was lost, None if it refused the run."""
@@ -96,8 +87,7 @@ class ClusterWorkers:
         if isinstance(problem, (CancelledError, distributed.KilledWorker)):
             return "the worker was lost, and so were those that tried it before"
         self._refused.add(address)
-        reason = problem if isinstance(problem, WorkerRefused) else f"{type(problem).__name__}: {problem}"
-        tell(f"The worker {address} is not used: {reason}.")
+        tell(f"The worker {address} is not used: {str(problem).rstrip('.')}.")
         return None
 
     def close(self):
@@ -109,23 +99,14 @@ def tell(sentence):
     print(sentence, file=sys.stderr, flush=True)
 
 
-def attempt_checked(cell, run, versions):
-    """On a worker: attempt a run if it can only give what the driver would get; else WorkerRefused."""
-    worker = distributed.get_worker()
-    # more threads change the order of sums
+def missing_options(dask_worker):
+    """On a worker: what its start lacks; more threads change the order of sums."""
     missing = [f"{name}=1" for name in ONE_THREAD if os.environ.get(name) != "1"]
-    missing += ["--nthreads 1"] if worker.state.nthreads != 1 else []
-    missing += ["--memory-limit 0"] if worker.memory_manager.memory_limit else []
-    if missing:
-        raise WorkerRefused(f"it must be started with {' '.join(missing)}")
-    cell = replace(cell, data_dir=str(ROOT / cell.data_dir))
-    try:
-        here = identified(cell)
-    except DataError as error:
-        raise WorkerRefused(str(error).rstrip(".")) from None
-    other = [name for name in IDENTITY_COLUMNS if getattr(here, name) != getattr(cell, name)]
-    other += [f"{name} {VERSIONS.get(name)}" for name in versions if versions[name] != VERSIONS.get(name)]
-    if other:
-        differ = f"its {', '.join(other)} for {cell.method} on {cell.dataset} differ from the driver's"
-        raise WorkerRefused(f"{differ}; restart it in a clone like the driver's, with the same data")
-    return attempt(cell, run)
+    missing += ["--nthreads 1"] if dask_worker.state.nthreads != 1 else []
+    missing += ["--memory-limit 0"] if dask_worker.memory_manager.memory_limit else []
+    return " ".join(missing)
+
+
+def attempt_on_worker(cell, run):
+    """On a worker: an error if its code or its data are not those of the driver, otherwise as `attempt`."""
+    return attempt(replace(cell, data_dir=str(ROOT / cell.data_dir)), run, (CodeChanged, DataError))

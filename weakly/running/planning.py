@@ -1,7 +1,6 @@
 """What an experiment requests, and which of its runs are still missing."""
 
 from collections import defaultdict
-from dataclasses import replace
 
 import numpy as np
 from scipy import sparse
@@ -34,44 +33,45 @@ def requested_cells(args, names):
     wanted = {}  # keeps the order, without duplicates
     versions = {}  # the data of each source when it was first opened: another driver may prepare it anew
     for name in names:
-        first = versions.setdefault(source_of(name), load_data(name, args.data_dir))
-        version = {"data_sha256": first.fingerprint, "data_status": first.status}
-        note_fewer_labels(args, load_data(name, args.data_dir, *version.values()))
+        data = load_data(name, args.data_dir, *versions.get(source_of(name), ()))
+        versions[source_of(name)] = data.fingerprint, data.status
+        note_fewer_labels(args, data)
         for method in args.methods:
-            # without labels, the seen classes do not matter: once per unseen class is enough
-            dataset = name if METHODS[method].uses_labels or "->" not in name else with_all_others_seen(name)
-            if sparse.issparse(first.X) and (why := why_not_sparse(args, method)):
-                what = f"{name}, sparse with {first.X.shape[1]:,} columns,"
+            if sparse.issparse(data.X) and (why := why_not_sparse(args, method)):
+                what = f"{name}, sparse with {data.X.shape[1]:,} columns,"
                 print(f"{what} is skipped for {METHODS[method].column}, which {why}.")
                 continue
+            of_method = data
+            if "->" in name and not METHODS[method].uses_labels:
+                # without labels, the seen classes do not matter: once per unseen class is enough
+                of_method = load_data(with_all_others_seen(name), args.data_dir, *versions[source_of(name)])
             for point in args.points:
                 if not is_left_out(args, method, name, point):
-                    wanted[requested_cell(args, method, dataset, point, version)] = None
+                    wanted[requested_cell(args, method, of_method, point)] = None
     return list(wanted)
 
 
-def requested_cell(args, method, dataset, point, version):
-    """One method on one version of a data set at one point of a sweep."""
+def requested_cell(args, method, data, point=()):
+    """One method on a data set at one point of a sweep, with its identity in this process."""
     set_up = {name: getattr(args, name) for name in SET_UP}
     if point and point[0] in SET_UP:
         set_up[point[0]] = point[1]
-    where = {"experiment": args.experiment, "data_dir": args.data_dir, **version}
-    changed = {"overrides": overrides(args, method, point), "point": point}
-    return identified(Cell(method=method, dataset=dataset, **set_up, **where, **changed))
-
-
-def identified(cell):
-    """A cell with its full identity in this process; its data is the newest, unless it names a version."""
-    data = load_data(cell.dataset, cell.data_dir, cell.data_sha256, cell.data_status)
-    return replace(
-        cell,
+    changed = overrides(args, method, point)
+    return Cell(
+        method=method,
+        dataset=data.name,
+        **set_up,
         data_sha256=data.fingerprint,
         data_status=data.status,
-        settings=describe_settings(make_detector(cell.method, **dict(cell.overrides))),
-        code=code_hash(cell.method),
+        settings=describe_settings(make_detector(method, **dict(changed))),
+        code=code_hash(method),
+        experiment=args.experiment,
         rows=data.size,
         features=data.X.shape[1],
         row_order=data.order,
+        data_dir=args.data_dir,
+        overrides=changed,
+        point=point,
     )
 
 
@@ -112,7 +112,7 @@ def is_left_out(args, method, name, point):
 
 
 def plan(args, wanted, done):
-    """The runs to make, without those in `done`: {cell: run numbers}, the longest cells first."""
+    """The runs to make, without those in `done`: {cell: run numbers}, the longest first."""
     made = defaultdict(set)  # run numbers by identity
     for *identity, run in done[[*IDENTITY_COLUMNS, "run"]].itertuples(index=False, name=None):
         made[tuple(identity)].add(run)
@@ -123,12 +123,9 @@ def plan(args, wanted, done):
         why = "other data, settings, code or libraries"
         print(f"{sum(map(len, others))} earlier runs were made with {why}: they are kept, but not used.")
     missing = {}
-    for identity, cell in by_identity.items():
-        kept = set() if args.force else made[identity]
-        missing[cell] = [run for run in range(args.runs) if run not in kept]
-    n_missing, n_wanted = sum(map(len, missing.values())), len(missing) * args.runs
-    if n_missing < n_wanted:
-        print(f"{n_wanted - n_missing} of {n_wanted} runs exist already and are kept.")
-    # long cells first, so that the processes finish at about the same time
-    longest_first = sorted(missing, key=lambda cell: -usual_seconds(cell, len(missing[cell])))
-    return {cell: missing[cell] for cell in longest_first if missing[cell]}
+    for identity, cell in sorted(by_identity.items(), key=lambda item: -usual_seconds(item[1])):
+        missing[cell] = [run for run in range(args.runs) if args.force or run not in made[identity]]
+    n_wanted = len(missing) * args.runs
+    if n_kept := n_wanted - sum(map(len, missing.values())):
+        print(f"{n_kept} of {n_wanted} runs exist already and are kept.")
+    return {cell: runs for cell, runs in missing.items() if runs}

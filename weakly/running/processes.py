@@ -1,12 +1,11 @@
 """Make the runs of cells on several workers, and return each run as it ends.
 
 A worker is an executor of concurrent.futures with room for one call: here a pool of one process, in
-cluster.py Dask's executor for one of its workers. (A local Dask cluster would be shorter still, but it
-listens on a port where any user of the machine could have code executed.) The number and kind of workers do
-not change the results. A worker finishes its cell and continues with similar cells, so that the data is
-opened and the network compiled once for all their runs, and Table 3's sets with the same seen classes share
-their fits. A failing run does not affect others. If its worker dies, the run is retried; if it dies again,
-only its cell is given up.
+cluster.py Dask's executor for one of its workers. (A local Dask cluster would listen on a port where any user
+of the machine could have code executed.) The number and kind of workers do not change the results. A worker
+finishes its cell and continues with similar cells, so that the data is opened and the network compiled once
+for all their runs, and Table 3's sets with the same seen classes share their fits. A failing run does not
+affect others. If its worker dies, the run is retried; if it dies again, only its cell is given up.
 """
 
 import contextlib
@@ -17,7 +16,6 @@ import sys
 import threading
 from collections import Counter
 from concurrent import futures
-from multiprocessing import resource_tracker
 
 from weakly.running.single_run import run_once
 
@@ -31,15 +29,17 @@ ONE_THREAD = (
 )
 
 
-def attempt(cell, run):
-    """What a worker calls: run_once as (result, None), or (None, why) if the run failed."""
+def attempt(cell, run, refused=()):
+    """What a worker calls: run_once as (result, None), or (None, why) if the run failed.
+
+    An error of one of the types in `refused` is raised.
+    """
     try:
         return run_once(cell, run), None
+    except refused:
+        raise
     except Exception as error:  # any error concerns this run only; the others continue
         return None, f"run {run}: {type(error).__name__}: {error}"
-
-
-# ---------------------------------------------------------------------------- handing out the runs
 
 
 def run_cells(missing, jobs, cluster=None):
@@ -48,14 +48,10 @@ def run_cells(missing, jobs, cluster=None):
     Yields (cell, measured, None) per run, (cell, None, why) per failed run and per cell given up because its
     worker died.
     """
-    with contextlib.closing(LocalWorkers(jobs) if cluster is None else cluster_workers(cluster)) as workers:
+    if cluster is not None:
+        from weakly.running.cluster import ClusterWorkers  # imports distributed, which only this needs
+    with contextlib.closing(LocalWorkers(jobs) if cluster is None else ClusterWorkers(cluster)) as workers:
         yield from outcomes(missing, workers)
-
-
-def cluster_workers(address):
-    from weakly.running.cluster import ClusterWorkers  # imports distributed, which only this needs
-
-    return ClusterWorkers(address)
 
 
 def outcomes(missing, workers):
@@ -65,8 +61,7 @@ def outcomes(missing, workers):
     deaths = Counter()  # (cell, run) -> how many workers died in it
     ended = []
     while waiting or in_hand:
-        unfinished = len(in_hand) + sum(map(len, waiting.values()))
-        idle = set(workers.names(unfinished)) - {worker for worker, _, _ in in_hand.values()}
+        idle = set(workers.names()) - {worker for worker, _, _ in in_hand.values()}
         while waiting and idle:
             worker = idle.pop()
             taken = {cell.training for _, cell, _ in in_hand.values()}
@@ -111,7 +106,7 @@ def next_cell(waiting, last, taken):
 
 
 class LocalWorkers:
-    """Up to `jobs` processes on this machine, each started when there is work for it.
+    """`jobs` processes on this machine, each started when there is work for it.
 
     A process is replaced after some cells, because TensorFlow never frees a compiled graph, some 12 MB.
     """
@@ -122,9 +117,9 @@ class LocalWorkers:
     def __init__(self, jobs):
         self._jobs, self._processes, self._cells = jobs, {}, {}
 
-    def names(self, unfinished):
-        """The workers to use now, no more than there are unfinished runs."""
-        return range(min(self._jobs, unfinished))
+    def names(self):
+        """The workers to use now."""
+        return range(self._jobs)
 
     def submit(self, worker, cell, run):
         """A Future of a run's outcome; it raises BrokenProcessPool if the process dies."""
@@ -148,16 +143,14 @@ class LocalWorkers:
 
 
 def new_process():
-    """An executor with one process of one thread, which ends with this one."""
+    """An executor with one process of one thread, which ends with this one and leaves Ctrl-C to it."""
     os.environ |= dict.fromkeys(ONE_THREAD, "1")  # read by the libraries when the new process imports them
     executor = futures.ProcessPoolExecutor(1, multiprocessing.get_context("spawn"), end_with_driver)
-    # the process starts with this mask: the driver handles Ctrl-C, even while a worker imports
-    resource_tracker.ensure_running()  # which would take the mask away when it starts
-    earlier = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
+    earlier = signal.signal(signal.SIGINT, signal.SIG_IGN)  # which a new process inherits
     try:
         executor.submit(int)
     finally:
-        signal.pthread_sigmask(signal.SIG_SETMASK, earlier)
+        signal.signal(signal.SIGINT, earlier)
     return executor
 
 

@@ -2,7 +2,6 @@
 
 import functools
 import sys
-from statistics import mean
 
 import pandas as pd
 from tqdm import tqdm
@@ -10,7 +9,6 @@ from tqdm import tqdm
 from weakly.methods import METHODS
 from weakly.paths import ROOT
 
-COMPILING = 1.0  # seconds, once per network and data set
 COLUMNS_READ = ["method", "dataset", "fit_seconds", "score_seconds"]
 
 
@@ -23,25 +21,22 @@ def committed_seconds():
     return runs.set_index(["method", "dataset"]).sum(axis=1).groupby(level=[0, 1]).median().to_dict()
 
 
-def usual_seconds(cell, n_runs):
-    """The seconds that some runs of a cell take, on a machine like those of the committed runs."""
-    seconds = committed_seconds()
-    of_method = [each for (method, _), each in seconds.items() if method == cell.method]
-    of_a_run = seconds.get((cell.method, cell.dataset), mean(of_method or [1.0]))
-    return n_runs * of_a_run + (0 if METHODS[cell.method].is_tree else COMPILING)
+def usual_seconds(cell):
+    """The seconds that a run of a cell takes, on a machine like those of the committed runs."""
+    return committed_seconds().get((cell.method, cell.dataset), 1.0)
 
 
 def with_progress(outcomes, missing):
     """Yield the outcomes of run_cells, with a progress bar; missing: {cell: run numbers}."""
-    work = {cell: usual_seconds(cell, len(runs)) for cell, runs in missing.items()}
     n_runs = sum(map(len, missing.values()))
+    total = sum(usual_seconds(cell) * len(runs) for cell, runs in missing.items())
     look = "{desc}{percentage:3.0f}%|{bar}| {elapsed}, {remaining} left{postfix}"
     every = 0.5 if sys.stderr.isatty() else 30  # seconds; in a log file, a line every half minute is enough
     how = {"bar_format": look, "mininterval": every, "smoothing": 0, "dynamic_ncols": True}
-    with tqdm(total=sum(work.values()), disable=not missing, **how) as progress:
+    with tqdm(total=total, disable=not missing, **how) as progress:
         for n_ended, (cell, measured, error) in enumerate(outcomes, start=1):
             yield cell, measured, error
             progress.set_description(f"{cell.dataset} {METHODS[cell.method].column}", refresh=False)
             progress.set_postfix_str(f"{n_ended} of {n_runs} runs", refresh=False)
             # rounding may take the sum past the total, of which tqdm warns
-            progress.update(min(work[cell] / len(missing[cell]), progress.total - progress.n))
+            progress.update(min(usual_seconds(cell), progress.total - progress.n))

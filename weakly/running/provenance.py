@@ -15,8 +15,6 @@ import time
 from pathlib import Path
 
 from weakly.environment import RUSAGE_UNIT, commit, machine, package_versions, peak_bytes
-from weakly.own_modules import module_name
-from weakly.paths import ROOT
 from weakly.writing import copy_aside, written_whole
 
 SECONDS_BETWEEN_SAVES = 30
@@ -37,14 +35,13 @@ class Session:
         self._path = Path(results_dir) / f"{label}_provenance.json"
         self._started, self._saved = time.time(), 0.0
         self._earlier = read_sessions(self._path)
-        self._is_damaged = self._path.is_file() and not self._earlier
         started = datetime.datetime.fromtimestamp(self._started, datetime.timezone.utc)
         self.entry = {
             "started": started.isoformat(timespec="seconds"),
             "seconds": 0.0,
-            "command": command(),
+            "command": shlex.join(["python", Path(sys.argv[0]).name, *sys.argv[1:]]),
             "runs_made": 0,
-            "peak_memory_mb": peak_memory_mb(),
+            "peak_memory_mb": {},
             "commit": commit(),
             "python": platform.python_version(),
             "packages": package_versions(),
@@ -60,12 +57,13 @@ class Session:
             self.save()
 
     def save(self):
-        self._saved = time.time()
-        self.entry["seconds"] = round(self._saved - self._started, 1)
-        self.entry["peak_memory_mb"] = peak_memory_mb()
-        if self._is_damaged:
+        if not self._saved and not self._earlier and self._path.is_file():
             print(f"{self._path} is damaged: {copy_aside(self._path).name} keeps what it held.")
-            self._is_damaged = False
+        self._saved = time.time()
+        largest_worker = resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss * RUSAGE_UNIT
+        memory = {"driver": peak_bytes(), "largest_worker": largest_worker}  # shared files count in each
+        self.entry["seconds"] = round(self._saved - self._started, 1)
+        self.entry["peak_memory_mb"] = {name: round(n_bytes / 1e6) for name, n_bytes in memory.items()}
         with written_whole(self._path) as file:
             file.write(json.dumps({"sessions": [*self._earlier, self.entry]}, indent=1).encode())
 
@@ -80,17 +78,3 @@ class Session:
         runs = "1 run" if runs_made == 1 else f"{runs_made:,} runs"
         memory = f"peak memory {driver} MB in the driver, at most {worker} MB in a worker"
         print(f"{runs} in {minutes}:{seconds:02d} min; {memory}.")
-
-
-def command():
-    """The command of this process, as a user would type it."""
-    path = Path(sys.argv[0]).resolve()
-    is_in_folder = path.is_relative_to(ROOT) and path.parent != ROOT  # such as tools/, started with -m
-    started = ["-m", module_name(path)] if is_in_folder else [path.name]
-    return shlex.join(["python", *started, *sys.argv[1:]])
-
-
-def peak_memory_mb():
-    """The peak memory of the driver and of its largest worker process; shared files count in each."""
-    largest_worker = resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss * RUSAGE_UNIT
-    return {"driver": round(peak_bytes() / 1e6), "largest_worker": round(largest_worker / 1e6)}

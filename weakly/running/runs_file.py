@@ -7,9 +7,6 @@ contamination, settings, data, code) are never averaged.
 import csv
 import fcntl
 import os
-import platform
-import re
-import shutil
 import sys
 import time
 from contextlib import contextmanager, suppress
@@ -21,7 +18,6 @@ from weakly.command_line import MOST
 from weakly.errors import UserError
 from weakly.loading.unseen import source_of
 from weakly.running.configuration import IDENTITY_COLUMNS
-from weakly.running.provenance import command
 from weakly.writing import PART, copy_aside
 
 SET_UP = ["protocol", "n_labeled", "contamination", "scaling"]
@@ -34,13 +30,14 @@ RUN_COLUMNS = (
     "mean_score_anomalies mean_score_normals fit_seconds score_seconds data_status rows features data_sha256 "
     "settings code scaling"
 ).split()
+TEXTS = "experiment method dataset protocol data_status data_sha256 settings code scaling".split()
 # auc_pr_weighted: test anomalies weighted to the paper's class ratio; empty if the data has that ratio
 MAY_BE_EMPTY = ["auc_pr_weighted", "mean_score_anomalies", "mean_score_normals"]
-AREAS = ["auc_roc", "auc_pr", "auc_pr_weighted"]
-ROUNDING = 1e-9  # rounding error by which an area may exceed 0 or 1
-TEXTS = "experiment method dataset protocol data_status data_sha256 settings code scaling".split()
+LIMITS = {  # with the rounding error of an area
+    **dict.fromkeys(["run", "seed"], (0, MOST)),
+    **dict.fromkeys(["auc_roc", "auc_pr", "auc_pr_weighted"], (-1e-9, 1 + 1e-9)),
+}
 ENDING = "_runs.csv"  # of a runs file
-FREE_BYTES = 2**24  # free space required before work starts; a run takes about 400
 
 
 @contextmanager
@@ -54,47 +51,26 @@ def os_errors_tell(path):
 
 @contextmanager
 def only_writer(results_dir):
-    """Lock a results folder, after waiting for a driver that is using it.
-
-    A process that dies leaves no lock behind. (filelock uses the same flock, but polls for it and falls back
-    to a plain marker file where there are no locks; with our messages it would not be shorter.)
-    """
+    """Lock a results folder, after waiting for a driver that uses it; a dead one leaves no lock behind."""
     folder = Path(results_dir)
     if folder.exists() and not folder.is_dir():
         raise UserError(f"{folder} is a file, not a folder")
-    with os_errors_tell(folder):
+    with os_errors_tell(folder / ".lock"):
         folder.mkdir(parents=True, exist_ok=True)
-        if shutil.disk_usage(folder).free < FREE_BYTES:
-            raise UserError(f"{folder} cannot be written: its disk has less than {FREE_BYTES >> 20} MB free")
-    lock = folder / ".lock"
-    with os_errors_tell(lock):  # a symbolic link is not followed: what it points to would be overwritten
-        descriptor = os.open(lock, os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW, 0o666)
-    with open(descriptor, "r+", errors="replace") as file:
-        _lock(file, folder)
-        file.seek(0)
-        if not re.match(r"\0*(process |$)", file.read()):
-            raise UserError(f"{lock} is not a lock of this project: move it, or choose another --results-dir")
-        file.seek(0)
-        file.truncate()
-        file.write(f"process {os.getpid()} of {platform.node()} ({command()})")
-        file.flush()
+        lock = open(folder / ".lock", "a")  # noqa: SIM115
+    with lock:
+        try:
+            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            waiting = f"{folder} is in use by another driver; waiting until it ends (Ctrl-C to stop)."
+            print(waiting, file=sys.stderr, flush=True)
+            fcntl.flock(lock, fcntl.LOCK_EX)
+        except OSError:  # some network file systems
+            print(f"{folder} cannot be locked: run only one driver at a time.", file=sys.stderr)
         for left in folder.glob(f"**/.*{PART}"):  # left by a driver that was killed while writing
             if left.is_file() and time.time() - left.lstat().st_mtime > 60:
                 left.unlink(missing_ok=True)
         yield
-
-
-def _lock(file, folder):
-    """Lock a file, which names the process that has the lock; if there is one, wait for it."""
-    try:
-        fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
-    except BlockingIOError:
-        file.seek(0)
-        in_use = f"{folder} is in use by {file.read() or 'another process'}"
-        print(f"{in_use}; waiting until it ends (Ctrl-C to stop).", file=sys.stderr, flush=True)
-        fcntl.flock(file, fcntl.LOCK_EX)
-    except OSError:  # some network file systems
-        print(f"{folder} is on a file system without locks: run only one driver at a time.", file=sys.stderr)
 
 
 class RunsFile:
@@ -114,16 +90,14 @@ class RunsFile:
                 raise ValueError("it does not have the columns of one")
             for name in (name for name in RUN_COLUMNS if name not in TEXTS):
                 runs[name] = pd.to_numeric(runs[name])
-                if name not in MAY_BE_EMPTY and runs[name].isna().any():
-                    raise ValueError(f"line {runs[name].isna().argmax() + 2} has no {name}")
-            is_run = (runs["run"] % 1 == 0) & runs["run"].between(0, MOST) & (runs["run"] == runs["seed"])
-            for row in runs.index[~is_run][:1]:
-                run, seed = runs.loc[row, ["run", "seed"]]
-                raise ValueError(f"line {row + 2} has run {run:g} and seed {seed:g}, not the number of a run")
-            for name in AREAS:
-                impossible = runs[name][(runs[name] < -ROUNDING) | (runs[name] > 1 + ROUNDING)]
-                for row, value in impossible[:1].items():
-                    raise ValueError(f"line {row + 2} has an {name} of {value:g}, outside 0 to 1")
+                is_wrong = runs[name].isna() & (name not in MAY_BE_EMPTY)
+                if name in LIMITS:
+                    is_wrong |= runs[name].notna() & ~runs[name].between(*LIMITS[name])
+                if name == "seed":
+                    is_wrong |= (runs["seed"] != runs["run"]) | (runs["seed"] % 1 != 0)
+                if is_wrong.any():
+                    row = is_wrong.argmax()
+                    raise ValueError(f"line {row + 2} has an impossible {name}: {runs[name][row]:g}")
         except (ValueError, OSError) as error:
             raise UserError(f"{self.path} cannot be read as a table of runs: {error}") from None
         return runs.drop_duplicates(IDENTITY, keep="last")
@@ -141,9 +115,8 @@ class RunsFile:
             if header.startswith(content):  # empty, or the header itself was cut off
                 self.path.write_bytes(header)
             elif first.rstrip(b"\r") != header.rstrip() or b"\r" in last[:-1]:
-                ends = "the line ends" if b"\r" in first.rstrip(b"\r") + last[:-1] else "the columns"
                 what_to_do = "move it, or choose another --results-dir"
-                raise UserError(f"{self.path} does not have {ends} of a file of this version; {what_to_do}")
+                raise UserError(f"{self.path} is not a runs file of this version: {what_to_do}")
             elif last:
                 copy = copy_aside(self.path)
                 print(f"{self.path}: dropping the last line, which is incomplete; {copy.name} has it")
@@ -154,18 +127,18 @@ class RunsFile:
 
         Table 2's PReNet is also a column of Table 4 and a point of every curve. Returns how many were copied.
         """
-        tables = [self.read().assign(is_own=True)]
+        key, n_copied = [*IDENTITY_COLUMNS, "run"], 0
+        wanted, known = {cell.identity for cell in wanted}, set(map(tuple, self.read()[key].to_numpy()))
         for path in sorted(set(self.path.parent.glob(f"*{ENDING}")) - {self.path}):
             with suppress(UserError):  # that file's own experiment will say what is wrong with it
-                other = RunsFile(path.parent, path.name.removesuffix(ENDING))
-                tables.append(other.read().assign(is_own=False))
-        known = pd.concat([table for table in tables if len(table)] or tables)
-        known = known.drop_duplicates([*IDENTITY_COLUMNS, "run"])
-        is_wanted = known.set_index(IDENTITY_COLUMNS).index.isin([cell.identity for cell in wanted])
-        found = known[is_wanted & ~known["is_own"].astype(bool)]
-        for row in found.astype(object).where(found.notna(), "").to_dict("records"):
-            self.append(row)
-        return len(found)
+                runs = RunsFile(path.parent, path.name.removesuffix(ENDING)).read().astype(object)
+                for row in runs.where(runs.notna(), "").to_dict("records"):
+                    identity = tuple(row[name] for name in key)
+                    if identity[:-1] in wanted and identity not in known:
+                        self.append(row)
+                        known.add(identity)
+                        n_copied += 1
+        return n_copied
 
     def count(self):
         """The number of runs in the file."""

@@ -7,7 +7,6 @@
 It contains only what decides the numbers, because every change invalidates all runs (code_hash).
 """
 
-import hashlib
 import time
 from typing import Any, NamedTuple
 
@@ -15,7 +14,6 @@ import numpy as np
 from sklearn.metrics import average_precision_score, roc_auc_score
 from sklearn.preprocessing import MinMaxScaler
 
-from weakly.environment import replaced_libraries
 from weakly.loading.arrays import load_data
 from weakly.loading.registry import DATA_SETS
 from weakly.loading.splits import NORMAL, ONE_DRAW, OUTSIDE_SCALED, TRAINING_COPIES, Split
@@ -121,23 +119,19 @@ def checked_code(cell):
     """The hash of the code that this process has for a cell; CodeChanged if it is not what was planned."""
     code = code_hash(cell.method)
     settings = describe_settings(make_detector(cell.method, **dict(cell.overrides)))
-    changed = replaced_libraries()
-    if changed or cell.code not in ("", code) or cell.settings not in ("", settings):
-        what = ", ".join(changed) or "the code, a setting or a library"
-        again = "the same command makes the remaining runs with what is there now"
-        raise CodeChanged(f"{what} was changed after the start; {again}")
+    if cell.code not in ("", code) or cell.settings not in ("", settings):
+        raise CodeChanged("the code, a setting or a library was changed since the plan was made: start again")
     return code
 
 
 def run_once(cell, run):
     """Fit and score one run of a cell, with seed = run; returns what was measured, with its data and code."""
-    checked_code(cell)
+    code = checked_code(cell)
     data = load_data(cell.dataset, cell.data_dir, cell.data_sha256, cell.data_status)
     rows = _rows_of_run(cell, data, seed=run)
     detector, seconds = _fitted(cell, data, rows, detector_seed(cell.protocol, run))
-    measured = measure(detector, rows)
-    made_by = {"run": run, "seed": run, "data_sha256": data.fingerprint, "code": checked_code(cell)}
-    return measured | made_by | {"fit_seconds": seconds}
+    made_by = {"run": run, "seed": run, "data_sha256": data.fingerprint, "code": code}
+    return measure(detector, rows) | made_by | {"fit_seconds": seconds}
 
 
 _kept = {}  # the rows of the last run, under their key
@@ -176,7 +170,7 @@ def _fitted(cell, data, rows, seed):
         _fits.clear()  # a worker is given the cells that share fits one after the other
     fits = _fits.setdefault(cell.training, {})
     arrays = (rows.split.unlabeled, rows.split.anomalies, rows.split.extra)
-    learned_from = (data.fingerprint, seed, *map(_digest, arrays))
+    learned_from = (data.fingerprint, seed, *(None if part is None else part.tobytes() for part in arrays))
     if learned_from not in fits:
         fits[learned_from] = _new_fit(cell, rows, seed)
     return fits[learned_from]
@@ -185,7 +179,3 @@ def _fitted(cell, data, rows, seed):
 def _new_fit(cell, rows, seed):
     detector = make_detector(cell.method, random_state=seed, **dict(cell.overrides))
     return detector, fit(detector, rows)
-
-
-def _digest(array):
-    return hashlib.sha256(b"" if array is None else array.tobytes()).digest()
