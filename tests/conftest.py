@@ -18,7 +18,7 @@ SLOW_FILES = """test_experiments test_faults test_cluster test_code_identity tes
     test_dsad test_fsnet test_repen test_pumad test_xgbod
     test_classifiers test_rosas test_cross_entropy test_beyond
     test_explaining test_leakage test_familiar_names test_without_tensorflow
-    test_info test_score_files test_report_page
+    test_info test_report_page
     test_spot_check test_labelling_loop test_unseen test_significance test_published
     test_today_figures""".split()
 SLOW_DETECTORS = """dsad fsnet cfsnet repen xgbod pumad feawad xgboost xgboost-half catboost random-forest
