@@ -11,12 +11,10 @@ from toys import not_compiled
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 # What ./run_tests.sh --quick leaves out, besides tests that are marked slow: files that start processes or
 # servers or fit for long, tests on real data, and all detectors but four.
-SLOW_FILES = """test_untrusted test_data_prep test_fetching test_download_chain test_reference test_sklearn
-    test_feawad test_interpretations test_numbers test_sparse test_training test_report
-    test_page_in_browser test_detect test_streams test_compare test_dsad test_fsnet test_repen
-    test_pumad test_xgbod test_classifiers test_rosas test_leakage test_familiar_names
-    test_without_tensorflow test_info test_report_page test_labelling_loop test_unseen
-    test_significance test_published test_today_figures""".split()
+SLOW_FILES = """test_untrusted test_reference test_sklearn test_interpretations test_numbers
+    test_sparse test_training test_report test_page_in_browser test_detect test_streams test_compare
+    test_leakage test_familiar_names test_without_tensorflow test_info test_report_page
+    test_labelling_loop test_significance test_published test_today_figures""".split()
 SLOW_DETECTORS = """dsad fsnet cfsnet repen xgbod pumad feawad xgboost xgboost-half catboost random-forest
     cross-entropy rosas""".split()
 

@@ -15,7 +15,6 @@ from weakly.judging.verdicts import (
     at_half_and_twice,
     by_direction,
     capital,
-    missing_from,
     of_every,
     of_most,
     of_parts,
@@ -83,7 +82,7 @@ def increases_with_labels(source, methods, datasets, is_of_most=False):
             parts.append(Part(by_direction(gains.mean() > 0, won > len(gains) / 2), text))
     words = ("from 15 to 120 labels:", "on average only:", "not for")
     combine = of_most if is_of_most else of_every
-    return of_parts(parts, words, sweep, combine=combine, missing=missing_from(few, methods))
+    return of_parts(parts, words, sweep, combine=combine, wanted=methods)
 
 
 # ---------------------------------------------------------------------------- stability
