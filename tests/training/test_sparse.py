@@ -119,7 +119,7 @@ def test_weights_of_columns_that_never_occur_jump_about_zero():
 
 
 def test_unseen_weights_that_become_equal_are_merged():
-    """A rule that leaves nothing but the sign; its state, the sign of 0.3 - value, keeps 0.1 and 0.4 apart."""
+    """A rule that leaves nothing but the sign; its state, that of 0.3 - value, keeps 0.1 and 0.4 apart."""
 
     def to_sign(weights, squares, gradient, spare):
         squares[:] = np.sign(0.3 - weights)
