@@ -32,7 +32,6 @@ from weakly.judging.tables import (
     read_table,
     write_table,
 )
-from weakly.judging.verdicts import CLAIM_VERDICTS
 from weakly.methods import METHODS
 from weakly.running.runs_file import SWEEP
 
@@ -123,7 +122,8 @@ def compare(results_dir, experiment):
 
 def print_overview(found):
     """Print the average AUC-PR and the cells by verdict of every experiment, then the answer."""
-    from weakly.reporting.answer import sentence  # takes a moment to import
+    from weakly.judging.claims import counts_by_data  # these take a moment
+    from weakly.reporting.answer import sentence
 
     print(LEGEND)
     for experiment, cells in found.tables.items():
@@ -139,10 +139,13 @@ def print_overview(found):
         methods = [method.column for name, method in METHODS.items() if name in set(cells["method"])]
         print_rows(pd.DataFrame(rows).reindex(columns=methods).fillna(""), PRINTED[experiment][0])
     text = sentence(found)
-    for status in ("exact", "partial"):
-        verdicts = [one.verdict for one in found.claims if one.ours.status == status]
-        counts = ", ".join(f"{verdicts.count(name)} {name}" for name in CLAIM_VERDICTS if name in verdicts)
-        text += f" Claims tested on {status} data: {counts}." if counts else ""
+    counts = [
+        f"{', '.join(f'{n} {verdict}' for verdict, n in of_status.items())} ({status} data)"
+        for status, of_status in counts_by_data([one.judged for one in found.main_claims]).items()
+    ]
+    text += f" Main claims: {'; '.join(counts)}." if counts else ""
+    n_fragile = sum(one.ours.is_fragile for one in found.claims)
+    text += f" {n_fragile} of all verdicts change at half or twice their threshold." if n_fragile else ""
     print_paragraph(text)
 
 

@@ -250,8 +250,8 @@ def read_table(path, is_sweep=False):
     twice = frame.duplicated([name for name in (*SWEEP, "dataset") if name in frame])
     if twice.any():
         raise UserError(f"{path} has two rows for {frame['dataset'][twice].iloc[0]}")
-    # an Average is computed anew; tables on disk had one once
-    return with_averages(from_paper_layout(frame[~is_average(frame)].reset_index(drop=True)))
+    table = from_paper_layout(frame[~is_average(frame)].reset_index(drop=True))  # files had an Average once
+    return table if set(SWEEP) <= set(table) else with_averages(table)  # no one asks for averages of sweeps
 
 
 def find_table(results_dir, experiment, suffix="", read=read_table):
