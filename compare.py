@@ -122,7 +122,7 @@ def compare(results_dir, experiment):
 
 def print_overview(found):
     """Print the average AUC-PR and the cells by verdict of every experiment, then the answer."""
-    from weakly.judging.claims import counts_by_data  # these take a moment
+    from weakly.judging.claims import counts_by_data  # these take a moment to import
     from weakly.reporting.answer import sentence
 
     print(LEGEND)
@@ -139,13 +139,11 @@ def print_overview(found):
         methods = [method.column for name, method in METHODS.items() if name in set(cells["method"])]
         print_rows(pd.DataFrame(rows).reindex(columns=methods).fillna(""), PRINTED[experiment][0])
     text = sentence(found)
-    counts = [
-        f"{', '.join(f'{n} {verdict}' for verdict, n in of_status.items())} ({status} data)"
-        for status, of_status in counts_by_data([one.judged for one in found.main_claims]).items()
-    ]
-    text += f" Main claims: {'; '.join(counts)}." if counts else ""
+    counts = counts_by_data([one.judged for one in found.main_claims]).values()
+    parts = [", ".join(f"{n} {verdict}" for verdict, n in by_verdict.items()) for by_verdict in counts]
+    text += f" Main claims: {'; '.join(parts)}." if parts else ""
     n_fragile = sum(one.ours.is_fragile for one in found.claims)
-    text += f" {n_fragile} of all verdicts change at half or twice their threshold." if n_fragile else ""
+    text += f" Fragile: {n_fragile}." if n_fragile else ""
     print_paragraph(text)
 
 

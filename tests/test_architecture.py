@@ -23,7 +23,7 @@ MAY_IMPORT = {
     "reporting": {*BELOW_RUNNING, "methods", "running", "judging", "drawing"},
 }
 MAY_IMPORT |= dict.fromkeys(("commands", "tools"), {*MAY_IMPORT, "commands"})
-DRAWING = {f"weakly.reporting.{name}" for name in ("elements", "palette", "pictures", "svg")}  # of all pages
+DRAWING = {f"weakly.reporting.{name}" for name in ("pages", "palette", "pictures")}  # of all pages
 SOURCES = {
     ".".join(path.relative_to(ROOT).with_suffix("").parts): path.read_text("utf-8")
     for path in (*ROOT.glob("*.py"), *ROOT.glob("weakly/**/*.py"), *ROOT.glob("tools/*.py"))

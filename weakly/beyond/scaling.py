@@ -18,8 +18,8 @@ from weakly.judging.tables import in_paper_order
 from weakly.loading.registry import SEEN_SETS
 from weakly.methods import METHODS
 from weakly.numbers import number
-from weakly.reporting.figures import panel_grid
 from weakly.reporting.palette import look
+from weakly.reporting.pictures import panel_grid
 from weakly.running.configuration import PREPARED
 from weakly.running.runs_file import RunsFile, latest_runs
 
@@ -139,18 +139,18 @@ def scaling_figure(table):
     table = table.copy()
     table.loc["average"] = table.mean()
     title = "AUC-PR with min-max (ring), cut (dot) and fences (diamond); the line is XGBOD. Scales differ."
-    figure, panels = panel_grid(len(table), title, 3, 0.35 + 0.13 * len(methods), sharey=True)
+    figure, panels = panel_grid(len(table), title, 3, (330, 60 + 17 * len(methods)), sharey=True)
     for axes, (dataset, values) in zip(panels, table.iterrows()):
         axes.grid(axis="y", visible=False)
         axes.tick_params(axis="y", length=0)
         if (RIVAL, PREPARED) in table:
-            axes.axvline(values[RIVAL, PREPARED], color=look(RIVAL).light, linewidth=1.4, zorder=1)
+            axes.axvline(values[RIVAL, PREPARED], color=look(RIVAL).light, linewidth=2, zorder=1)
         for place, method in enumerate(methods):
             ink, at = look(method).light, {name: values[method, name] for name in table[method]}
-            axes.plot(list(at.values()), [place] * len(at), color=ink, linewidth=1.0, zorder=2)
+            axes.plot(list(at.values()), [place] * len(at), color=ink, linewidth=1.5, zorder=2)
             for scaling, value in at.items():
                 hollow = {"markerfacecolor": "white"} if scaling == PREPARED else {}
-                axes.plot(value, place, MARKERS[scaling], color=ink, markersize=3.4, zorder=4, **hollow)
+                axes.plot(value, place, MARKERS[scaling], color=ink, markersize=5, zorder=4, **hollow)
         axes.set_title(dataset, loc="left", fontweight="bold" if dataset == "average" else "normal")
     panels[0].set_ylim(len(methods) - 0.4, -0.6)
     panels[0].set_yticks(range(len(methods)), [display_name(method) for method in methods])

@@ -6,28 +6,25 @@ writes today_means.csv, today_regret.csv, today_pairs.csv, today.md and the figu
 and one of their average.
 """
 
-from itertools import cycle
+from functools import partial
 from pathlib import Path
 
 import pandas as pd
-from matplotlib.lines import Line2D
-from matplotlib.patches import Patch
-from matplotlib.ticker import NullLocator
 
 from weakly.beyond import today
 from weakly.beyond.result_files import write_results
-from weakly.beyond.today import ALL_BUDGETS, AVERAGE_SET, IN_FOCUS, budgets, display_name
+from weakly.beyond.today import ALL_BUDGETS, IN_FOCUS, budgets, display_name
 from weakly.errors import UserError
 from weakly.judging.effects import Lead
 from weakly.judging.tables import in_paper_order
 from weakly.numbers import number, signed
-from weakly.reporting.figures import add_labels, curve_entry, draw_curve, limit_auc, panel_grid
+from weakly.reporting.charts import draw_curves
+from weakly.reporting.figures import line_entry, method_entries, padded
 from weakly.reporting.palette import look
+from weakly.reporting.pictures import MUTED, Panel, poster
 from weakly.running.configuration import PREPARED
 from weakly.running.runs_file import RunsFile, latest_runs
 
-GREY = "#A6A6A6"  # the methods that are not IN_FOCUS
-GREY_MARKERS = "oxs+^*dvp|<>"  # which distinguish them
 SCALED = "fences"  # the scaling that is shown beside the paper's
 ABOUT_REGRET = (
     "The best method's mean AUC-PR on a data set minus this method's: the mean over data sets and, in "
@@ -167,46 +164,37 @@ def today_parts(runs, results_dir):
     yield from ("## Time", ABOUT_TIMES, times_table(runs))
 
 
-def grey_looks(methods):
-    """{method: how its line is drawn} of the methods that are not in focus."""
-    others = [name for name in today.in_method_order(methods) if name not in IN_FOCUS]
-    thin = {"color": GREY, "linewidth": 0.5, "markersize": 2.8, "markeredgewidth": 0.5}
-    return {name: thin | {"marker": marker} for name, marker in zip(others, cycle(GREY_MARKERS))}
+def labels_panels(runs):
+    """The average, of the methods that were run on all data sets, and a panel per data set.
 
-
-def draw_labels_panel(axes, runs, grey, grid):
-    """One panel: a line per method over the label budgets, and PReNet's band: more would hide each other."""
-    axes.set_xscale("log")
-    axes.set_xticks(grid, [str(number) for number in grid])
-    axes.xaxis.set_minor_locator(NullLocator())
-    curves = dict(list(today.budget_curves(runs).groupby("method")))
-    for method in reversed([*IN_FOCUS, *grey]):  # the first ones on top
-        part, is_prenet = curves.get(method), method == "prenet"
-        if part is not None and method in grey:
-            axes.plot(part["n_labeled"], part["mean"], **grey[method], zorder=1.5)
-        elif part is not None:
-            color, _, marker = look(method)
-            half = part["half"] * is_prenet
-            draw_curve(axes, part["n_labeled"], part["mean"], half, color, marker, is_prenet, (0, 1))
+    A line per method over the label budgets, and PReNet's band: more would hide each other.
+    """
+    ticks = {number: str(number) for number in budgets(runs)}
+    sets = [runs[runs["dataset"] == name] for name in in_paper_order(runs["dataset"])]
+    for part in (today.averaged_over_sets(runs), *sets):
+        title, table = part["dataset"].iloc[0], today.budget_curves(part)
+        others = tuple(name for name in today.in_method_order(table["method"]) if name not in IN_FOCUS)
+        order = table["method"].map([*others, *reversed(IN_FOCUS)].index)  # the first of IN_FOCUS on top
+        curves = table.assign(order=order, x=table["n_labeled"], spread=table["half"])
+        curves["spread"] = curves["spread"].where(curves["method"] == "prenet", 0.0)
+        curves = curves.sort_values(["order", "x"])[["method", "x", "mean", "spread"]]
+        ends = curves.loc[curves["method"] == "prenet", "mean"]
+        words = f": PReNet's AUC-PR from {ends.iloc[0]:.3f} to {ends.iloc[-1]:.3f}" if len(ends) else ""
+        draw = partial(draw_curves, curves, ticks, padded(curves["mean"]), "labelled anomalies", {})
+        draw.keywords.update(log=True, thin=others)
+        yield Panel(draw, title, f"{title}{words}", attributes={"data-set": title})
 
 
 def labels_figure(runs):
-    """A panel per data set and one of their average, which has the methods that were run on all of them."""
+    """The panels of labels_panels, for Markdown."""
     runs = today.compared(runs)
-    grey, names = grey_looks(runs["method"]), [*in_paper_order(runs["dataset"]), AVERAGE_SET]
     title = "AUC-PR against the number of labelled anomalies (the panels have different scales)"
-    figure, panels = panel_grid(len(names), title)
-    shown = pd.concat([runs, today.averaged_over_sets(runs)])
-    for axes, name in zip(panels, names):
-        draw_labels_panel(axes, shown[shown["dataset"] == name], grey, budgets(runs))
-        axes.set_title(name, fontweight="bold" if name == AVERAGE_SET else "normal")
-        limit_auc([axes], 5)
-    lines = [curve_entry(name) for name in IN_FOCUS if name in set(runs["method"])]
-    lines += [Line2D([], [], **drawn, label=display_name(name)) for name, drawn in grey.items()]
-    band = {"color": look("prenet").light, "alpha": 0.3, "linewidth": 0}
-    notes = [Patch(**band, label="PReNet's 95% interval over draws")]
-    add_labels(figure, panels, ["labelled anomalies"], "AUC-PR", lines, notes)
-    return figure
+    entries = method_entries(name for name in IN_FOCUS if name in set(runs["method"]))
+    entries.append(line_entry("the other methods", color=MUTED, linewidth=0.7, alpha=0.6))
+    entries.append(
+        line_entry("PReNet's 95% interval over draws", color=look("prenet").light, alpha=0.3, linewidth=6)
+    )
+    return poster(list(labels_panels(runs)), title, entries)
 
 
 def write_today(results_dir):
