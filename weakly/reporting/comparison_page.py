@@ -5,6 +5,8 @@ import pandas as pd
 from weakly.judging.cells import TITLES, VERDICTS
 from weakly.judging.claims import verdict_counts_of_claims
 from weakly.judging.effects import contamination_kinds
+from weakly.judging.headline import headline, what_matters
+from weakly.judging.printed import impossible_cells
 from weakly.judging.statistics import EXPLANATION
 from weakly.judging.tables import (
     METRICS,
@@ -38,6 +40,18 @@ INTERVAL = (
     "The interval of a difference is two standard errors of the difference of two means, over n runs of "
     "ours and 10 of theirs, 2 sd sqrt(1/n + 1/10), plus the rounding of the printed value. The paper prints "
     "no sd, so ours is used for both."
+)
+CONTRIBUTIONS = (
+    "The variance with one factor redrawn in per cent of that with all redrawn: the median over data sets "
+    "with a 95% bootstrap interval. Contributions of single factors need not add up."
+)
+LEAD = (
+    "PReNet's mean AUC-PR minus that of the strongest other method, with and without the data set that moves "
+    "it most, with 95% intervals"
+)
+IMPOSSIBLE = (
+    "Cells below the lowest average precision that any ranking has at the set's share of anomalies p, "
+    "1 - (1 - p) / p * ln(1 / (1 - p))"
 )
 CONTAMINATION = (
     "The authors contaminate the unlabelled rows with copies of anomalies of the whole data set, including "
@@ -108,6 +122,7 @@ def sections(found):
         yield f"What remains with new draws, {TITLES[experiment]}", text, gaps
     text = "Standard deviation of AUC-PR over runs in which one factor is redrawn and all others are fixed"
     yield "What affects the numbers", text, found.spreads.round(4)
+    yield from rests_on(found)
     yield "What the authors' contamination is", CONTAMINATION, kinds_table(contamination_kinds(found.folder))
     for place, (title, table) in enumerate(found.statistics.items()):
         yield title, "" if place else EXPLANATION, table
@@ -120,11 +135,23 @@ def sections(found):
     yield "The claims, one by one", "", claims_table(found.claims)
 
 
+def rests_on(found):
+    """What the first screen's statements rest on."""
+    yield "What single factors contribute", CONTRIBUTIONS, found.contributions
+    for name in ("seen", "unseen"):
+        yield f"The lead over the strongest other method, {name} anomalies", LEAD, headline(found, name)
+    yield "Methods beside the variants that say why", "AUC-PR with the authors' draws", what_matters(found)
+    for name in ("seen", "unseen"):
+        cells = impossible_cells(name)
+        cells["method"] = [METHODS[method].column for method in cells["method"]]
+        yield f"Printed AUC-PR that cannot be, {name} anomalies", IMPOSSIBLE, cells.set_index("dataset")
+
+
 def claims_table(judged):
     """Each claim with its verdict and figures according to every source."""
     rows = [
         {"claim": f"{one.claim.text} ({one.claim.section})"}
-        | {title: f"**{finding.verdict}**. {finding.evidence}" for title, finding in one.findings.items()}
+        | {title: f"**{finding.shown}**. {finding.evidence}" for title, finding in one.findings.items()}
         | {"rule": one.claim.rule, "note": one.claim.caveat}
         for one in judged
     ]
