@@ -26,7 +26,7 @@ from weakly.running.runs_file import RunsFile, latest_runs
 
 DECISIVE = today.DECISIVE_SETS[0]
 SCALED = "fences"  # the scaling that is shown beside the paper's
-ABOUT_AVERAGES = f"Averages and losses have only the methods that were run on all data sets with {today.FEWEST_DRAWS} draws."
+ABOUT_AVERAGES = f"Averages and losses have the methods with {today.FEWEST_DRAWS} draws on all data sets."
 ABOUT_REGRET = (
     "The best method's mean AUC-PR on a data set minus this method's: the mean over data sets and, in "
     "brackets, the largest. `cells` is the number of data sets times budgets. The best of many similar means "
