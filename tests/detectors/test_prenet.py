@@ -167,6 +167,7 @@ def test_a_single_instance_has_the_networks_score(uncompiled):
 # ---------------------------------------------------------------------------- dropout
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("rate, n_losses", [(0.5, 6), (0.0, 1)])
 def test_masks_differ_from_step_to_step(monkeypatch, rate, n_losses):
     """Mean losses of 6 epochs of one step, without learning and on one and the same batch."""

@@ -57,9 +57,14 @@ def test_which_labels_mean_known_normal(cells, anomaly, normal, known):
 @pytest.mark.parametrize(
     "zeros, options, counts, meaning",
     [
-        (300, "", "30 labelled anomalies, 285 known normal, 285 unlabelled.", "add --anomaly-value 1"),
+        (
+            300,
+            "",
+            "30 labelled anomalies, 285 known normal, 285 unlabelled.",
+            "; if not, add --anomaly-value 1",
+        ),
         (300, "--anomaly-value 1", "30 labelled anomalies, 0 known normal, 570 unlabelled.", None),
-        (600, "", "30 labelled anomalies, 0 known normal, 570 unlabelled.", "add --normal-value 0"),
+        (600, "", "30 labelled anomalies, 0 known normal, 570 unlabelled.", "; if not, add --normal-value 0"),
         (600, "--normal-value 0", "30 labelled anomalies, 570 known normal, 0 unlabelled.", None),
     ],
 )
@@ -249,8 +254,8 @@ def no_row_numbers(rows):
         (beyond_the_table, "names the row '601', but the table has 600 rows"),
         (half_a_row, "names the row '1.5'"),
         (unknown_label, "the label 'maybe', which is not one of 0, 1, false, no, true, yes"),
-        (a_labelled_row, "Row 8 of events.csv is already labelled an anomaly"),
-        (twice, "already labelled an anomaly, but new.csv says normal"),
+        (a_labelled_row, "row 8 is an anomaly and normal"),
+        (twice, "new.csv does not agree with other labels of events.csv"),
         (nothing_but_labels, "no column in common with events.csv"),
         (no_row_numbers, "lacks the column row of a file that `next` wrote"),
     ],

@@ -87,7 +87,7 @@ def test_ids_are_named_and_amounts_are_not():
     assert not looks_like_id(pd.Series(rng.random(500)))
     columns, y = {"customer": {"kind": "number"}}, rng.integers(2, size=500)
     (warning,) = suspicious_columns(pd.DataFrame({"customer": ids}), columns, y)
-    assert "like an id" in warning and "--drop customer" in warning
+    assert "an id" in warning and "--drop customer" in warning
 
 
 def test_few_labels_few_rows_and_equal_rows_get_a_word():
@@ -98,8 +98,8 @@ def test_few_labels_few_rows_and_equal_rows_get_a_word():
     labels, rows, equal = warnings_about_rows(table, y)
     assert "only 1 labelled anomaly:" in labels and "rows like it" in labels
     assert "only 6 rows" in rows and "2 of 6 rows equal an earlier one" in equal
-    assert warnings_about_rows(pd.DataFrame({"x": range(200)}), np.arange(200) < 7) == []
-    assert warnings_about_rows(pd.DataFrame({"x": range(200)}), np.zeros(200)) == []
+    for y in (np.arange(200) < 7, np.zeros(200)):
+        assert [*warnings_about_rows(pd.DataFrame({"x": range(200)}), y)] == []
 
 
 def test_fit_and_evaluate_name_leaks_with_an_option_to_copy(folder, run, capsys):

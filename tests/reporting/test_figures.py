@@ -1,16 +1,18 @@
 """Figures from small made-up tables: what is drawn, what is left out, and clear errors."""
 
+import io
+
 import numpy as np
 import pandas as pd
 import pytest
 
 from weakly.judging import cells
-from weakly.judging.tables import from_paper_layout
 from weakly.methods import METHODS, method_group
 from weakly.reporting.charts import draw_runs
 from weakly.reporting.figures import draw_figures, figure_of, main, panels_of
 from weakly.reporting.palette import LOOKS, look
 from weakly.reporting.pictures import figure
+from weakly.reporting.sweeps import read_figure
 
 
 def sweep(parameter, values, datasets, methods=("prenet", "devnet"), status="exact"):
@@ -38,17 +40,21 @@ def theorem():
     return table
 
 
-def panels(table, experiment, name=None, set_up=""):
+def read(table, name):
+    """A table as it is read from its file."""
+    file = io.StringIO(table.to_csv(index=False))
+    return read_figure(file, name)
+
+
+def panels(table, name, set_up=""):
     """{title: axes} of a table's panels, as the page draws them."""
-    table = table[table["dataset"] != "Average"].reset_index(drop=True)
-    table = table if experiment == "theorem" else from_paper_layout(table)
-    drawn = panels_of(table, experiment, name or experiment, set_up)
+    drawn = panels_of(read(table, name), name, set_up)
     return {panel.title: panel.picture().axes[0] for panel in drawn}
 
 
-def legend(table, experiment, name, set_up=""):
-    table = from_paper_layout(table[table["dataset"] != "Average"].reset_index(drop=True))
-    picture = figure_of(table, experiment, name, "title", set_up)
+def legend(table, name, set_up=""):
+    """The texts of a figure's legend, and the figure as in Markdown."""
+    picture = figure_of(read(table, name), name, set_up)
     return [text.get_text() for text in picture.legends[0].get_texts()], picture
 
 
@@ -90,7 +96,7 @@ def test_synthetic_data_has_figures_of_its_own(tmp_path, published):
     table.to_csv(tmp_path / "contamination_synthetic.csv", index=False)
     paths = draw_figures(tmp_path, "contamination", "_synthetic")
     assert [path.name for path in paths] == ["contamination_synthetic.png", "contamination_synthetic.svg"]
-    names, picture = legend(table, "contamination", "contamination", "_synthetic")
+    names, picture = legend(table, "contamination", "_synthetic")
     assert names == ["PReNet", "DevNet", "band: ± 1 std over runs"]
     assert "synthetic" in picture.get_suptitle() and picture.axes[0].get_title("left") == "bac (synthetic)"
 
@@ -112,30 +118,30 @@ def test_fig_5_has_a_panel_per_data_set_and_parameter():
 
 def test_published_values_are_hollow_at_the_papers_setting_within_the_range(published):
     table = sweep("n_labeled", [15, 60], ["bac", "w7a", "dos->bac"])
-    seen, unseen = panels(table, "labels", "labels_seen"), panels(table, "labels", "labels_unseen")
+    seen, unseen = panels(table, "labels_seen"), panels(table, "labels_unseen")
     assert list(seen) == ["bac", "w7a"] and list(unseen) == ["dos → bac"]
     assert lines_of(seen["bac"], "prenet")[1] == [[60, 0.45]] and lines_of(seen["w7a"], "prenet")[1] is None
     assert lines_of(unseen["dos → bac"], "prenet")[1] == [[60, 0.42]]
-    assert "hollow: published" in legend(table, "labels", "labels_seen")[0]
+    assert "hollow: published" in legend(table, "labels_seen")[0]
     for path in published.iterdir():
         path.unlink()
-    assert "hollow: published" not in legend(table, "labels", "labels_seen")[0]
+    assert "hollow: published" not in legend(table, "labels_seen")[0]
 
 
 def test_partial_data_is_weighted_and_its_name_grey():
     table = sweep("n_labeled", [15, 60], ["dos"], status="partial")
-    axes = legend(table, "labels", "labels_seen")[1].axes[0]
+    axes = legend(table, "labels_seen")[1].axes[0]
     assert axes.get_title("left") == "dos (partial)" and lines_of(axes, "prenet")[0] == [[15, 0.9], [60, 0.9]]
-    exact = legend(sweep("n_labeled", [15, 60], ["dos"]), "labels", "labels_seen")[1].axes[0]
+    exact = legend(sweep("n_labeled", [15, 60], ["dos"]), "labels_seen")[1].axes[0]
     assert axes._left_title.get_color() != exact._left_title.get_color()
 
 
 def test_a_method_that_a_data_set_lacks_is_left_out_there_only():
     table = sweep("n_labeled", [15, 60], ["bac", "news20"], ["prenet", "feawad"])
     table.loc[table["dataset"] == "news20", ["auc_pr_feawad", "auc_pr_weighted_feawad"]] = np.nan
-    drawn = panels(table, "labels", "labels_seen")
+    drawn = panels(table, "labels_seen")
     assert lines_of(drawn["bac"], "feawad")[0] and lines_of(drawn["news20"], "feawad") == (None, None)
-    assert legend(table, "labels", "labels_seen")[0][:2] == ["PReNet", "FEAWAD"]
+    assert legend(table, "labels_seen")[0][:2] == ["PReNet", "FEAWAD"]
 
 
 def test_every_method_has_a_look_of_its_own():

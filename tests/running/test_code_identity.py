@@ -117,6 +117,7 @@ def test_versions_in_spite_of_broken_packages_and_of_a_library_without_one(tmp_p
     assert environment.package_versions()["scikit-learn"]
 
 
+@pytest.mark.slow
 def test_no_tensorflow_is_needed():
     """And its switches in the environment, which change numbers, are cleared."""
     code = "import os, sys; from weakly.running.single_run import code_hash; code_hash('prenet'); "
@@ -220,6 +221,7 @@ if os.environ.get("EDIT") and "multiprocessing" in " ".join(sys.orig_argv) and "
 """
 
 
+@pytest.mark.slow
 def test_runs_of_other_code_are_kept_made_again_and_not_shown(clone):
     """Code that is edited between planning and a worker's import is not recorded as the old one."""
     assert run_iforest(clone).returncode == 0
@@ -241,6 +243,7 @@ def test_runs_of_other_code_are_kept_made_again_and_not_shown(clone):
     assert table["runs"] == 2 and table["auc_roc_iforest"] == pytest.approx(new, abs=1e-6)
 
 
+@pytest.mark.slow
 def test_data_changed_in_place_is_refused(clone):
     run_iforest(clone, 1)
     (path,) = clone.glob("dataset/prepared/demo/*/X.npy")

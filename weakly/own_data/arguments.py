@@ -12,9 +12,7 @@ def comma_list(text):
 
 def anomaly_values(given):
     """The values of --anomaly-value: separated by commas if it is given once, else one for each time."""
-    if given and len(given) == 1:
-        return comma_list(given[0]) or given
-    return given
+    return comma_list(given[0]) or given if given and len(given) == 1 else given
 
 
 def text_encoding(text):
@@ -35,13 +33,17 @@ def add_table_arguments(command):
         "the first line has the column names; with --no-header, columns are named column_1, column_2, ... "
         "(default: --header, or what the model was fitted with)"
     )
+    missing = "texts that mean a missing cell, besides the usual ones such as NA, -, ? and unknown"
+    mark = {"metavar": "MARK", "default": ""}
     add("table", help="CSV or JSON lines (plain, gzipped or zipped) or Parquet file; - is standard input")
     add("--header", action=argparse.BooleanOptionalAction, help=header)
-    mark = {"metavar": "MARK", "default": ""}
     add("--decimal", choices=(".", ","), help="decimal mark (default: recognised)", **mark)
-    thousands = "mark between thousands (default: recognised)"
-    add("--thousands", choices=(",", ".", " ", "'"), help=thousands, **mark)
-    missing = "texts that mean a missing cell, besides the usual ones such as NA, -, ? and unknown"
+    add(
+        "--thousands",
+        choices=(",", ".", " ", "'"),
+        help="mark between thousands (default: recognised)",
+        **mark,
+    )
     add("--missing", type=comma_list, default=[], metavar="A,B", help=missing)
     encoding = "encoding of a text file (default: %(default)s)"
     add("--encoding", type=text_encoding, default="utf-8", metavar="NAME", help=encoding)

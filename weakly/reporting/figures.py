@@ -22,17 +22,9 @@ from weakly.methods import METHODS
 from weakly.reporting.charts import draw_curves, draw_theorem, method_line
 from weakly.reporting.palette import KIND_LOOKS
 from weakly.reporting.pictures import MUTED, TEXT, Panel, poster, save
-from weakly.reporting.sweeps import (
-    DRAWN,
-    PARAMETERS,
-    SWEEPS,
-    left_out,
-    methods_in,
-    part_of,
-    published_values,
-    read_drawable,
-)
+from weakly.reporting.sweeps import FIGURES, PARAMETERS, published_values, read_figure
 
+EXPERIMENTS = tuple(dict.fromkeys(figure.experiment for figure in FIGURES.values()))
 NEW_DRAWS = ("_redrawn", "_independent")  # endings of tables in which every run has its own draw
 SMALLEST_RANGE = 0.1  # of an AUC-PR axis, to make flat curves look flat
 
@@ -108,13 +100,12 @@ def theorem_panels(table):
         yield Panel(draw, dataset_name(dataset), label, part["status"].iloc[0])
 
 
-def panels_of(table, experiment, name, set_up=""):
+def panels_of(table, name, set_up=""):
     """The panels of one figure; set_up is '' for the paper's, which has published values."""
-    if experiment == "theorem":
+    if name == "theorem":
         return list(theorem_panels(table))
-    (parameters,) = [parameters for figure, parameters, _ in SWEEPS[experiment] if figure == name]
     published = published_values()
-    return list(sweep_panels(part_of(table, name), parameters, published[:0] if set_up else published))
+    return list(sweep_panels(table, FIGURES[name].parameters, published[:0] if set_up else published))
 
 
 # ---------------------------------------------------------------------------- for Markdown
@@ -139,26 +130,26 @@ def band_entry(set_up):
     return Patch(color=MUTED, alpha=0.3, linewidth=0, label=f"band: ± 1 std over {over}")
 
 
-def figure_of(table, experiment, name, title, set_up=""):
-    """One figure of an experiment, all panels with a legend; None if there is nothing to draw."""
-    panels = panels_of(table, experiment, name, set_up)
+def figure_of(table, name, set_up=""):
+    """One figure, all panels with a legend; None if there is nothing to draw."""
+    panels = panels_of(table, name, set_up)
     if not panels:
         return None
-    if experiment == "theorem":
+    if name == "theorem":
         entries = [
             line_entry(kind, color=look.light, marker=look.marker) for kind, look in KIND_LOOKS.items()
         ]
-        entries += [line_entry("predicted", color=TEXT, linestyle="--")]
-        entries += [line_entry("a share of 2/3", color=TEXT, linestyle=":"), band_entry(set_up)]
-        title += left_out(table)
+        lines = {"predicted": "--", "a share of 2/3": ":"}
+        entries += [line_entry(label, color=TEXT, linestyle=line) for label, line in lines.items()]
     else:
-        entries = [*method_entries(methods_in(part_of(table, name))), band_entry(set_up)]
+        there = {method for panel in panels for method in panel.draw.args[0]["method"]}
+        entries = method_entries(method for method in METHODS if method in there)
         if any(panel.draw.args[-1] for panel in panels):
             ring = {"color": MUTED, "marker": "o", "markerfacecolor": "none", "linestyle": "none"}
             entries.append(line_entry("hollow: published", **ring))
-    note = f" ({set_up.strip('_')})" if set_up else ""
-    shape = {"columns": 3, "size": (300, 140)} if name == "sensitivity" else {"columns": 4}
-    return poster(panels, title + note, entries, **shape)
+    title = FIGURES[name].title + (f" ({set_up.strip('_')})" if set_up else "")
+    shape = {"columns": 3, "size": (300, 140)} if name == "sensitivity" else {}
+    return poster(panels, title, [*entries, band_entry(set_up)], **shape)
 
 
 def draw_figures(results_dir, experiment, set_up=""):
@@ -166,14 +157,11 @@ def draw_figures(results_dir, experiment, set_up=""):
 
     set_up is the ending of a table that is not the paper's: _synthetic, _independent, ...
     """
-    if experiment not in DRAWN:
-        raise ValueError(f"experiment must be one of {', '.join(DRAWN)}, not {experiment!r}")
-    path = Path(results_dir) / f"{experiment}{set_up}.csv"
+    path, written = Path(results_dir) / f"{experiment}{set_up}.csv", []
     if not path.exists():
         return []
-    table, written = read_drawable(path, experiment), []
-    for name, title in DRAWN[experiment].items():
-        picture = figure_of(table, experiment, name, title, set_up)
+    for name in [name for name, figure in FIGURES.items() if figure.experiment == experiment]:
+        picture = figure_of(read_figure(path, name), name, set_up)
         written += [] if picture is None else save(picture, path.parent / "figures" / f"{name}{set_up}")
     if not written:
         raise UserError(f"{path} has no data set with values to draw")
@@ -182,7 +170,7 @@ def draw_figures(results_dir, experiment, set_up=""):
 
 def tables_in(results_dir):
     """The tables that can be drawn, as (experiment, ending)."""
-    for experiment in DRAWN:
+    for experiment in EXPERIMENTS:
         for path in sorted(Path(results_dir).glob(f"{experiment}*.csv")):
             set_up = path.stem.removeprefix(experiment)
             if set_up[:1] in ("", "_") and not set_up.endswith(("_runs", "_vs_published")):
@@ -202,7 +190,7 @@ def main(argv=None):
             path for table in tables_in(args.results_dir) for path in draw_figures(args.results_dir, *table)
         ]
     if not written:
-        tables = ", ".join(f"{experiment}.csv" for experiment in DRAWN)
+        tables = ", ".join(f"{experiment}.csv" for experiment in EXPERIMENTS)
         parser.error(f"{args.results_dir} has none of the tables {tables}: run an experiment first")
     print("\n".join(map(str, written)))
     return 0

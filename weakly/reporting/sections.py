@@ -4,8 +4,6 @@ from collections.abc import Sequence
 from functools import partial
 from typing import NamedTuple
 
-import pandas as pd
-
 from weakly.judging.cells import TITLES, published_table, verdict_counts
 from weakly.judging.claims import NEW, OURS, PAPER
 from weakly.judging.effects import Lead
@@ -19,25 +17,17 @@ from weakly.methods import METHODS, method_group
 from weakly.numbers import count, number
 from weakly.reporting.answer import interval_panel
 from weakly.reporting.charts import ROW, draw_marker, draw_ranks, draw_runs
-from weakly.reporting.figures import dataset_name, panels_of
+from weakly.reporting.figures import NEW_DRAWS, dataset_name, panels_of
 from weakly.reporting.pictures import Panel
-from weakly.reporting.sweeps import CLAIMS_OF_FIGURES, DRAWN, KINDS, SWEEPS, part_of, read_drawable
+from weakly.reporting.sweeps import FIGURES, KINDS, read_figure
 from weakly.reporting.tables import difference_matrix, frame_table, protocol_matrix
 
 SOURCES = {PAPER: AS_PUBLISHED, OURS: RELEASED, NEW: REDRAWN}  # titles in claims.py, and their names here
-FIGURES = {  # the title and the driver
-    "labels_seen": ("Fig. 2: labelled anomalies, seen classes", "./run_labels.sh"),
-    "labels_unseen": ("Fig. 3: labelled anomalies, unseen classes", "./run_labels.sh"),
-    "contamination": ("Fig. 4: contamination of the unlabelled data", "./run_contamination.sh"),
-    "sensitivity": ("Fig. 5: margin m, ensemble size E and λ", "./run_sensitivity.sh"),
-    "theorem": ("The theorem of Sec. 4: are the scores as predicted?", "./run_contamination.sh --theorem"),
-}
 NO_VALUES = (
     "The paper prints no values for its curves. Hollow markers are the values of its Tables 2 and 3; those "
     "outside a panel's range are not drawn."
 )
 NEWS20 = "news20 was not run: most methods need dense rows, and the others take minutes per run."
-OTHER_DRAWS = {"_redrawn": "new draws", "_independent": "new draws"}  # endings of tables
 
 
 class Figure(NamedTuple):
@@ -193,35 +183,34 @@ def statistics_tables(found):
 
 def paper_figures(found):
     """Figs. 2 to 5 and the theorem's, with the authors' draws, and with new ones folded below."""
-    for experiment, names in DRAWN.items():
-        for name in names:
-            yield paper_figure(found, experiment, name)
-
-
-def paper_figure(found, experiment, name):
-    title, command = FIGURES[name]
-    anchor, path = f"figure-{name.replace('_', '-')}", found.folder / f"{experiment}.csv"
-    table = part_of(read_drawable(path, experiment), name) if path.exists() else pd.DataFrame()
-    if table.empty:
-        return Figure(anchor, title, command)
-    again = []
-    for set_up, draws in OTHER_DRAWS.items() if experiment in SWEEPS else ():
-        path = found.folder / f"{experiment}{set_up}.csv"
-        if path.exists() and len(other := part_of(read_drawable(path, experiment), name)):
-            runs = " or ".join(f"{one:.0f}" for one in sorted(set(other["runs"].dropna())))
-            again.append((f"The same with {draws} ({runs} runs)", panels_of(other, experiment, name, set_up)))
     by_key = {one.claim.key: one for one in found.claims}
-    runs_of = "contamination" if experiment == "theorem" else experiment
-    return Figure(
-        anchor, title, command,
-        files=[f"{experiment}.csv", f"{runs_of}_runs.csv", f"figures/{name}.png"],
-        panels=panels_of(table, experiment, name),
-        class_="panels by-three" if name == "sensitivity" else "panels",
-        again=again,
-        findings=[by_key[key] for key in CLAIMS_OF_FIGURES[name] if key in by_key],
-        text=what_is_missing(table, name),
-        key=THEOREM_KEY if name == "theorem" else (),
-    )  # fmt: skip
+    for name, (experiment, title, command, claims, _) in FIGURES.items():
+        anchor, path = f"figure-{name.replace('_', '-')}", found.folder / f"{experiment}.csv"
+        table = read_figure(path, name) if path.exists() else ()
+        if not len(table):
+            yield Figure(anchor, title, command)
+            continue
+        runs_of = "contamination" if name == "theorem" else experiment
+        yield Figure(
+            anchor, title, command,
+            files=[f"{experiment}.csv", f"{runs_of}_runs.csv", f"figures/{name}.png"],
+            panels=panels_of(table, name),
+            class_="panels by-three" if name == "sensitivity" else "panels",
+            again=list(with_new_draws(found, name, experiment)),
+            findings=[by_key[key] for key in claims if key in by_key],
+            text=what_is_missing(table, name),
+            key=THEOREM_KEY if name == "theorem" else (),
+        )  # fmt: skip
+
+
+def with_new_draws(found, name, experiment):
+    """(text, panels) of the tables whose runs have new draws."""
+    for set_up in NEW_DRAWS:
+        path = found.folder / f"{experiment}{set_up}.csv"
+        table = read_figure(path, name) if path.exists() and name != "theorem" else ()
+        if len(table):
+            runs = " or ".join(f"{one:.0f}" for one in sorted(set(table["runs"].dropna())))
+            yield f"The same with new draws ({runs} runs)", panels_of(table, name, set_up)
 
 
 THEOREM_KEY = (
