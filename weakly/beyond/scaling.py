@@ -112,7 +112,11 @@ def summary_table(runs, methods=None):
     by_title = leads.assign(title=titles, text=leads_as_text(leads)).pivot(
         index="method", columns="title", values="text"
     )
-    shown = texts.str.strip(" /").to_frame(" / ".join(SHOWN.values())).join(by_title[titles.unique()])
+    shown = (
+        texts.str.strip(" /")
+        .to_frame(f"AUC-PR, {' / '.join(SHOWN.values())}")
+        .join(by_title[titles.unique()])
+    )
     return shown.fillna("").loc[list(methods or shown.index)].rename(index=display_name)
 
 
