@@ -201,7 +201,7 @@ def statements():
         f"PReNet with {n(seen('prenet', 'campaign'))} and DevNet with {n(seen('devnet', 'campaign'))}",
         f"from {n(other['prenet'].min())} to {n(other['prenet'].max())}, and its lead over DevNet "
         f"from {n(gap.min())} to {n(gap.max())}",
-        f"{fit['fit_seconds']['thyroid']:.2f} s on thyroid and {fit['fit_seconds']['census']:.2f} s on census",
+        f"{fit['fit_seconds']['thyroid']:.2f} s on thyroid and {fit['fit_seconds']['census']:.2f} s on",
         f"{fit['plain_over_fit']['thyroid']:.0f} and {fit['plain_over_fit']['census']:.1f} times as long",
         f"{fit['floor_seconds']['thyroid']:.2f} s and {fit['floor_seconds']['census']:.2f} s",
         # baselines, XGBOD
