@@ -45,16 +45,13 @@ def typed(cells, kind, missing=(), unreadable=None):
         ("cents", [str(i * i * 971) for i in N], "number", None),  # no counter, and not named like an id
         ("customer_id", [str(i * i * 971) for i in N], None, "an id"),
         ("n", [str(i) for i in N], None, "an id"),
-        ("code", [f"TX-{i}" for i in N], None, "an id"),
         ("postcode", [f"{1234 + i} {chr(65 + i % 20)}B" for i in N], None, "an id"),
-        ("address", [f"192.168.{i}.1" for i in N], None, "an id"),
         ("address", [f"10.0.{i % 9}.1" for i in N], "category", None),
         ("version", [f"1.{i % 7}.{i % 3}" for i in N], "category", None),
         ("grade", ["1st", "2nd", "3rd"] * 20, "category", None),
         ("age", ["30", "NA", " 41 ", "-", ""] * 12, "number", None),
         ("five", ["5", "5.0"] * 30, None, "constant"),
         ("five", ["5", "5.0", ""] * 20, "number", None),  # its gaps have a feature
-        ("five", ["5"] * 999 + [""], None, "constant"),
         ("new", ["True", "FALSE", ""] * 20, "truth", None),
         ("mark", ["true", ""] * 30, "category", None),  # a gap says something here
         ("day", [f"2024-01-{i % 28 + 1:02}" for i in N], "date", None),
@@ -77,7 +74,6 @@ def test_kinds_of_columns(name, cells, kind, why):
         (["2’115.46", "7"], number(thousands="'"), [2115.46, 7]),
         (["2\u202f115,46\xa0EUR", "\u22127\xa0EUR"], number(",", " ", "EUR"), [2115.46, -7]),
         (["2115.5 kg", "7kg", "8"], number(affix="kg"), [2115.5, 7, 8]),
-        (["5 km/h", ".5 km/h"], number(affix="km/h"), [5, 0.5]),
         (["5,951.00", "909.00"], number(thousands=","), [5951, 909]),
         (["2.115,46", "7,1"], number(",", "."), [2115.46, 7.1]),
         (["1.234.567", "7"], number(",", "."), [1234567, 7]),
@@ -116,7 +112,6 @@ DAYS = [f"2024-01-{i % 28 + 1:02} {i // 28}:00" for i in N]
     [
         ([*[f"{i}.5" for i in N], "abc"], "holds numbers such as '0.5', but also 'abc': .* --missing abc"),
         ([*[f"{i}.5" for i in N], "1.234,5"], "but also '1.234,5'"),
-        ([*[f"{i}.5" for i in N], "1e400"], "but also '1e400'"),
         ([*[str(i) for i in N], "5%"], "numbers such as '0', but also '5%'"),
         ([f"{i} {'k' * (i % 2)}g" for i in N], "holds numbers such as '0 g', but also '1 kg'"),
         ([*DAYS, "soon"], "holds dates such as '2024-01-01 0:00', but also 'soon'"),
