@@ -17,6 +17,7 @@ from weakly.judging.tables import (
 )
 from weakly.methods import METHODS
 from weakly.numbers import signed
+from weakly.reporting.sections import statistics_frames
 from weakly.reporting.text_tables import as_markdown, counts_table, kinds_table, side_by_side
 from weakly.writing import written_whole
 
@@ -106,16 +107,9 @@ def sections(found):
         draws = "with the authors' draws and with new splits and labels in every run"
         text = f"PReNet's mean AUC-PR minus each method's, {draws}"
         yield f"What remains with new draws, {TITLES[experiment]}", text, gaps
-    text = "Standard deviation of AUC-PR over runs in which one factor is redrawn and all others are fixed"
-    yield "What affects the numbers", text, found.spreads.round(4)
     yield "What the authors' contamination is", CONTAMINATION, kinds_table(contamination_kinds(found.folder))
-    for place, (title, table) in enumerate(found.statistics.items()):
+    for place, (title, table) in enumerate(statistics_frames(found)):
         yield title, "" if place else EXPLANATION, table
-    yield (
-        "The printed unseen columns: do they depend on the unseen class?",
-        "Share of the variance of AUC-PR over the 28 rows, as printed; the last column is ours",
-        found.unseen_shares.round(1),
-    )
     yield "The claims of the paper: verdicts", "", verdict_counts_of_claims(found.claims)
     yield "The claims, one by one", "", claims_table(found.claims)
 
@@ -124,7 +118,7 @@ def claims_table(judged):
     """Each claim with its verdict and figures according to every source."""
     rows = [
         {"claim": f"{one.claim.text} ({one.claim.section})"}
-        | {title: f"**{finding.verdict}**. {finding.evidence}" for title, finding in one.findings.items()}
+        | {title: f"**{finding.shown}**. {finding.evidence}" for title, finding in one.findings.items()}
         | {"rule": one.claim.rule, "note": one.claim.caveat}
         for one in judged
     ]
