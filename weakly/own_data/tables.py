@@ -242,10 +242,17 @@ class Table:
 
     def read(self, columns, verbatim=()):
         """All rows of these columns; a column of numbers in some chunks and texts in others becomes text."""
+        chunks, held = [], 0
         with bounded_memory(self.path):
-            chunks = [*self.chunks(columns, verbatim)]
-            whole = pd.concat(chunks)
+            for chunk in self.chunks(columns, verbatim):
+                chunks.append(chunk)
+                held += chunk.memory_usage(deep=True).sum()
+                if held > 0.75 * files.MEMORY_LIMIT:  # pandas may crash or lose memory at the limit itself
+                    raise DataError(f"{self.path} needs more than {held / 2**30:.3g} GiB of memory.")
             types = pd.DataFrame([chunk.dtypes.where(chunk.notna().any()) for chunk in chunks])
+            # one column after the other, so that not all of them are held twice
+            whole = {name: pd.concat([one.pop(name) for one in chunks]) for name in columns}
+            whole = pd.DataFrame(whole, range(chunk.index[-1] + 1), copy=False)
             if mixed := [name for name in columns if types[name].nunique() > 1]:
                 texts = self.read(mixed, mixed)
                 whole[mixed] = texts.apply(tidy, missing=self.notation.missing)
@@ -328,10 +335,10 @@ def json_text(cell):
 
 
 def find_separator(lines):
-    """The separator with as many cells in each row, else the one with the most in the first row.
+    """The separator that gives the most cells in the first row.
 
-    A comma, which may be a decimal mark, is the last choice.
+    Any but the comma, which may be a decimal mark, comes first if it gives as many in each row.
     """
-    counts = {one: [len(row) for row in csv.reader(lines, delimiter=one) if row] for one in ";\t|,"}
+    counts = {one: [len(row) for row in csv.reader(lines, delimiter=one) if row] for one in ",;\t|"}
     steady = [one for one in ";\t|" if counts[one][0] > 1 and len({*counts[one]}) == 1]
     return max(steady or counts, key=lambda one: counts[one][0])
