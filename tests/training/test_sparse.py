@@ -109,15 +109,6 @@ def test_a_million_columns_never_become_dense():
     assert np.isfinite(detector.decision_function(rows)).all()
 
 
-def test_weights_of_columns_that_never_occur_jump_about_zero():
-    """l2 alone leaves them within the order of the learning rate of 0.01, in both kinds of training."""
-    rows, known = sparse_rows(), np.repeat([1, 0], [10, 270])
-    for fitted_rows in (rows[:280], sparse.csr_matrix(rows[:280])):
-        detector = DevNet(epochs=10, batch_size=32, learning_rate=0.01).fit(fitted_rows, known)
-        kernel = detector.weights_[0]
-        assert 0.001 < np.abs(kernel[:15]).mean() < 0.01
-
-
 def test_unseen_weights_that_become_equal_are_merged():
     """A rule that leaves nothing but the sign; its state, that of 0.3 - value, keeps 0.1 and 0.4 apart."""
 
