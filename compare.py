@@ -100,8 +100,11 @@ def cells_in_short(reproduced, cells, has_room=False):
     return by_method(ours, values="text").fillna("-").T.rename(index=lambda name: METHODS[name].column)
 
 
-def compare(results_dir, experiment):
-    """Write and print the comparison of one experiment; returns False if there is nothing to compare."""
+def compare(results_dir, experiment, methods=()):
+    """Write and print the comparison of one experiment; returns False if there is nothing to compare.
+
+    The methods that were asked for stand beside PReNet, before those of earlier starts.
+    """
     cells = comparison(results_dir, experiment)
     if cells.empty:
         return False
@@ -111,6 +114,8 @@ def compare(results_dir, experiment):
     partial = set(reproduced["dataset"][reproduced["status"] == "partial"])
     shown = cells_in_short(reproduced, cells, reproduced["dataset"].nunique() <= FEW_COLUMNS)
     shown = shown.rename(columns=lambda name: name + "*" * (name in partial))
+    first = [METHODS[name].column for name in ("prenet", *methods)]
+    shown = shown.loc[sorted(shown.index, key=lambda name: name not in first)]
     averages = [name for name in shown if name.startswith(AVERAGE)]
     print(f"\n{LEGEND}")
     print_rows(shown[averages] if averages and len(shown.columns) > MOST_COLUMNS else shown)

@@ -145,7 +145,7 @@ def lead_card(found):
     if (chance := chance_to_show(found)) == chance:
         n_sets = rows["sets"].max()
         lines.append(
-            f"{n_sets} sets show a lead as large as the published one in {100 * chance:.0f}% of cases."
+            f"The chance that {n_sets} sets show the published lead over DevNet is {100 * chance:.0f}%."
         )
     source = "leads", ["leads.csv"], "./run_seen.sh --protocol independent"
     first, last = leads.get(AS_PUBLISHED), list(leads.values())[-1]

@@ -5,8 +5,7 @@ import pandas as pd
 from weakly.judging.cells import TITLES, VERDICTS
 from weakly.judging.claims import verdict_counts_of_claims
 from weakly.judging.effects import contamination_kinds
-from weakly.judging.headline import headline, what_matters
-from weakly.judging.printed import impossible_cells
+from weakly.judging.headline import headline
 from weakly.judging.statistics import EXPLANATION
 from weakly.judging.tables import (
     METRICS,
@@ -19,6 +18,7 @@ from weakly.judging.tables import (
 )
 from weakly.methods import METHODS
 from weakly.numbers import signed
+from weakly.reporting.sections import statistics_frames
 from weakly.reporting.text_tables import as_markdown, counts_table, kinds_table, side_by_side
 from weakly.writing import written_whole
 
@@ -40,18 +40,6 @@ INTERVAL = (
     "The interval of a difference is two standard errors of the difference of two means, over n runs of "
     "ours and 10 of theirs, 2 sd sqrt(1/n + 1/10), plus the rounding of the printed value. The paper prints "
     "no sd, so ours is used for both."
-)
-CONTRIBUTIONS = (
-    "The variance with one factor redrawn in per cent of that with all redrawn: the median over data sets "
-    "with a 95% bootstrap interval. Contributions of single factors need not add up."
-)
-LEAD = (
-    "PReNet's mean AUC-PR minus that of the strongest other method, with and without the data set that moves "
-    "it most, with 95% intervals"
-)
-IMPOSSIBLE = (
-    "Cells below the lowest average precision that any ranking has at the set's share of anomalies p, "
-    "1 - (1 - p) / p * ln(1 / (1 - p))"
 )
 CONTAMINATION = (
     "The authors contaminate the unlabelled rows with copies of anomalies of the whole data set, including "
@@ -120,31 +108,14 @@ def sections(found):
         draws = "with the authors' draws and with new splits and labels in every run"
         text = f"PReNet's mean AUC-PR minus each method's, {draws}"
         yield f"What remains with new draws, {TITLES[experiment]}", text, gaps
-    text = "Standard deviation of AUC-PR over runs in which one factor is redrawn and all others are fixed"
-    yield "What affects the numbers", text, found.spreads.round(4)
-    yield from rests_on(found)
+    for experiment in found.gaps:
+        title = f"The lead over the strongest other method, {TITLES[experiment]}"
+        yield title, "With all data sets, and without the one that moves it most", headline(found, experiment)
     yield "What the authors' contamination is", CONTAMINATION, kinds_table(contamination_kinds(found.folder))
-    for place, (title, table) in enumerate(found.statistics.items()):
+    for place, (title, table) in enumerate(statistics_frames(found)):
         yield title, "" if place else EXPLANATION, table
-    yield (
-        "The printed unseen columns: do they depend on the unseen class?",
-        "Share of the variance of AUC-PR over the 28 rows, as printed; the last column is ours",
-        found.unseen_shares.round(1),
-    )
     yield "The claims of the paper: verdicts", "", verdict_counts_of_claims(found.claims)
     yield "The claims, one by one", "", claims_table(found.claims)
-
-
-def rests_on(found):
-    """What the first screen's statements rest on."""
-    yield "What single factors contribute", CONTRIBUTIONS, found.contributions
-    for name in ("seen", "unseen"):
-        yield f"The lead over the strongest other method, {name} anomalies", LEAD, headline(found, name)
-    yield "Methods beside the variants that say why", "AUC-PR with the authors' draws", what_matters(found)
-    for name in ("seen", "unseen"):
-        cells = impossible_cells(name)
-        cells["method"] = [METHODS[method].column for method in cells["method"]]
-        yield f"Printed AUC-PR that cannot be, {name} anomalies", IMPOSSIBLE, cells.set_index("dataset")
 
 
 def claims_table(judged):

@@ -163,20 +163,16 @@ def poster(panels, title, entries=(), **shape):
 # ---------------------------------------------------------------------------- files and elements
 
 
-def as_png(picture, path, dots=2):
-    """Write a picture with this many dots per CSS pixel."""
-    how = {"facecolor": "white", "metadata": {"Software": None}}
-    picture.savefig(path, format="png", dpi=72 * dots, **how)
-
-
 def save(picture, path):
     """Write a picture as PNG and SVG without dates or versions: a file changes only when the picture does."""
-    targets = [path.with_name(f"{path.name}.{kind}") for kind in ("png", "svg")]
-    with written_whole(targets[0]) as file:
-        as_png(picture, file, ON_PAPER)
-    with written_whole(targets[1]) as file:
-        picture.savefig(file, format="svg", metadata={"Date": None, "Creator": None})
-    return targets
+    kinds = {
+        "png": {"dpi": 72 * ON_PAPER, "facecolor": "white", "metadata": {"Software": None}},
+        "svg": {"metadata": {"Date": None, "Creator": None}},
+    }
+    for kind, how in kinds.items():
+        with written_whole(path.with_name(f"{path.name}.{kind}")) as file:
+            picture.savefig(file, format=kind, **how)
+    return [path.with_name(f"{path.name}.{kind}") for kind in kinds]
 
 
 def as_svg(picture, label, key=None):

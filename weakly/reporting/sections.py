@@ -14,7 +14,7 @@ from weakly.judging.sources import AS_PUBLISHED, REDRAWN, RELEASED
 from weakly.judging.tables import METRICS, PAPER_METRICS, by_method, find_table, in_paper_order
 from weakly.loading.registry import SEEN_SETS
 from weakly.methods import METHODS, method_group
-from weakly.numbers import count, number
+from weakly.numbers import count, count_of, number
 from weakly.reporting.answer import interval_panel
 from weakly.reporting.charts import ROW, draw_marker, draw_ranks, draw_runs
 from weakly.reporting.figures import NEW_DRAWS, dataset_name, panels_of
@@ -152,27 +152,30 @@ def lead_panels(found, experiment, metric):
         yield interval_panel(rows, label, values, **named)
 
 
-def statistics_tables(found):
-    """The paper's tests on our results and on the published ones, and what affects the numbers."""
-    tables = dict(found.statistics)
-    if tables:
-        tables["The printed unseen columns: shares of their variance (AUC-PR)"] = found.unseen_shares
+def statistics_frames(found):
+    """(title, frame) of the paper's tests on our results and on the published ones, and of what matters."""
+    yield from found.statistics.items()
+    if found.statistics:
+        yield "The printed unseen columns: shares of their variance (AUC-PR)", found.unseen_shares
+        for experiment in MAIN_TABLES:
+            title = (
+                f"{TITLES[experiment]}: printed AUC-PR, and the lowest average precision that any ranking has"
+            )
+            n_below = count_of(len(impossible_cells(experiment)), "cell is", "cells are")
+            names = {name: method.column for name, method in METHODS.items()}
+            frame = printed_beside_lowest(experiment).rename(index=dataset_name, columns=names)
+            yield f"{title} ({n_below} below it)", frame
     if "seen" in found.tables:
-        tables["Methods beside their variants (AUC-PR, exact data, the authors' draws)"] = what_matters(found)
-    for experiment in MAIN_TABLES if tables else ():
-        title = (
-            f"{TITLES[experiment]}: printed AUC-PR beside the lowest average precision that any ranking has"
-        )
-        n_below = len(impossible_cells(experiment))
-        tables[f"{title} ({n_below} cells are below it)"] = printed_beside_lowest(experiment).rename(
-            index=dataset_name, columns=lambda name: METHODS[name].column if name in METHODS else name
-        )
+        yield "Methods beside their variants (AUC-PR, exact data, the authors' draws)", what_matters(found)
     if len(found.spreads):
         title = "What affects the numbers: standard deviation of AUC-PR when one factor is redrawn"
-        tables[title] = found.spreads
+        yield title, found.spreads.round(4)
         title = "What single factors contribute to the variance of AUC-PR, in per cent (they need not add up)"
-        tables[title] = found.contributions
-    for title, table in tables.items():
+        yield title, found.contributions.round(1)
+
+
+def statistics_tables(found):
+    for title, table in statistics_frames(found):
         if table.columns.nlevels == 2 and "average" in table.columns.get_level_values(1):
             table = table.swaplevel(axis=1)[list(dict.fromkeys(table.columns.get_level_values(1)))]
         yield frame_table(title, table, class_="scroll wrapped")

@@ -11,6 +11,10 @@ from weakly.judging.tables import write_table
 from weakly.loading.splits import TEST_SHARE
 from weakly.running.paper_experiments import THEOREM_RATES
 
+ABOUT = """
+Mean scores of anomalies and normal rows, measured and as the theorem predicts from the share of anomalies in
+U, where they are equal at 2/3; `released` adds anomalies in proportion to all normal rows, so share > rate.
+"""
 SCORES = ["mean_score_anomalies", "mean_score_normals"]
 
 
@@ -62,16 +66,9 @@ def report(runs, path, margin):
     """Write theorem.csv and print it."""
     table = theorem_table(runs, margin)
     write_table(table, path)
-    print("\n  Mean scores of anomalies and normal rows, measured and as the theorem predicts from", end="")
-    print(" the share of anomalies in U\n  (where they are equal at a share of 2/3; `released` adds", end="")
-    print(" anomalies in proportion to all normal rows, so share > rate)")
-    kinds = "".join(f"{kind:>18}{'theorem':>9}" for kind in ("anomalies", "normals"))
-    print(f"\n  {'':<10}{'rate':>6}{'share':>7}{'AUC-PR':>8}{kinds}")
-    for row in table.to_dict("records"):
-        pairs = [(f"{row[name]:.2f} ±{row[f'{name}_std']:.2f}", row[predicted(name)]) for name in SCORES]
-        print(f"  {row['dataset']:<10}{row['contamination']:>6g}{row['share']:>7.3f}", end="")
-        print(
-            f"{row['auc_pr']:>8.3f}"
-            + "".join(f"{measured:>18}{expected:>9.2f}" for measured, expected in pairs)
-        )
-    print(f"\nWrote {path}")
+    shown = table[["dataset", "contamination", "share", "auc_pr"]].round(3)
+    for name in SCORES:
+        spread = table[f"{name}_std"].map(" ±{:.2f}".format)
+        shown[name.removeprefix("mean_score_")] = table[name].map("{:.2f}".format) + spread
+        shown[f"predicted {name.removeprefix('mean_score_')}"] = table[predicted(name)].round(2)
+    print(f"{ABOUT}\n{shown.to_string(index=False)}\n\nWrote {path}")
