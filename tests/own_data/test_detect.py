@@ -27,7 +27,9 @@ QUICK = "--method logistic-converged"
 
 
 def test_a_table_is_fitted_and_scored(folder, capsys, run):
-    assert run(f"fit events.csv --label fraud {QUICK} --set max_iter=999 --model fraud.model") == 0
+    assert (
+        run(f"fit events.csv --label fraud {QUICK} --set max_iter=999 --drop time --model fraud.model") == 0
+    )
     assert load_model("fraud.model").about["settings"]["max_iter"] == 999
     shown = capsys.readouterr().out
     assert "600 rows of events.csv: 30 labelled anomalies, 0 known normal, 570 unlabelled." in shown
