@@ -132,7 +132,12 @@ class LocalWorkers:
         if worker not in self._processes:
             self._processes[worker], self._cells[worker] = new_process(), set()
         self._cells[worker].add(cell)
-        return self._processes[worker].submit(attempt, cell, run)
+        try:
+            return self._processes[worker].submit(attempt, cell, run)
+        except futures.BrokenExecutor as problem:  # it died since its last run
+            future = futures.Future()
+            future.set_exception(problem)
+            return future
 
     def drop(self, worker, problem=None):
         """Stop using the process of a worker; returns a sentence for the case that it died."""
