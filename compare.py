@@ -144,12 +144,12 @@ def print_overview(found):
         methods = [method.column for name, method in METHODS.items() if name in set(cells["method"])]
         print_rows(pd.DataFrame(rows).reindex(columns=methods).fillna(""), PRINTED[experiment][0])
     text = sentence(found)
-    counts = counts_by_data([one.judged for one in found.main_claims])
-    parts = [
-        ", ".join(f"{count} {verdict}" for verdict, count in by_verdict.items())
-        for by_verdict in counts.values()
-    ]
-    print_paragraph(text + f" Main claims: {'; '.join(parts)}." * bool(parts))
+    counts = counts_by_data([one.judged for one in found.main_claims]).values()
+    parts = [", ".join(f"{n} {verdict}" for verdict, n in by_verdict.items()) for by_verdict in counts]
+    text += f" Main claims: {'; '.join(parts)}." if parts else ""
+    n_fragile = sum(one.ours.is_fragile for one in found.claims)
+    text += f" Fragile: {n_fragile}." if n_fragile else ""
+    print_paragraph(text)
 
 
 def too_far(tables, limit, methods):

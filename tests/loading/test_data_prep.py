@@ -309,6 +309,7 @@ BAD = {  # data set, file name, content, what the message says after the file's 
     "nan": ("thyroid", THYROID, csv().replace("\n2,", "\nnan,"), "holds missing, infinite"),
     "one anomaly": ("thyroid", THYROID, csv(anomalies=1), "has fewer than 2 anomalies of class 1"),
     "empty": ("thyroid", THYROID, b"", "is empty"),
+    "header only": ("thyroid", THYROID, "a,b,class\n", "has no rows"),
     "binary": ("thyroid", THYROID, b"\x93NUMPY\xff\xfe\x00", "holds a zero byte"),
     "folder": ("thyroid", THYROID, None, "is a folder, but must be a file"),
     "npz of other shapes": ("celeba", CELEBA, npz_bytes(X=np.zeros((8, 39)), y=np.zeros(7)),

@@ -15,7 +15,6 @@ from scipy import sparse
 from sklearn.exceptions import NotFittedError
 from toys import two_clusters
 
-from prenet import PReNet
 from weakly.methods import make_detector, method_group
 from weakly.training import keras_detector
 from weakly.training.detector import Detector
@@ -152,27 +151,6 @@ def test_a_network_refuses_to_learn_from_huge_features(name, matrix, case):
         assert "in epoch 1 of" in str(refused.value) and largest in str(refused.value)
 
 
-def test_the_epoch_is_that_in_which_the_loss_overflowed():
-    """Ten of the rows are huge; the first of the batches, of five unlabelled rows each, has none of them."""
-    X, drawn = rows().astype(np.float32), []
-
-    class Watched(PReNet):
-        def sample_batches(self, *arguments):
-            drawn.append(super().sample_batches(*arguments))
-            return drawn[-1]
-
-    X[40:50] = 3e38
-    for matrix in (np.asarray, sparse.csr_matrix):
-        with pytest.raises(ValueError) as refused:
-            Watched(epochs=40, batches_per_epoch=1, batch_size=4).fit(matrix(X), LABELS)
-        huge = ((drawn[-1].unlabeled >= 40) & (drawn[-1].unlabeled < 50)).any(axis=1)
-        first = int(np.argmax(huge)) + 1
-        # it shows in the next epoch where all units are off for the huge row: then only its gradient, zero
-        # times it, is no number
-        epochs = [f"in epoch {epoch} of 40" for epoch in (first, first + 1)]
-        assert first > 1 and any(epoch in str(refused.value) for epoch in epochs)
-
-
 def test_a_sparse_step_whose_gradient_overflows_is_told(monkeypatch):
     """With features of 1e25 products and loss are finite, and the square of the gradient is not.
 
@@ -232,7 +210,6 @@ GROWTH_LIMIT = 30_000  # bytes per fit; it was 110,000 when every fit gave its v
 SCRIPT = """
 import gc
 import numpy as np
-from prenet import PReNet
 
 X = np.random.default_rng(0).random((60, 3), dtype=np.float32)
 

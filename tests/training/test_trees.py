@@ -3,7 +3,6 @@
 import numpy as np
 import pytest
 from sklearn.ensemble import IsolationForest
-from sklearn.ensemble._iforest import _average_path_length
 from xgboost import XGBClassifier
 
 from weakly.training.trees import (
@@ -60,11 +59,6 @@ def test_a_tree_that_is_one_leaf():
     forest = IsolationForest(n_estimators=2, random_state=0).fit(X)
     assert [member.tree_.node_count for member in forest.estimators_] == [1, 1]
     np.testing.assert_allclose(forest_scores([forest], X)[:, 0], -forest.score_samples(X), rtol=1e-6)
-
-
-def test_average_path_lengths_are_those_of_scikit_learn():
-    n_rows = np.array([1, 2, 3, 17, 256])
-    np.testing.assert_array_equal(average_path_lengths(n_rows), _average_path_length(n_rows))
 
 
 @pytest.fixture(scope="module")

@@ -109,11 +109,10 @@ def summary_table(runs, methods=None):
     leads = leads_by_scaling(runs)
     titles = "PReNet's lead, " + leads["scaling"].map(SHOWN)
     titles += leads["sets"].map(lambda sets: "" if sets == "all" else f", {sets}")
-    by_title = leads.assign(title=titles, text=leads_as_text(leads)).pivot(
-        index="method", columns="title", values="text"
-    )
-    shown = texts.str.strip(" /").to_frame(" / ".join(SHOWN.values())).join(by_title[titles.unique()])
-    return shown.fillna("").loc[list(methods or shown.index)].rename(index=display_name)
+    leads = leads.assign(title=titles, text=leads_as_text(leads))
+    by_title = leads.pivot(index="method", columns="title", values="text")[titles.unique()]
+    shown = texts.str.strip(" /").to_frame(f"AUC-PR, {' / '.join(SHOWN.values())}").join(by_title).fillna("")
+    return shown.loc[list(methods or shown.index)].rename(index=display_name)
 
 
 def scaling_figure(table):

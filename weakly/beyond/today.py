@@ -98,13 +98,6 @@ def average_auc_pr(runs):
     return table.loc[in_method_order(table.index)].rename_axis("method")
 
 
-def not_averaged(runs):
-    """{method: the budgets at which it was run, but not with enough draws on all data sets}."""
-    averages = average_auc_pr(runs).stack().index  # without those that are missing
-    cells = [cell for cell in runs.groupby(["method", "n_labeled"]).groups if cell not in averages]
-    return {name: [n for of, n in cells if of == name] for name in in_method_order(of for of, _ in cells)}
-
-
 def cell_means(runs):
     """All means as they are written: n_labeled, dataset, method, auc_pr, runs."""
     cells = runs.groupby(CELL)["auc_pr"].agg(auc_pr="mean", runs="size").reset_index()

@@ -26,6 +26,7 @@ from weakly.running.runs_file import RunsFile, latest_runs
 
 DECISIVE = today.DECISIVE_SETS[0]
 SCALED = "fences"  # the scaling that is shown beside the paper's
+ABOUT_AVERAGES = f"Averages and losses have the methods with {today.FEWEST_DRAWS} draws on all data sets."
 ABOUT_REGRET = (
     "The best method's mean AUC-PR on a data set minus this method's: the mean over data sets and, in "
     "brackets, the largest. `cells` is the number of data sets times budgets. The best of many similar means "
@@ -48,19 +49,6 @@ ABOUT_TIMES = (
 def named(table):
     """A table with the methods' display names as index."""
     return table.rename(index=display_name).rename_axis("method")
-
-
-def left_out_lines(runs):
-    """Which draws the comparisons rest on, and which methods are missing from averages."""
-    lines = [f"Draws: {today.draws_in_words(runs)}."]
-    missing = [
-        f"{display_name(name)} ({', '.join(map(str, numbers))} labels)"
-        for name, numbers in today.not_averaged(runs).items()
-    ]
-    if missing:
-        why = f"not run on all data sets with at least {today.FEWEST_DRAWS} draws"
-        lines.append(f"Not in averages and losses, because {why}: {'; '.join(missing)}.")
-    return lines
 
 
 def regret_table(runs):
@@ -126,7 +114,8 @@ def times_table(runs):
 
 def today_parts(runs, results_dir):
     """The headings, paragraphs and tables of today.md."""
-    yield from ("# What would one use today?", "## AUC-PR, average of the data sets", *left_out_lines(runs))
+    yield from ("# What would one use today?", "## AUC-PR, average of the data sets")
+    yield f"Draws: {today.draws_in_words(runs)}. {ABOUT_AVERAGES}"
     yield from (f"The paper's scaling / {SCALED}:", averages_with_scalings(results_dir))
     yield from ("## The loss from always using one method", ABOUT_REGRET, regret_table(runs))
     yield from ("## Two methods, draw by draw", ABOUT_PAIRS, differences(runs))

@@ -51,14 +51,10 @@ def _lead_over(sets):
         return Lead(means.mean() if len(sets) else np.nan, np.nan, np.nan)
     rng = np.random.default_rng(BOOTSTRAP_SEED)
     # (draws, sets): the mean of a set's runs, drawn with replacement; then the sets of each draw
-    of_runs = np.column_stack(
-        [
-            values[rng.integers(len(values), size=(BOOTSTRAP_DRAWS, len(values)))].mean(axis=1)
-            for values in sets
-        ]
-    )
-    drawn = rng.integers(len(sets), size=of_runs.shape)
-    means_drawn = np.take_along_axis(of_runs, drawn, axis=1).mean(axis=1)
+    drawn = [values[rng.integers(len(values), size=(BOOTSTRAP_DRAWS, len(values)))] for values in sets]
+    of_runs = np.column_stack([values.mean(axis=1) for values in drawn])
+    chosen = rng.integers(len(sets), size=of_runs.shape)
+    means_drawn = np.take_along_axis(of_runs, chosen, axis=1).mean(axis=1)
     tail = 100 * norm.sf(np.sqrt(len(sets) / (len(sets) - 1)) * t.ppf(0.975, len(sets) - 1))
     low, high = np.percentile(means_drawn, [tail, 100 - tail])
     return Lead(float(means.mean()), float(low), float(high))
@@ -183,9 +179,8 @@ def contamination_kinds(results_dir):
             columns[method, kind] = of_method.groupby("dataset")["auc_pr"].mean()
     table = pd.DataFrame(columns).dropna()
     complete = [name for name in METHODS if all((name, kind) in table for kind in kinds)]
-    table = table.reindex(
-        index=in_paper_order(table.index), columns=pd.MultiIndex.from_product([complete, kinds])
-    )
+    columns = pd.MultiIndex.from_product([complete, kinds])
+    table = table.reindex(index=in_paper_order(table.index), columns=columns)
     if table.size:
         table.loc[AVERAGE] = table.mean()
     return table

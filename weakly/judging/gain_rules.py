@@ -12,15 +12,14 @@ from weakly.judging.statistics import (
 )
 from weakly.judging.verdicts import (
     Finding,
-    Part,
     at_half_and_twice,
-    by_direction,
     capital,
     grouped,
     of_every,
     of_most,
     of_one,
     of_parts,
+    part,
 )
 from weakly.methods import METHODS
 from weakly.numbers import p_text, signed
@@ -54,9 +53,8 @@ def improved_as_quoted(source, experiment, metric="auc_pr"):
     def rule(shortfall):
         parts = []
         for name, gain in gains.items():
-            verdict = by_direction(gain > 0, gain >= (1 - shortfall) * claimed[name])
             text = f"{METHODS[name].column} {signed(gain, 1)}% ({where.format(claimed[name])})"
-            parts.append(Part(verdict, text))
+            parts.append(part(text, gain > 0, gain >= (1 - shortfall) * claimed[name]))
         words = ("as much as claimed over {n} of {total}:", "less:", "no improvement:")
         return of_parts(parts, words, scores, metric, wanted=figures)
 
@@ -69,10 +67,8 @@ def larger_than_over_devnet(source, experiment):
     gains = improvements(scores.values)
     if "devnet" not in gains:
         raise NotTestable("DevNet was not run.")
-    parts = []
-    for name, gain in gains.drop("devnet").items():
-        verdict = by_direction(gain > gains["devnet"])
-        parts.append(Part(verdict, f"{METHODS[name].column} {signed(gain, 1)}%"))
+    others = gains.drop("devnet").items()
+    parts = [part(f"{METHODS[n].column} {signed(gain, 1)}%", gain > gains["devnet"]) for n, gain in others]
     words, start = ("more over", "", "not more over"), signed(gains["devnet"], 1)
     return of_parts(parts, words, scores, wanted=WITH_LABELS, start=f"over DevNet {start}%; ")
 
@@ -88,8 +84,8 @@ def improved_per_set(source, experiment, method):
     def rule(points):
         parts = []
         for name, gain in gains.items():
-            verdict = by_direction(gain > 0, gain >= figures[name] - points - BORDER)
-            parts.append(Part(verdict, f"{name} {signed(gain, 1)}% (claimed {figures[name]:g}%)"))
+            text = f"{name} {signed(gain, 1)}% (claimed {figures[name]:g}%)"
+            parts.append(part(text, gain > 0, gain >= figures[name] - points - BORDER))
         words = ("as claimed:", "better, but by less:", "not better:")
         start = f"{len(parts)} of the {len(figures)} named sets tested; "
         return of_parts(parts, words, scores, combine=of_most, start=start)
@@ -147,7 +143,7 @@ def one_layer_is_better(source, methods):
         means, won = pairs.mean(), int((pairs[base] > pairs[name]).sum())
         text = f"{METHODS[base].column} ({means[base]:.3f} versus {means[name]:.3f} with two, "
         text += f"better with one on {won} of {len(pairs)} sets)"
-        parts.append(Part(by_direction(means[base] > means[name], won > len(pairs) / 2), text))
+        parts.append(part(text, means[base] > means[name], won > len(pairs) / 2))
     words = ("one layer is better for", "on average only for", "not for")
     verdict = of_every(parts, [name for name in methods if name not in values])
     return Finding(verdict, f"{capital(grouped(parts, words))} (AUC-PR, exact data).", "exact")

@@ -22,12 +22,12 @@ from weakly.judging.statistics import (
 from weakly.judging.verdicts import (
     UNTESTABLE,
     Finding,
-    Part,
     at_half_and_twice,
     by_direction,
     capital,
     of_one,
     of_parts,
+    part,
 )
 from weakly.methods import METHODS
 from weakly.numbers import p_text, p_value, signed
@@ -66,7 +66,7 @@ def significant(source, experiment, methods=TABLE_METHODS, metric="auc_pr", leve
         is_ahead, is_small = signed_rank_sum(values, method) > 0, p < (levels or {}).get(method, level)
         text = f"{METHODS[method].column} ({direction_text(values, method)}, {p_text(p)}, uncorrected "
         text += f"{p_value(uncorrected[method])}, lead {scores.lead(method)})"
-        parts.append(Part(by_direction(is_ahead, is_small), text, bool(is_small and not is_ahead)))
+        parts.append(part(text, is_ahead, is_small, is_small))
     words = ("significantly better than {n} of {total}:", "ahead, but not significantly:", "not better than")
     least, n = smallest_p(len(values)), len(parts)
     after = f" The smallest p that {len(values)} sets can give is {least:.2g}, corrected for {n} methods "
@@ -130,7 +130,7 @@ def conover_better(source, experiment, but=()):
     for name, p in p_values.items():
         is_ahead, is_small = ranks[name] > ranks["prenet"], p < LEVEL
         text = f"{METHODS[name].column} (rank {ranks[name]:.2f} versus {ranks['prenet']:.2f}, {p_text(p)})"
-        parts.append(Part(by_direction(is_ahead, is_small), text, bool(is_small and not is_ahead)))
+        parts.append(part(text, is_ahead, is_small, is_small))
     words = (
         "significantly better than {n} of {total}:",
         "a better rank, but not significantly:",
@@ -146,7 +146,7 @@ def on_most_sets(source, experiment, methods):
     for method in scores.values.columns.drop("prenet"):
         won, lost, total = sets_won(scores.values, method)
         text = f"{METHODS[method].column} (ahead on {won}, behind on {lost} of {total}, "
-        parts.append(Part(by_direction(won > lost, won > total / 2), f"{text}lead {scores.lead(method)})"))
+        parts.append(part(f"{text}lead {scores.lead(method)})", won > lost, won > total / 2))
     words = ("better than", "better, but not on most sets, than", "not better than")
     return of_parts(parts, words, scores, wanted=methods)
 
@@ -160,9 +160,8 @@ def nearly_best_everywhere(source, methods=TABLE_METHODS):
     def rule(tolerance):
         parts = []
         for name, best in rivals.max(axis=1).items():
-            verdict = by_direction(own[name] >= best - tolerance - BORDER)
-            rival = METHODS[rivals.loc[name].idxmax()].column
-            parts.append(Part(verdict, f"{name} {own[name]:.3f} ({rival} {best:.3f})"))
+            text = f"{name} {own[name]:.3f} ({METHODS[rivals.loc[name].idxmax()].column} {best:.3f})"
+            parts.append(part(text, own[name] >= best - tolerance - BORDER))
         words = (
             f"the best or within {tolerance:g} of it on {{n}} of {{total}} sets:",
             "",

@@ -12,7 +12,7 @@ import pandas as pd
 
 from weakly.judging.effects import lead
 from weakly.judging.statistics import MIN_SETS, counted_scores, published_scores, scores
-from weakly.judging.tables import counted_status, find_table, paper_runs, read_frame, read_table
+from weakly.judging.tables import counted_status, find_table, paper_runs, read_cells, read_frame
 from weakly.methods import METHODS, method_group
 
 TABLE_METHODS = method_group("table")  # PReNet and the six competing methods of Tables 2 and 3
@@ -147,7 +147,7 @@ class OurTables:
         beyond = driver == "interpretations"
         return " ".join([f"python experiments.py {driver}" if beyond else f"./run_{driver}.sh", *options])
 
-    def _table(self, experiment, *options, read=read_table):
+    def _table(self, experiment, *options, read=read_cells):
         protocol = self._protocol(experiment)
         suffix = "" if protocol == "released" else f"_{protocol}"
         table = self._found(experiment, suffix, read)
@@ -181,10 +181,8 @@ class OurTables:
         """{method: data sets by runs}, None if there are no runs."""
         runs = self._paper_runs(experiment, self._protocol(experiment))
         column = "score" if metric == "auc_pr" else metric
-        by_method = runs.groupby("method")
-        return {
-            name: part.pivot(index="dataset", columns="run", values=column) for name, part in by_method
-        } or None
+        pivot = {"index": "dataset", "columns": "run", "values": column}
+        return {name: part.pivot(**pivot) for name, part in runs.groupby("method")} or None
 
     def sweep(self, experiment, parameter, needed, datasets=None, at_least=1):
         """A parameter's Sweep over the data sets that count, which must have the needed values."""
@@ -202,9 +200,8 @@ class OurTables:
         if len(common) < at_least:
             few = f"Only {words}, but at least {at_least} are needed"
             raise NotTestable(f"{few}: run {self.command(experiment)}.")
-        return Sweep(
-            {value: part[part.index.isin(common)] for value, part in by_value.items()}, status, words
-        )
+        at = {value: part[part.index.isin(common)] for value, part in by_value.items()}
+        return Sweep(at, status, words)
 
     def contamination(self, *rates, at_least=1):
         """The Sweep over rates of contamination; the claim leaves news20 out."""
@@ -213,11 +210,9 @@ class OurTables:
 
     def interpretations(self, names):
         """AUC-PR of these interpretations and of the methods they interpret, on the exact data sets."""
-        bases = {METHODS[name].interpretation_of for name in names}
-        parts = {"seen": bases, "interpretations": set(names)}
-        tables = [self._table(experiment) for experiment in parts]
-        chosen = [table[table["method"].isin(part)] for table, part in zip(tables, parts.values())]
-        values = scores(pd.concat(chosen))
+        wanted = {"seen": {METHODS[name].interpretation_of for name in names}, "interpretations": set(names)}
+        tables = {experiment: self._table(experiment) for experiment in wanted}
+        values = scores(pd.concat(of[of["method"].isin(wanted[name])] for name, of in tables.items()))
         known = [name for name in names if name in values and METHODS[name].interpretation_of in values]
         if not known or values[known].dropna().empty:
             raise NotTestable(f"No results yet: run {self.command('interpretations')}.")

@@ -80,9 +80,9 @@ def by_direction(is_right, is_enough=True):
     return SUPPORTED if is_right and is_enough else WEAKENED if is_right else CONTRADICTED
 
 
-def points(flags):
-    """A part for each point that something holds at or not."""
-    return [Part(by_direction(flag)) for flag in flags]
+def part(text, is_right, is_enough=True, is_significant=False):
+    """A part by its direction and size; significant in the other direction is worse than not at all."""
+    return Part(by_direction(is_right, is_enough), text, bool(is_significant and not is_right))
 
 
 def on_its_data(finding):

@@ -31,10 +31,6 @@ DATA_SUFFIXES = (".csv", ".svm", ".data", ".txt")
 DECOMPRESSORS = {".gz": gzip.open, ".bz2": bz2.open, ".xz": lzma.open}
 
 
-class NotText(DataError):
-    """A file that should be text, but is not, or has another encoding."""
-
-
 @contextmanager
 def bounded_memory(what, limit=None):
     """Let this process use `limit` (MEMORY_LIMIT) more bytes than it has; DataError if that is not enough.
@@ -80,7 +76,7 @@ class GuardedReader(io.RawIOBase):
 
     def _check_lines(self, data):
         if b"\0" in data:  # pandas would end the cell there
-            raise NotText(f"{self._path} holds a zero byte, so it is not UTF-8 text.")
+            raise DataError(f"{self._path} holds a zero byte, so it is not UTF-8 text.")
         parts = data.replace(b"\r", b"\n").split(b"\n")
         for place, part in enumerate(parts):
             if place:

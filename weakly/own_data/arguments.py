@@ -15,17 +15,6 @@ def anomaly_values(given):
     return comma_list(given[0]) or given if given and len(given) == 1 else given
 
 
-def text_encoding(text):
-    """A command-line argument as the name of an encoding that Python knows."""
-    try:
-        " ".encode(text)
-    except (LookupError, ValueError):
-        raise argparse.ArgumentTypeError(
-            f"unknown encoding {text!r}; usual ones are utf-8, latin-1, cp1252 and utf-16"
-        ) from None
-    return text
-
-
 def add_table_arguments(command):
     """The table and its notation."""
     add = command.add_argument
@@ -46,17 +35,20 @@ def add_table_arguments(command):
     )
     add("--missing", type=comma_list, default=[], metavar="A,B", help=missing)
     encoding = "encoding of a text file (default: %(default)s)"
-    add("--encoding", type=text_encoding, default="utf-8", metavar="NAME", help=encoding)
+    add("--encoding", default="utf-8", metavar="NAME", help=encoding)
 
 
 def notation_of(args, fitted=None):
-    """The Notation that the arguments give, else that of the table a model was fitted on, a dict."""
+    """The Notation that the arguments give; header and missing cells as a fitted model's table had them.
+
+    The columns of a model have their own decimal and thousands marks, unless the arguments name others.
+    """
     fitted = fitted or {}
     return Notation(
         header=fitted.get("header") if args.header is None else args.header,
         encoding=args.encoding,
-        decimal=args.decimal or fitted.get("decimal", ""),
-        thousands=args.thousands or fitted.get("thousands", ""),
+        decimal=args.decimal,
+        thousands=args.thousands,
         missing=(*args.missing, *fitted.get("missing", ())),
     )
 

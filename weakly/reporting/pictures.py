@@ -163,20 +163,15 @@ def poster(panels, title, entries=(), **shape):
 # ---------------------------------------------------------------------------- files and elements
 
 
-def as_png(picture, path, dots=2):
-    """Write a picture with this many dots per CSS pixel."""
-    how = {"facecolor": "white", "metadata": {"Software": None}}
-    picture.savefig(path, format="png", dpi=72 * dots, **how)
-
-
 def save(picture, path):
     """Write a picture as PNG and SVG without dates or versions: a file changes only when the picture does."""
-    targets = [path.with_name(f"{path.name}.{kind}") for kind in ("png", "svg")]
-    with written_whole(targets[0]) as file:
-        as_png(picture, file, ON_PAPER)
-    with written_whole(targets[1]) as file:
+    png, svg = (path.with_name(f"{path.name}.{kind}") for kind in ("png", "svg"))
+    with written_whole(png) as file:
+        paper = {"dpi": 72 * ON_PAPER, "facecolor": "white", "metadata": {"Software": None}}
+        picture.savefig(file, format="png", **paper)
+    with written_whole(svg) as file:
         picture.savefig(file, format="svg", metadata={"Date": None, "Creator": None})
-    return targets
+    return [png, svg]
 
 
 def as_svg(picture, label, key=None):

@@ -4,6 +4,8 @@ from collections.abc import Sequence
 from functools import partial
 from typing import NamedTuple
 
+import pandas as pd
+
 from weakly.judging.cells import TITLES, published_table, verdict_counts
 from weakly.judging.claims import NEW, OURS, PAPER
 from weakly.judging.effects import Lead
@@ -14,7 +16,7 @@ from weakly.judging.sources import AS_PUBLISHED, REDRAWN, RELEASED
 from weakly.judging.tables import METRICS, PAPER_METRICS, by_method, find_table, in_paper_order
 from weakly.loading.registry import SEEN_SETS
 from weakly.methods import METHODS, method_group
-from weakly.numbers import count, number
+from weakly.numbers import count, count_of, number
 from weakly.reporting.answer import interval_panel
 from weakly.reporting.charts import ROW, draw_marker, draw_ranks, draw_runs
 from weakly.reporting.figures import NEW_DRAWS, dataset_name, panels_of
@@ -57,14 +59,8 @@ def swatch(method):
 def claim_panel(one):
     """The size of a main claim in every source; None if no source has it."""
     leads = {source: size.lead for source, size in one.sizes.items() if isinstance(size, Size)}
-    if not leads:
-        return None
-    notes = {
-        source: "the paper prints no value" if source == AS_PUBLISHED else "not run" for source in one.sizes
-    }
-    label = f"{one.quantity}: {', '.join(f'{source} {lead}' for source, lead in leads.items())}"
-    rows = [(source, leads.get(source), note) for source, note in notes.items()]
-    return interval_panel(rows, label, decimals=2 if one.key == "theorem" else 3)
+    how = {"decimals": 2 if one.key == "theorem" else 3, "unprinted": "the paper prints no value"}
+    return interval_panel(leads, one.quantity, **how) if leads else None
 
 
 def claim_rivals(one):
@@ -138,41 +134,40 @@ def rank_panels(found, experiment, metric):
 def lead_panels(found, experiment, metric):
     """The forest plot: a panel per method with its lead in every source, all on one scale."""
     table = found.leads.query("experiment == @experiment and metric == @metric")
-    values = table[["mean", "low", "high"]].to_numpy().ravel()
+    values = table[[*Lead._fields]].to_numpy().ravel()
     for method in [name for name in METHODS if name in set(table["method"])]:
         part = table[table["method"] == method].set_index("source")
-        leads = {s: Lead(*part.loc[s, ["mean", "low", "high"]]) for s in part.index}
-        notes = {AS_PUBLISHED: "not printed", RELEASED: "not run", REDRAWN: "not run"}
-        label = f"PReNet's lead over {METHODS[method].column}: "
-        label += ", ".join(f"{source} {lead}" for source, lead in leads.items())
+        leads = {source: Lead(*part.loc[source, [*Lead._fields]]) for source in part.index}
         title = f"over {METHODS[method].column}, {part['sets'].max()} sets"
         title += ", partial data" * ("partial" in set(part["status"]))
-        rows = [(source, leads.get(source), note) for source, note in notes.items()]
-        named = {"title": title, "attributes": {"data-method": method}}
-        yield interval_panel(rows, label, values, **named)
+        named = {"title": title, "attributes": {"data-method": method}, "unprinted": "not printed"}
+        yield interval_panel(leads, f"PReNet's lead {title}", values, **named)
+
+
+def statistics_frames(found):
+    """(title, frame) of the paper's tests on our results and on the published ones, and of what matters."""
+    yield from found.statistics.items()
+    if found.statistics:
+        yield "The printed unseen columns: shares of their variance (AUC-PR)", found.unseen_shares
+        for experiment in MAIN_TABLES:
+            title = (
+                f"{TITLES[experiment]}: printed AUC-PR, and the lowest average precision that any ranking has"
+            )
+            n_below = count_of(len(impossible_cells(experiment)), "cell is", "cells are")
+            names = {name: method.column for name, method in METHODS.items()}
+            frame = printed_beside_lowest(experiment).rename(index=dataset_name, columns=names)
+            yield f"{title} ({n_below} below it)", frame
+    if "seen" in found.tables:
+        yield "Methods beside their variants (AUC-PR, exact data, the authors' draws)", what_matters(found)
+    if len(found.spreads):
+        title = "What affects the numbers: standard deviation of AUC-PR when one factor is redrawn"
+        yield title, found.spreads.round(4)
+        title = "What single factors contribute to the variance of AUC-PR, in per cent (they need not add up)"
+        yield title, found.contributions.round(1)
 
 
 def statistics_tables(found):
-    """The paper's tests on our results and on the published ones, and what affects the numbers."""
-    tables = dict(found.statistics)
-    if tables:
-        tables["The printed unseen columns: shares of their variance (AUC-PR)"] = found.unseen_shares
-    if "seen" in found.tables:
-        tables["Methods beside their variants (AUC-PR, exact data, the authors' draws)"] = what_matters(found)
-    for experiment in MAIN_TABLES if tables else ():
-        title = (
-            f"{TITLES[experiment]}: printed AUC-PR beside the lowest average precision that any ranking has"
-        )
-        n_below = len(impossible_cells(experiment))
-        tables[f"{title} ({n_below} cells are below it)"] = printed_beside_lowest(experiment).rename(
-            index=dataset_name, columns=lambda name: METHODS[name].column if name in METHODS else name
-        )
-    if len(found.spreads):
-        title = "What affects the numbers: standard deviation of AUC-PR when one factor is redrawn"
-        tables[title] = found.spreads
-        title = "What single factors contribute to the variance of AUC-PR, in per cent (they need not add up)"
-        tables[title] = found.contributions
-    for title, table in tables.items():
+    for title, table in statistics_frames(found):
         if table.columns.nlevels == 2 and "average" in table.columns.get_level_values(1):
             table = table.swaplevel(axis=1)[list(dict.fromkeys(table.columns.get_level_values(1)))]
         yield frame_table(title, table, class_="scroll wrapped")
@@ -186,7 +181,7 @@ def paper_figures(found):
     by_key = {one.claim.key: one for one in found.claims}
     for name, (experiment, title, command, claims, _) in FIGURES.items():
         anchor, path = f"figure-{name.replace('_', '-')}", found.folder / f"{experiment}.csv"
-        table = read_figure(path, name) if path.exists() else ()
+        table = read_figure(path, name) if path.exists() else pd.DataFrame()
         if not len(table):
             yield Figure(anchor, title, command)
             continue
@@ -207,7 +202,7 @@ def with_new_draws(found, name, experiment):
     """(text, panels) of the tables whose runs have new draws."""
     for set_up in NEW_DRAWS:
         path = found.folder / f"{experiment}{set_up}.csv"
-        table = read_figure(path, name) if path.exists() and name != "theorem" else ()
+        table = read_figure(path, name) if path.exists() and name != "theorem" else pd.DataFrame()
         if len(table):
             runs = " or ".join(f"{one:.0f}" for one in sorted(set(table["runs"].dropna())))
             yield f"The same with new draws ({runs} runs)", panels_of(table, name, set_up)
