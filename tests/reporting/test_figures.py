@@ -6,10 +6,11 @@ import numpy as np
 import pandas as pd
 import pytest
 
+from weakly.errors import UserError
 from weakly.judging import cells
 from weakly.methods import METHODS, method_group
 from weakly.reporting.charts import draw_runs
-from weakly.reporting.figures import draw_figures, figure_of, main, panels_of
+from weakly.reporting.figures import draw_all_figures, draw_figures, figure_of, panels_of
 from weakly.reporting.palette import LOOKS, look
 from weakly.reporting.pictures import figure
 from weakly.reporting.sweeps import read_figure
@@ -184,17 +185,12 @@ HEAD = "dataset,status,parameter,value,auc_pr_prenet\n"
         (HEAD.replace("prenet", "nobody") + "bac,exact,n_labeled,15,0.5\n", "no data set with values"),
     ],
 )
-def test_a_bad_table_is_named_in_one_sentence(tmp_path, capsys, content, message):
+def test_a_bad_table_is_named_in_one_sentence(tmp_path, content, message):
     (tmp_path / "labels.csv").write_text(content)
-    with pytest.raises(SystemExit) as stopped:
-        main(["--results-dir", str(tmp_path)])
-    error = capsys.readouterr().err.strip().splitlines()[-1]
-    assert stopped.value.code == 2 and "labels.csv" in error and message in error
+    with pytest.raises(UserError, match=f"labels.csv .*{message}"):
+        draw_all_figures(tmp_path)
     assert not (tmp_path / "figures").exists()
 
 
-def test_no_table_no_figure(tmp_path, capsys):
-    assert draw_figures(tmp_path, "labels") == []
-    with pytest.raises(SystemExit) as stopped:
-        main(["--results-dir", str(tmp_path)])
-    assert stopped.value.code == 2 and "run an experiment first" in capsys.readouterr().err
+def test_no_table_no_figure(tmp_path):
+    assert draw_figures(tmp_path, "labels") == [] == draw_all_figures(tmp_path)

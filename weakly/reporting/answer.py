@@ -119,17 +119,17 @@ def own_numbers_card(found):
     return Card("PReNet's own numbers", f"{own.reproduced} of {own.cells} reproduced", lines, source)
 
 
-def interval_panel(rows, label, values=None, decimals=3, **named):
-    """A row per source: its lead and interval; rows: (source, Lead or None, note).
-
-    The range contains 0 and all values, without any given those of the leads.
-    """
-    values = [value for _, lead, _ in rows for value in lead or ()] if values is None else list(values)
+def interval_panel(leads, what, values=None, decimals=3, unprinted="not run", **named):
+    """{source: Lead} as a row per source; the range contains 0 and all values, if given, or the leads."""
+    values = [value for lead in leads.values() for value in lead] if values is None else list(values)
     values = [0.0, *(value for value in values if value == value)]
     width = max(values) - min(values)
     wider = max(SMALLEST_RANGE - width, 0.12 * width) / 2
+    notes = {AS_PUBLISHED: unprinted}
+    rows = [(source, leads.get(source), notes.get(source, "not run")) for source in DRAWS]
     draw = partial(draw_intervals, rows, (min(values) - wider, max(values) + wider), decimals)
-    return Panel(draw=draw, label=label, size=(368, 20 * len(rows) + 24), margins=(108, 162, 2, 22), **named)
+    label = f"{what}: {', '.join(f'{source} {lead}' for source, lead in leads.items())}"
+    return Panel(draw=draw, label=label, size=(368, 84), margins=(108, 162, 2, 22), **named)
 
 
 def lead_card(found):
@@ -138,8 +138,7 @@ def lead_card(found):
     if RELEASED not in rows.index:
         return None
     leads = dict(rows["lead"])
-    label = f"PReNet's lead in AUC-PR over the strongest other method: {words_of(leads)}"
-    panel = interval_panel([(source, leads.get(source), "not run") for source in DRAWS], label)
+    panel = interval_panel(leads, "PReNet's lead in AUC-PR over the strongest other method")
     names = listed(f"{METHODS[row['method']].column} ({source})" for source, row in rows.iterrows())
     lines = [f"AUC-PR, Table 2, 95% intervals. Strongest other method: {names}."]
     if (chance := chance_to_show(found)) == chance:
@@ -151,10 +150,6 @@ def lead_card(found):
     first, last = leads.get(AS_PUBLISHED), list(leads.values())[-1]
     large = "" if first is None else f"{signed(first.mean)} → {signed(last.mean)}"
     return Card("What remains of the lead", large, lines, source, panel)
-
-
-def words_of(leads):
-    return ", ".join(f"{source} {lead}" for source, lead in leads.items())
 
 
 def claims_card(found):

@@ -10,25 +10,20 @@ from weakly.judging.statistics import EXPLANATION
 from weakly.judging.tables import (
     METRICS,
     averaged_sets,
-    by_method,
     counted_status,
     is_replaced,
     read_table,
     write_table,
 )
 from weakly.methods import METHODS
-from weakly.numbers import signed
 from weakly.reporting.sections import statistics_frames
 from weakly.reporting.text_tables import as_markdown, counts_table, kinds_table, side_by_side
 from weakly.writing import written_whole
 
 SIDE_BY_SIDE = (
-    "Ours (mean ± standard deviation over runs) / published. AUC-PR of partial data is weighted to the "
-    "paper's share of anomalies."
-)
-DIFFERENCES = (
-    "Ours minus published ± its interval, and the verdict. AUC-PR of partial data has two tables: as "
-    "measured, and weighted to the paper's share of anomalies."
+    "Ours (mean ± standard deviation over runs) / published, and the verdict on exact data; differences with "
+    "their intervals are in the file _vs_published.csv. AUC-PR of partial data is weighted to the paper's "
+    "share of anomalies."
 )
 DISTANCES = (
     "Mean and largest |difference| over the data sets that count: the exact ones or, if there are none, the "
@@ -53,16 +48,6 @@ CONTAMINATION = (
 def without_lone_average(table):
     """A table of cells without the average of a single data set."""
     return table[~table["data_status"].str.endswith(" 1 set")]
-
-
-def differences(table, metric):
-    """Ours minus published with its interval and verdict: a row per data set, a column per method."""
-    part = without_lone_average(table[table["metric"] == metric])
-    intervals = part["interval"].map(" ± {:.3f}".format).replace(" ± nan", "")
-    cells = part.assign(cell=part["difference"].map(signed) + intervals + " " + part["verdict"])
-    partial = set(part["dataset"][part["data_status"] == "partial"])
-    shown = by_method(cells, metric, "cell").rename(columns=lambda name: METHODS[name].column)
-    return shown.rename(index=lambda name: name + " (partial)" * (name in partial))
 
 
 def distances(tables):
@@ -91,13 +76,6 @@ def sections(found):
         for metric in dict.fromkeys(table["metric"]):
             shown = side_by_side(without_lone_average(table), metric)
             yield f"{TITLES[experiment]}, {METRICS[metric]}", text, shown
-    for experiment, table in found.tables.items():
-        for metric in dict.fromkeys(table["metric"]):
-            yield (
-                f"Differences, {TITLES[experiment]}, {METRICS[metric]}",
-                DIFFERENCES,
-                differences(table, metric),
-            )
     yield "Distances from the published values", DISTANCES, distances(found.tables)
     yield (
         "Cells by verdict",

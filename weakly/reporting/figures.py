@@ -1,7 +1,7 @@
 """The paper's Figs. 2-5, and the check of its theorem, from the tables of the experiments.
 
-    python -m weakly.reporting.figures                                      # results/ -> results/figures/
-    python -m weakly.reporting.figures --results-dir results/reference      # what we obtained
+    draw_figures("results", "labels")            # what experiments.py does after a sweep
+    draw_all_figures("results/reference")        # what we obtained: python -m weakly.reporting.write_up
 
 Reads <results>/labels.csv (Figs. 2 and 3), contamination.csv (Fig. 4), sensitivity.csv (Fig. 5) and
 theorem.csv, and the <name>_synthetic.csv of each; writes every figure as PNG and SVG. The same tables give
@@ -10,12 +10,9 @@ those outside a panel's range are not drawn. A grey name marks a data set that i
 its numbers need not agree with the hollow markers; its AUC-PR is weighted to the paper's class ratio.
 """
 
-import argparse
-import sys
 from functools import partial
 from pathlib import Path
 
-from weakly.command_line import user_errors_end
 from weakly.errors import UserError
 from weakly.judging.tables import comparable
 from weakly.methods import METHODS
@@ -168,33 +165,12 @@ def draw_figures(results_dir, experiment, set_up=""):
     return written
 
 
-def tables_in(results_dir):
-    """The tables that can be drawn, as (experiment, ending)."""
+def draw_all_figures(results_dir):
+    """Draw the figures of all tables in a folder; returns the paths that were written."""
+    written = []
     for experiment in EXPERIMENTS:
         for path in sorted(Path(results_dir).glob(f"{experiment}*.csv")):
             set_up = path.stem.removeprefix(experiment)
             if set_up[:1] in ("", "_") and not set_up.endswith(("_runs", "_vs_published")):
-                yield experiment, set_up
-
-
-def main(argv=None):
-    parser = argparse.ArgumentParser(
-        prog="python -m weakly.reporting.figures",
-        description="Draw the paper's figures from the tables of results.",
-    )
-    where = "where the tables are (default: %(default)s)"
-    parser.add_argument("--results-dir", default="results", help=where)
-    args = parser.parse_args(argv)
-    with user_errors_end(parser):
-        written = [
-            path for table in tables_in(args.results_dir) for path in draw_figures(args.results_dir, *table)
-        ]
-    if not written:
-        tables = ", ".join(f"{experiment}.csv" for experiment in EXPERIMENTS)
-        parser.error(f"{args.results_dir} has none of the tables {tables}: run an experiment first")
-    print("\n".join(map(str, written)))
-    return 0
-
-
-if __name__ == "__main__":
-    sys.exit(main())
+                written += draw_figures(results_dir, experiment, set_up)
+    return written

@@ -1,25 +1,19 @@
 """Does the paper hold up? One HTML page with all results, to open from disk and to share.
 
-    python -m weakly.reporting.page                                      # results/ -> results/report.html
-    python -m weakly.reporting.page --results-dir results/reference      # what we obtained
+    build_report(Assessment("results/reference"))      # what compare.py does; writes report.html
 
 The page needs no network and no other file. page.html is its template, page.css its look, and its few lines
 of script are the *.js here; answer.py, sections.py and tables.py say what it shows. The same results give
 the same bytes.
 """
 
-import argparse
 import os
-import sys
 from pathlib import Path
 
 from markupsafe import Markup
 
 from weakly.beyond.beyond_section import figures_beyond
-from weakly.command_line import user_errors_end
-from weakly.errors import UserError
 from weakly.judging import cells, leads, statistics, tables, verdicts
-from weakly.judging.assessment import Assessment
 from weakly.judging.claims import verdict_counts_of_claims
 from weakly.judging.tables import by_method, read_table
 from weakly.methods import METHODS
@@ -107,28 +101,3 @@ def build_report(found):
     with written_whole(path) as file:
         file.write(page.encode())
     return path
-
-
-def assessment_of(results_dir):
-    """The Assessment of a folder; UserError if it does not exist."""
-    if not Path(results_dir).is_dir():
-        none = f"the folder {results_dir} does not exist"
-        raise UserError(f"{none}: run ./run_seen.sh first, or name another --results-dir")
-    return Assessment(results_dir)
-
-
-def main(argv=None):
-    parser = argparse.ArgumentParser(
-        prog="python -m weakly.reporting.page",
-        description="Write an HTML page that shows how well the paper was reproduced.",
-    )
-    where = "where the results are (default: %(default)s)"
-    parser.add_argument("--results-dir", default="results", help=where)
-    args = parser.parse_args(argv)
-    with user_errors_end(parser):
-        print(f"Wrote {build_report(assessment_of(args.results_dir))}")
-    return 0
-
-
-if __name__ == "__main__":
-    sys.exit(main())

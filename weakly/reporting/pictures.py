@@ -165,14 +165,13 @@ def poster(panels, title, entries=(), **shape):
 
 def save(picture, path):
     """Write a picture as PNG and SVG without dates or versions: a file changes only when the picture does."""
-    kinds = {
-        "png": {"dpi": 72 * ON_PAPER, "facecolor": "white", "metadata": {"Software": None}},
-        "svg": {"metadata": {"Date": None, "Creator": None}},
-    }
-    for kind, how in kinds.items():
-        with written_whole(path.with_name(f"{path.name}.{kind}")) as file:
-            picture.savefig(file, format=kind, **how)
-    return [path.with_name(f"{path.name}.{kind}") for kind in kinds]
+    png, svg = (path.with_name(f"{path.name}.{kind}") for kind in ("png", "svg"))
+    with written_whole(png) as file:
+        paper = {"dpi": 72 * ON_PAPER, "facecolor": "white", "metadata": {"Software": None}}
+        picture.savefig(file, format="png", **paper)
+    with written_whole(svg) as file:
+        picture.savefig(file, format="svg", metadata={"Date": None, "Creator": None})
+    return [png, svg]
 
 
 def as_svg(picture, label, key=None):

@@ -4,6 +4,8 @@ from collections.abc import Sequence
 from functools import partial
 from typing import NamedTuple
 
+import pandas as pd
+
 from weakly.judging.cells import TITLES, published_table, verdict_counts
 from weakly.judging.claims import NEW, OURS, PAPER
 from weakly.judging.effects import Lead
@@ -57,14 +59,8 @@ def swatch(method):
 def claim_panel(one):
     """The size of a main claim in every source; None if no source has it."""
     leads = {source: size.lead for source, size in one.sizes.items() if isinstance(size, Size)}
-    if not leads:
-        return None
-    notes = {
-        source: "the paper prints no value" if source == AS_PUBLISHED else "not run" for source in one.sizes
-    }
-    label = f"{one.quantity}: {', '.join(f'{source} {lead}' for source, lead in leads.items())}"
-    rows = [(source, leads.get(source), note) for source, note in notes.items()]
-    return interval_panel(rows, label, decimals=2 if one.key == "theorem" else 3)
+    how = {"decimals": 2 if one.key == "theorem" else 3, "unprinted": "the paper prints no value"}
+    return interval_panel(leads, one.quantity, **how) if leads else None
 
 
 def claim_rivals(one):
@@ -138,18 +134,14 @@ def rank_panels(found, experiment, metric):
 def lead_panels(found, experiment, metric):
     """The forest plot: a panel per method with its lead in every source, all on one scale."""
     table = found.leads.query("experiment == @experiment and metric == @metric")
-    values = table[["mean", "low", "high"]].to_numpy().ravel()
+    values = table[[*Lead._fields]].to_numpy().ravel()
     for method in [name for name in METHODS if name in set(table["method"])]:
         part = table[table["method"] == method].set_index("source")
-        leads = {s: Lead(*part.loc[s, ["mean", "low", "high"]]) for s in part.index}
-        notes = {AS_PUBLISHED: "not printed", RELEASED: "not run", REDRAWN: "not run"}
-        label = f"PReNet's lead over {METHODS[method].column}: "
-        label += ", ".join(f"{source} {lead}" for source, lead in leads.items())
+        leads = {source: Lead(*part.loc[source, [*Lead._fields]]) for source in part.index}
         title = f"over {METHODS[method].column}, {part['sets'].max()} sets"
         title += ", partial data" * ("partial" in set(part["status"]))
-        rows = [(source, leads.get(source), note) for source, note in notes.items()]
-        named = {"title": title, "attributes": {"data-method": method}}
-        yield interval_panel(rows, label, values, **named)
+        named = {"title": title, "attributes": {"data-method": method}, "unprinted": "not printed"}
+        yield interval_panel(leads, f"PReNet's lead {title}", values, **named)
 
 
 def statistics_frames(found):
@@ -189,7 +181,7 @@ def paper_figures(found):
     by_key = {one.claim.key: one for one in found.claims}
     for name, (experiment, title, command, claims, _) in FIGURES.items():
         anchor, path = f"figure-{name.replace('_', '-')}", found.folder / f"{experiment}.csv"
-        table = read_figure(path, name) if path.exists() else ()
+        table = read_figure(path, name) if path.exists() else pd.DataFrame()
         if not len(table):
             yield Figure(anchor, title, command)
             continue
@@ -210,7 +202,7 @@ def with_new_draws(found, name, experiment):
     """(text, panels) of the tables whose runs have new draws."""
     for set_up in NEW_DRAWS:
         path = found.folder / f"{experiment}{set_up}.csv"
-        table = read_figure(path, name) if path.exists() and name != "theorem" else ()
+        table = read_figure(path, name) if path.exists() and name != "theorem" else pd.DataFrame()
         if len(table):
             runs = " or ".join(f"{one:.0f}" for one in sorted(set(table["runs"].dropna())))
             yield f"The same with new draws ({runs} runs)", panels_of(table, name, set_up)

@@ -28,6 +28,7 @@ from weakly.judging.tables import by_method
 from weakly.methods import METHODS, method_group
 from weakly.numbers import number, signed
 from weakly.paths import ROOT
+from weakly.reporting.figures import draw_all_figures
 from weakly.reporting.front_picture import draw_front_picture
 from weakly.reporting.sweeps import CLAIMS_OF_FIGURES
 from weakly.reporting.text_tables import as_markdown, kinds_table
@@ -292,6 +293,7 @@ def main(argv=None):
         for path, text in texts.items():
             print(f"{path.relative_to(ROOT)}: {'written' if write(path, text) else 'nothing to change'}")
         cells = assessed().exact_cells["seen"]
+        print(*draw_all_figures(REFERENCE), sep="\n")
         print(*draw_front_picture(cells[cells["metric"] == "auc_pr"], REFERENCE), sep="\n")
     return 0
 
