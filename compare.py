@@ -100,8 +100,11 @@ def cells_in_short(reproduced, cells, has_room=False):
     return by_method(ours, values="text").fillna("-").T.rename(index=lambda name: METHODS[name].column)
 
 
-def compare(results_dir, experiment):
-    """Write and print the comparison of one experiment; returns False if there is nothing to compare."""
+def compare(results_dir, experiment, methods=()):
+    """Write and print the comparison of one experiment; returns False if there is nothing to compare.
+
+    The methods that were asked for stand beside PReNet, before those of earlier starts.
+    """
     cells = comparison(results_dir, experiment)
     if cells.empty:
         return False
@@ -111,6 +114,8 @@ def compare(results_dir, experiment):
     partial = set(reproduced["dataset"][reproduced["status"] == "partial"])
     shown = cells_in_short(reproduced, cells, reproduced["dataset"].nunique() <= FEW_COLUMNS)
     shown = shown.rename(columns=lambda name: name + "*" * (name in partial))
+    first = [METHODS[name].column for name in ("prenet", *methods)]
+    shown = shown.loc[sorted(shown.index, key=lambda name: name not in first)]
     averages = [name for name in shown if name.startswith(AVERAGE)]
     print(f"\n{LEGEND}")
     print_rows(shown[averages] if averages and len(shown.columns) > MOST_COLUMNS else shown)
@@ -139,12 +144,12 @@ def print_overview(found):
         methods = [method.column for name, method in METHODS.items() if name in set(cells["method"])]
         print_rows(pd.DataFrame(rows).reindex(columns=methods).fillna(""), PRINTED[experiment][0])
     text = sentence(found)
-    counts = counts_by_data([one.judged for one in found.main_claims])
-    parts = [
-        ", ".join(f"{count} {verdict}" for verdict, count in by_verdict.items())
-        for by_verdict in counts.values()
-    ]
-    print_paragraph(text + f" Main claims: {'; '.join(parts)}." * bool(parts))
+    counts = counts_by_data([one.judged for one in found.main_claims]).values()
+    parts = [", ".join(f"{n} {verdict}" for verdict, n in by_verdict.items()) for by_verdict in counts]
+    text += f" Main claims: {'; '.join(parts)}." if parts else ""
+    n_fragile = sum(one.ours.is_fragile for one in found.claims)
+    text += f" Fragile: {n_fragile}." if n_fragile else ""
+    print_paragraph(text)
 
 
 def too_far(tables, limit, methods):

@@ -30,10 +30,7 @@ SOURCES = {
     if path.name != "__init__.py"
 }
 DETECTORS = {method.module for method in METHODS.values()}
-
-
-# the rooms whose work the other modules of weakly/beyond/ do
-BEYOND = {"rosas_layers": "training"}
+BEYOND = {"rosas_layers": "training"}  # what other modules of weakly/beyond/ import
 
 
 def layer(module):

@@ -34,6 +34,7 @@ def test_networks_have_no_bias():
     np.testing.assert_allclose(model(x), np.maximum(x @ model.get_weights()[0], 0), atol=1e-5)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("code_layer", ["relu", "linear"])
 def test_pre_training_sees_unlabelled_rows_and_hands_all_layers_on(uncompiled, code_layer):
     """Of the autoencoder 6-12-8-6 the model gets the first two kernels, which have been trained."""

@@ -167,10 +167,12 @@ def test_a_single_instance_has_the_networks_score(uncompiled):
 # ---------------------------------------------------------------------------- dropout
 
 
-@pytest.mark.parametrize("rate, n_losses", [(0.5, 6), (0.0, 1)])
-def test_masks_differ_from_step_to_step(monkeypatch, rate, n_losses):
-    """Mean losses of 6 epochs of one step, without learning and on one and the same batch."""
-    monkeypatch.setattr("prenet.PReNet.dropout_rate", rate)
+@pytest.mark.slow
+def test_masks_differ_from_step_to_step_and_start_anew_in_each_fit():
+    """Mean losses of 6 epochs of one step, without learning and on one and the same batch.
+
+    test_training.py compares the masks with Keras' own, each instance of a pair with its own.
+    """
     detector = small("A2H", batch_size=32, learning_rate=0.0)
     X, _, known = two_clusters()
     anomalies = np.flatnonzero(known)
@@ -180,17 +182,4 @@ def test_masks_differ_from_step_to_step(monkeypatch, rate, n_losses):
     trainer = Trainer(detector.build(6, seed=1), detector.loss, detector.optimizer())
     states = [detector.build(6, seed=seed).get_state() for seed in (1, 2, 1)]
     one, other, again = (trainer.fit(X, anomalies, batches, 6, state)[1] for state in states)
-    assert one == again != other and len(set(one)) == n_losses  # the random states start anew in each fit
-
-
-def test_an_instance_has_other_masks_at_each_of_its_places():
-    """All pairs of one row with itself: with one mask for each row, all scores would be equal."""
-    detector, outputs = small("A2H"), []
-
-    def loss(targets, scores):
-        outputs.append(scores.numpy())
-        return detector.loss(targets, scores)
-
-    trainer = Trainer(detector.build(6, seed=1), loss, detector.optimizer())
-    trainer._step(np.full((1, 6), 0.5, np.float32), np.zeros((2, 16), int), np.zeros(16, np.float32), ())
-    assert len(set(outputs[0])) > 8
+    assert one == again != other and len(set(one)) == 6

@@ -10,7 +10,7 @@ from toys import two_clusters
 from xgboost import XGBClassifier
 
 import xgbod
-from xgbod import FOREST_TREES, SVM_NUS, XGBOD, distinct_rows, fit_one_class_svms
+from xgbod import FOREST_TREES, SVM_NUS, XGBOD, fit_one_class_svms
 
 
 @pytest.fixture(scope="module")
@@ -65,7 +65,7 @@ def test_raw_features_come_first_then_11_svms_and_7_forests(fitted_with_parts):
     assert all(roc_auc_score(truth, column) > 0.9 for column in augmented.T[17:])
 
 
-def test_fast_scores_are_those_of_the_plain_computation(fitted_with_parts):
+def test_fast_scores_are_those_of_the_plain_computation(fitted_with_parts, monkeypatch):
     """The reference: kernel in float64 and score_samples, for rows near, far away and repeated.
 
     One kernel matrix for all gives what eleven SVMs with gamma = 1 / D give, with the sign turned.
@@ -79,17 +79,14 @@ def test_fast_scores_are_those_of_the_plain_computation(fitted_with_parts):
     svms = -(kernel @ fitted.svm_weights_ + fitted.svm_intercepts_)
     isolation = np.column_stack([-forest.score_samples(X) for forest in forests])
     added = fitted.add_scores(X)[:, 6:]
+    monkeypatch.setattr(xgbod, "SCORING_ROWS", 100)  # the rows scored at a time decide nothing
+    monkeypatch.setattr(xgbod, "KERNEL_ROWS", 7)
+    np.testing.assert_allclose(fitted.add_scores(X)[:, 6:], added, rtol=2e-6, atol=1e-4)
     np.testing.assert_allclose(added[:, :11], svms, rtol=1e-6, atol=1e-6 * 200)  # 200 rows of weight up to 1
     np.testing.assert_allclose(added[:, 11:], isolation, rtol=2e-6)
     for column, nu in zip(added.T, SVM_NUS):
         svm = OneClassSVM(nu=nu, gamma="auto").fit(fitted.svm_sample_)
         np.testing.assert_allclose(column, -svm.decision_function(z_scores), rtol=1e-3, atol=1e-2)
-
-
-def test_distinct_rows():
-    X = np.array([[1, 2], [3, 4], [1, 2], [0, 0], [3, 4]], np.float32)
-    first, places = distinct_rows(np.asfortranarray(X))
-    assert first.tolist() == [0, 1, 3] and places.tolist() == [0, 1, 0, 2, 1]
 
 
 def test_equal_rows_are_scored_once(fitted, monkeypatch):
@@ -101,14 +98,6 @@ def test_equal_rows_are_scored_once(fitted, monkeypatch):
     scores = fitted.decision_function(repeated)
     assert sum(scored) == 40
     np.testing.assert_array_equal(scores, fitted.decision_function(X[:40])[np.r_[0:40, 39:-1:-1, 10:20]])
-
-
-def test_scores_do_not_depend_on_the_rows_scored_at_a_time(fitted, monkeypatch):
-    X, _, _ = two_clusters(seed=1)
-    at_once = fitted.add_scores(X)
-    monkeypatch.setattr(xgbod, "SCORING_ROWS", 100)
-    monkeypatch.setattr(xgbod, "KERNEL_ROWS", 7)
-    np.testing.assert_allclose(fitted.add_scores(X), at_once, rtol=2e-6, atol=1e-4)
 
 
 def test_one_class_svms_by_hand():

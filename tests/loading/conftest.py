@@ -18,16 +18,8 @@ def all_prepared(real_data, prepared_dir):
     code = (
         "import data_prep, sys, weakly.environment as e; data_prep.main(sys.argv[1:]); print(e.peak_bytes())"
     )
-    command = [
-        sys.executable,
-        "-c",
-        code,
-        "--offline",
-        "--source",
-        str(real_data),
-        "--data-dir",
-        str(prepared_dir),
-    ]
+    options = ["--offline", "--source", str(real_data), "--data-dir", str(prepared_dir)]
+    command = [sys.executable, "-c", code, *options]
     output = subprocess.run(command, cwd=ROOT, check=True, capture_output=True, text=True).stdout
     (prepared_dir / "peak").write_text(output.split()[-1])
     return prepared_dir

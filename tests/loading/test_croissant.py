@@ -19,7 +19,6 @@ def records():
     described = croissant.Dataset(jsonld=CROISSANT)
     issues = described.metadata.ctx.issues
     assert not issues.errors and not issues.warnings
-
     return {
         name: [{key.partition("/")[2]: row[key] for key in row} for row in described.records(name)]
         for name in ("data_sets", "files")

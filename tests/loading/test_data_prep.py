@@ -66,26 +66,21 @@ def manifest(data_dir):
 # --- the real files
 
 
-def test_sizes(all_prepared):
-    assert (all_prepared / "manifest.csv").read_text().splitlines()[0] == COLUMNS
+def test_sizes_and_checksums(all_prepared, real_data):
     assert int((all_prepared / "peak").read_text()) < 3e9  # bytes; census takes most
     table = manifest(all_prepared)
+    assert ",".join(["name", *table]) == COLUMNS
     sizes = table[["rows", "features", "anomalies", "status"]]
     assert {name: tuple(row) for name, row in sizes.iterrows()} == SIZES
+    paper = table[["paper_rows", "paper_features", "paper_anomaly_rate"]]
     for name, entry in DATA_SETS.items():
-        paper = table.loc[name, ["paper_rows", "paper_features", "paper_anomaly_rate"]].tolist()
-        assert paper == [entry.rows, entry.features, entry.anomaly_rate]
+        assert paper.loc[name].tolist() == [entry.rows, entry.features, entry.anomaly_rate]
+    assert paper.loc["demo"].isna().all() and table.loc["demo", "source"] == "generated"
     backdoor = "UNSW_NB15_traintest_backdoor.tar.xz"
     assert table.loc["rec", "source"] == f"{backdoor};partial/Reconnaissance_anomalies_only.csv.xz"
-    assert table.loc["demo", "source"] == "generated"
-    assert table.loc["demo", ["paper_rows", "paper_features", "paper_anomaly_rate"]].isna().all()
-
-
-def test_checksums_are_those_of_the_files(all_prepared, real_data):
     sums = dict(reversed(line.split()) for line in (real_data / "SHA256SUMS").read_text().splitlines())
     sums = {name.removeprefix("./"): digest for name, digest in sums.items()}
-    table = manifest(all_prepared).drop(index="demo")
-    for source, digests in zip(table["source"], table["sha256"]):
+    for source, digests in table.drop(index="demo")[["source", "sha256"]].to_numpy():
         assert [sums[name] for name in source.split(";")] == digests.split(";")
 
 
@@ -98,19 +93,16 @@ def test_prepared_arrays(all_prepared):
         assert data.order == row["data_sets/row_order_in_reference_runs"]
         parts = [data.X] if data.name != "news20" else [getattr(data.X, part) for part in arrays.CSR_PARTS]
         assert all(map(is_mapped, parts)) and data.X.dtype == np.float32 and set(data.y) == {0, 1}
-
-
-def test_writing_to_a_loaded_matrix_leaves_the_file_alone(all_prepared):
-    load_data("thyroid", all_prepared).X[0] = 7
+    load_data("thyroid", all_prepared).X[0] = 7  # writing to a matrix leaves its file alone
     assert load_data("thyroid", all_prepared).X[0].max() <= 1
 
 
 def test_second_time_does_nothing(all_prepared, real_data, monkeypatch, capsys):
     monkeypatch.setenv("PRENET_DATA", str(real_data))  # it is the default source
     monkeypatch.setattr(store, "check_data_set", None)  # no reader's result gets this far
-    times = {path: path.stat().st_mtime_ns for path in all_prepared.rglob("*")}
+    times = [path.stat().st_mtime_ns for path in sorted(all_prepared.rglob("*"))]
     assert data_prep.main(["--data-dir", str(all_prepared), "--offline"]) == 0
-    assert {path: path.stat().st_mtime_ns for path in all_prepared.rglob("*")} == times
+    assert [path.stat().st_mtime_ns for path in sorted(all_prepared.rglob("*"))] == times
     out, err = capsys.readouterr()
     assert err == ""
     assert [line.split()[0] for line in out.splitlines()] == ["name", *SIZES]
@@ -149,13 +141,11 @@ def test_statuses(data_dir, source):
     (data_dir / "raw" / THYROID).write_text(csv())
     (source / "partial" / "UNSW_NB15_traintest_backdoor.csv").write_text(csv())
     assert run(data_dir, "--source", source) == 0
-    status = manifest(data_dir)["status"]
-    # bac has the full size all the same
-    assert status[["thyroid", "bac", "demo"]].tolist() == ["exact", "partial", "synthetic"]
-    assert (status.drop(["thyroid", "bac", "demo"]) == "missing").all() and len(status) == 14
+    status = manifest(data_dir)["status"]  # bac has the full size all the same
+    there = {"thyroid": "exact", "bac": "partial", "demo": "synthetic"}
+    assert status.to_dict() == dict.fromkeys([*DATA_SETS, "demo"], "missing") | there
     missing = manifest(data_dir).loc["w7a"]
     assert missing[["rows", "features", "anomalies", "order", "source", "sha256"]].isna().all()
-    assert missing["paper_rows"] == 49_749
 
 
 def test_changed_file_is_prepared_anew(data_dir, capsys):
@@ -215,12 +205,6 @@ def test_order_of_unsw_recipes(data_dir, source):
 # --- network
 
 
-def test_what_is_in_source_distributions_is_found_again():
-    for entry in DATA_SETS.values():
-        names = {name for recipe in entry.recipes for file in recipe.files for name in file.names}
-        assert entry.pypi is None or {*entry.pypi[1].values()} <= names
-
-
 def test_offline_opens_no_socket(data_dir, monkeypatch):
     monkeypatch.setattr(socket, "socket", None)
     monkeypatch.setattr(socket, "getaddrinfo", None)
@@ -249,23 +233,22 @@ def test_missing_set(data_dir, capsys):
     assert [line.split()[0] for line in out.splitlines()] == ["name", "celeba", "thyroid", "demo"]
     thyroid, celeba = err.splitlines()
     assert f"put {THYROID}, packed or plain, into {data_dir}/raw/; get it from https://github" in thyroid
-    assert "put celeba_baldvsnonbald_normalised.csv or 8_celeba.npz or celeba.csv, packed or plain" in celeba
+    assert "put celeba_baldvsnonbald_normalised.csv or 8_celeba.npz or celeba.csv" in celeba
     assert run(data_dir) == 0  # no error when none was asked for
     assert len(capsys.readouterr().err.splitlines()) == 13
 
 
 @pytest.mark.parametrize("arguments, message", [
-    (["--datasets", "thyroid,tyroid"], r"unknown data set 'tyroid'; did you mean thyroid.*\?$"),
-    (["--datasets", "thyroid,xyz"], "unknown data set 'xyz'; known: donors, census, .*, demo$"),
-    (["--source", "no/such/folder"], "no/such/folder is neither a folder nor an http"),
-    (["--sauce", "x"], r"unrecognized arguments: --sauce x; did you mean --source\?$"),
+    ("--datasets thyroid,tyroid", "unknown data set 'tyroid'; did you mean thyroid"),
+    ("--datasets thyroid,xyz", "unknown data set 'xyz'; known: donors, census, .*, demo$"),
+    ("--source no/such/folder", "no/such/folder is neither a folder nor"),
+    ("--sauce x", "--sauce x; did you mean --source"),
 ])  # fmt: skip
 def test_wrong_arguments(data_dir, capsys, arguments, message):
     with pytest.raises(SystemExit) as caught:
-        run(data_dir, *arguments)
-    assert caught.value.code == 2
+        run(data_dir, *arguments.split())
     usage, _, error = capsys.readouterr().err.rpartition("error: ")
-    assert usage.startswith("usage: ")
+    assert caught.value.code == 2 and usage.startswith("usage: ")
     assert re.search(message, error.strip()) and len(error.splitlines()) == 1
 
 
@@ -284,25 +267,25 @@ def test_list(data_dir, monkeypatch, capsys):
         assert f"{entry.name}: {size}; {entry.note}" in out and entry.published in out
     assert "from UNSW_NB15_traintest_backdoor.csv + DoS_anomalies_only.csv\n" in out
     assert f"from {THYROID} (downloaded if missing)" in out and "from aif360==0.2.0 on pip's index" in out
-    missing = f"on this machine: missing; put one of these files, packed or plain, into {data_dir}"
-    assert out.count(missing) == 12
+    assert out.count(f"missing; put one of these files, packed or plain, into {data_dir}") == 12
 
 
 def test_registry_is_table_2():
     published = pd.read_csv(PROJECT / "published" / "seen.csv", index_col="dataset")
-    for name in SEEN_SETS:
-        entry = DATA_SETS[name]
-        size = int(published.loc[name, "size"]), int(published.loc[name, "D"])
-        assert (entry.name, entry.rows, entry.features) == (name, *size)
-        if name not in ("census", "celeba"):  # 6.2% and 2.2%, printed as 6.0% and 3.0%
-            assert 100 * entry.anomalies / entry.rows == pytest.approx(entry.anomaly_rate, abs=0.08)
     assert len(SEEN_SETS) == 12
+    for name, entry in DATA_SETS.items():
+        if name in SEEN_SETS:
+            size = int(published.loc[name, "size"]), int(published.loc[name, "D"])
+            assert (entry.name, entry.rows, entry.features) == (name, *size)
+        if name in SEEN_SETS and name not in ("census", "celeba"):  # 6.2% and 2.2%, printed as 6.0% and 3.0%
+            assert 100 * entry.anomalies / entry.rows == pytest.approx(entry.anomaly_rate, abs=0.08)
+        # what is in source distributions is found again
+        names = {name for recipe in entry.recipes for file in recipe.files for name in file.names}
+        assert entry.pypi is None or {*entry.pypi[1].values()} <= names
     unsw, parts = DATA_SETS["unsw"], [DATA_SETS[name] for name in CLASSES["unsw"]]
     assert unsw.anomalies == sum(part.anomalies for part in parts)
     assert {part.rows - part.anomalies for part in parts} == {93_000} == {unsw.rows - unsw.anomalies}
-    published = pd.read_csv(PROJECT / "published" / "unseen.csv")["dataset"]
-    assert [name for name in published if "->" in name] == list(UNSEEN_SETS) and len(UNSEEN_SETS) == 28
-    assert len({parse_unseen(name) for name in UNSEEN_SETS}) == 28
+    assert len(UNSEEN_SETS) == 28 == len({parse_unseen(name) for name in UNSEEN_SETS})
 
 
 # --- bad input
@@ -314,7 +297,6 @@ def bank(cell="1", label="no"):
 
 
 ZIPPED = zip_bytes((THYROID, csv(rows=5000)))
-SVM = b"1 1:1\n1 1:1\n0 2:1\n0 1:1\n"
 NOT_NUMBERS = "is not a table of thyroid: could not convert string "
 BAD = {  # data set, file name, content, what the message says after the file's path
     "truncated zip": ("thyroid", f"{THYROID}.zip", ZIPPED[: len(ZIPPED) // 2],
@@ -326,23 +308,16 @@ BAD = {  # data set, file name, content, what the message says after the file's 
         f"{NOT_NUMBERS}'three' to float32 in row 4, column 1.$"),
     "nan": ("thyroid", THYROID, csv().replace("\n2,", "\nnan,"), "holds missing, infinite"),
     "one anomaly": ("thyroid", THYROID, csv(anomalies=1), "has fewer than 2 anomalies of class 1"),
-    "longer row": ("thyroid", THYROID, csv() + "1,2,0,4\n", "columns changed from 3 to 4 at row 9.$"),
     "empty": ("thyroid", THYROID, b"", "is empty"),
-    "header only": ("thyroid", THYROID, "a,b,class\n", "has no rows"),
     "binary": ("thyroid", THYROID, b"\x93NUMPY\xff\xfe\x00", "holds a zero byte"),
     "folder": ("thyroid", THYROID, None, "is a folder, but must be a file"),
-    "npz without y": ("celeba", CELEBA, npz_bytes(X=np.zeros((8, 39))), "y is not a file in the archive"),
     "npz of other shapes": ("celeba", CELEBA, npz_bytes(X=np.zeros((8, 39)), y=np.zeros(7)),
         "should hold a numeric matrix X and one"),
     "svmlight label": ("news20", NEWS20, b"1 1:1\n-1 2:1\n", "has a label other than 0 and 1: '-1.0'"),
-    "svmlight rows": ("news20", NEWS20, SVM, "gives 4 rows and 2 features, but news20 must have 10,523"),
-    "bank cell": ("campaign", BANK, bank(cell="old"), 'Unable to parse string "old"'),
     "bank label": ("campaign", BANK, bank(label="maybe"), "has a label other than 'no' and 'yes': 'maybe'"),
     "bank row": ("campaign", BANK, bank() + "1;" * 30 + "\n", "Expected 21 fields in line 4, saw 31"),
     "bank zip": ("campaign", "bank-additional.zip", zip_bytes(("bank.csv", "")),
         "must hold exactly one bank-additional-full.csv"),
-    "creditcard columns": ("fraud", "creditcard.csv", "V1,V2,Class\n" + "1,2,0\n1,2,1\n" * 2,
-        "gives 4 rows and 2 features, but fraud must"),
 }  # fmt: skip
 
 
@@ -359,28 +334,38 @@ def test_bad_input(data_dir, capsys, case):
     else:
         path.write_bytes(content.encode() if isinstance(content, str) else content)
     assert run(data_dir, "--datasets", name) == 1
-    lines = capsys.readouterr().err.splitlines()
-    assert lines[:-1] in ([], [f"Preparing {name} from {path}"])
-    assert lines[-1].startswith(f"{name}: {path} ") and lines[-1].endswith(".")
-    assert re.search(message, lines[-1]) and snapshot(data_dir) == before
+    *announced, error = capsys.readouterr().err.splitlines()
+    assert announced in ([], [f"Preparing {name} from {path}"])
+    assert error.startswith(f"{name}: {path} ") and error.endswith(".")
+    assert re.search(message, error) and snapshot(data_dir) == before
 
 
 def test_damaged_prepared_data(data_dir):
-    run(data_dir, "--datasets", "demo")
-    (path,) = data_dir.glob("prepared/demo/*/X.npy")
-    whole, X = path.read_bytes(), np.load(path)
-    path.write_bytes(whole[:100_000])
-    with pytest.raises(DataError, match="X.npy cannot be read: .*; delete its folder"):
-        load_data("demo", data_dir)
-    changed = [("X", X[::-1]), ("X", X.T), ("X", X.view(np.int32))]  # the same bytes in another order, ...
-    y = np.load(path.with_name("y.npy"))
-    for name, other in [*changed, ("y", y.view(">i8")), ("y", y[:, np.newaxis])]:
-        np.save(path.with_name(f"{name}.npy"), other)
-        with pytest.raises(DataError, match="was changed after it was prepared"):
-            load_data("demo", data_dir)
-        shutil.rmtree(path.parent)
+    """The same bytes in another order, of another type or shape, and a meta.json that is none."""
+
+    def refused(path, content, message):
         run(data_dir, "--datasets", "demo")
-        assert path.read_bytes() == whole and load_data("demo", data_dir).size == len(X)
+        assert load_data("demo", data_dir).fingerprint == fingerprint
+        if isinstance(content, bytes):
+            path.write_bytes(content)
+        else:
+            np.save(path, content)
+        with pytest.raises(DataError, match=message):
+            load_data("demo", data_dir)
+        shutil.rmtree(data_dir / "prepared")
+
+    run(data_dir, "--datasets", "demo")
+    data = load_data("demo", data_dir)
+    X, y, fingerprint = np.array(data.X), np.load(data.folder / "y.npy"), data.fingerprint
+    refused(
+        data.folder / "X.npy", (data.folder / "X.npy").read_bytes()[:100_000], "cannot be read: .*; delete"
+    )
+    for other in (X[::-1], X.T, X.view(np.int32)):
+        refused(data.folder / "X.npy", other, "was changed after it was prepared")
+    for other in (y.view(">i8"), y[:, np.newaxis]):
+        refused(data.folder / "y.npy", other, "was changed after it was prepared")
+    for content in (b"{}", b"null", b'{"fingerprint": 5}', b"{"):
+        refused(data_dir / "prepared" / "demo" / "meta.json", content, "demo is not prepared")
 
 
 def test_a_sparse_matrix_with_another_number_of_columns_is_refused(tmp_path):
@@ -389,15 +374,6 @@ def test_a_sparse_matrix_with_another_number_of_columns_is_refused(tmp_path):
     np.save(load_data("x", tmp_path).folder / "X_shape.npy", [30, 27])
     with pytest.raises(DataError, match="was changed after it was prepared"):
         load_data("x", tmp_path)
-
-
-def test_a_strange_meta_json_counts_as_none(data_dir):
-    for content in ("{}", "null", '{"fingerprint": 5}', "{"):
-        run(data_dir, "--datasets", "demo")
-        assert load_data("demo", data_dir).status == "synthetic"
-        (data_dir / "prepared" / "demo" / "meta.json").write_text(content)
-        with pytest.raises(DataError, match="demo is not prepared"):
-            load_data("demo", data_dir)
 
 
 def test_folder_that_cannot_be_written(tmp_path, capsys):

@@ -1,8 +1,4 @@
-"""The way from the authors' repositories to prepared data sets, on a server with the names of their trees.
-
-The files are generated and small, with the ids that they have; the registry expects their sizes in place of
-the paper's.
-"""
+"""From the authors' repositories to prepared data sets, on a server with small files under their names."""
 
 import lzma
 from dataclasses import replace
@@ -27,10 +23,7 @@ NORMALS = 12
 
 
 def rows_of(stem):
-    """X (n, 3) and y (n,) of a generated file.
-
-    Those of UNSW-NB15 share their normal rows, each file scaled over its own.
-    """
+    """X (n, 3) and y (n,) of a file; those of UNSW-NB15 share their normal rows, each scaled over its own."""
     attack = stem.removeprefix("UNSW_NB15_traintest_")
     normals = np.random.default_rng(0).random((NORMALS, 3))
     anomalies = 1 + np.random.default_rng(len(stem)).random((ATTACKS.get(attack, 4), 3))
@@ -53,10 +46,7 @@ def packed(name):
 
 @pytest.fixture
 def trees(server, monkeypatch):
-    """The server with the authors' trees, at their public address as far as the project can see.
-
-    It has no other network.
-    """
+    """The server with the authors' trees, at their public address as far as the project can see."""
     monkeypatch.delenv("PRENET_DATA", raising=False)
     contents = {line.file: packed(line.file) for line in AUTHORS_FILES}
     lines = [replace(line, git_blob=git_blob_id(contents[line.file]), sha256="") for line in AUTHORS_FILES]

@@ -80,12 +80,15 @@ def test_local_partial_files(tmp_path, raw_dir, monkeypatch):
 
 
 def test_download(server, raw_dir):
-    server.files = {"/data/b.csv": CONTENT, "/data/bank+marketing.zip": b"zip"}
+    server.files = {"/data/b.csv": CONTENT, "/data/bank+marketing.zip": b"zip", "/y": CONTENT}
+    server.faults = {"/a.csv": ["/z"], "/z": [f"{server.url}/y"]}  # redirects
+    assert finder(raw_dir / "a", server.url).remote(FILE).path.read_bytes() == CONTENT
+    assert server.asked == ["/a.csv", "/z", "/y"]
     sources = finder(raw_dir, server.url + "/data/")
     assert sources.remote(File(("a.csv", "b.csv"))) == SourceFile(raw_dir / "b.csv", False)
     assert (raw_dir / "b.csv").read_bytes() == CONTENT
     sources.remote(File(("adbench/bank+marketing.zip", "bank+marketing.zip")))
-    assert all_files(raw_dir) == ["b.csv", "bank+marketing.zip"]
+    assert all_files(raw_dir) == ["a/a.csv", "b.csv", "bank+marketing.zip"]
 
 
 @pytest.mark.parametrize("kind, digest", [("SHA-256", SHA256), ("git blob id", git_blob_id(CONTENT))])
@@ -144,12 +147,6 @@ def test_a_source_that_cannot_be_reached_or_is_silent_is_tried_once(server, raw_
         sources = finder(raw_dir, *urls, read_timeout=0.2)
         assert [sources.remote(File((f"{number}.csv",))) for number in range(20)] == [None] * 20
         assert len(attempts) == len(urls) and sources.problems() == problems
-
-
-def test_redirects(server, raw_dir):
-    server.files, server.faults = {"/y": CONTENT}, {"/a.csv": ["/z"], "/z": [f"{server.url}/y"]}
-    assert finder(raw_dir, server.url).remote(FILE).path.read_bytes() == CONTENT
-    assert server.asked == ["/a.csv", "/z", "/y"]
 
 
 # --- hostile servers

@@ -33,9 +33,8 @@ def written(data, names, file):
     """Prepared data written as the authors write it: their file, as its id shows."""
     content = write_as_authors(names, data.X, data.y)
     assert git_blob_id(content) == BLOBS[file] == IDS[file]
-    assert {hashlib.sha256(content).hexdigest()} == {
-        line.sha256 for line in AUTHORS_FILES if line.file == file
-    }
+    sums = {line.sha256 for line in AUTHORS_FILES if line.file == file}
+    assert sums == {hashlib.sha256(content).hexdigest()}
     assert (data.status, data.order) == ("exact", f"proved: git blob {IDS[file][:12]}")
     return content
 
@@ -123,26 +122,16 @@ def test_bank_file_in_another_order(real_data, tmp_path, capsys):
     assert "campaign: these rows may not be in the authors' order" in capsys.readouterr().err
 
 
-# --- addresses
-
-
-def files_of_the_registry():
-    return [file for entry in DATA_SETS.values() for recipe in entry.recipes for file in recipe.files]
-
-
-def test_every_address_is_one_of_the_authors_trees_or_a_named_source():
+def test_every_file_of_the_authors_is_used_and_pinned():
+    files = [file for entry in DATA_SETS.values() for recipe in entry.recipes for file in recipe.files]
     listed = {line.address for line in (*AUTHORS_FILES, *ADBENCH_FILES)}
-    used = {address for file in files_of_the_registry() for address in file.addresses}
+    used = {address for file in files for address in file.addresses}
     assert {line.address for line in AUTHORS_FILES} <= used  # no file of theirs is left lying
-    assert used - listed == {CREDITCARD_URL}
-    assert all(address.startswith("https://") for address in used)
-
-
-def test_every_file_of_the_authors_is_pinned():
+    assert used - listed == {CREDITCARD_URL} and all(address.startswith("https://") for address in used)
     assert len(AUTHORS_FILES) == 24
     # one id in all repositories
     assert {line.file: line.git_blob for line in reversed(AUTHORS_FILES)} == BLOBS
-    for file in files_of_the_registry():
+    for file in files:
         for name in {*file.names} & {*BLOBS}:
             assert file.digests[name]["git blob id"] == BLOBS[name] and len(BLOBS[name]) == 40
     for name, file in (("campaign", CAMPAIGN), ("celeba", CELEBA)):

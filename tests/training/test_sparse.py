@@ -10,7 +10,7 @@ from devnet import DevNet
 from prenet import PReNet
 from weakly.training import sparse_loop
 from weakly.training.loop import Trainer
-from weakly.training.sparse_loop import Kernel, SparseTrainer, without_empty_columns
+from weakly.training.sparse_loop import Kernel, SparseTrainer
 
 DETECTORS = [
     PReNet(batch_size=64),
@@ -118,28 +118,8 @@ def test_weights_of_columns_that_never_occur_jump_about_zero():
         assert 0.001 < np.abs(kernel[:15]).mean() < 0.01
 
 
-def test_equal_weights_of_unseen_columns_are_updated_once():
-    values = np.random.default_rng(0).choice([0.1, -0.2, 0.3], (40, 4))
-
-    def step(weights, squares, gradient, spare):
-        weights -= gradient
-
-    kernel = Kernel(values, np.array([3, 7]), step)
-    assert kernel._unseen.values.shape == (3, 1)
-    assert kernel.sum_of_squares() == pytest.approx(np.sum(values**2))
-    kernel.update(np.array([1]), np.full((1, 4), 0.5), 0.1)
-    expected = 0.9 * values
-    expected[7] -= 0.5
-    kernel.keep()
-    np.testing.assert_allclose(kernel.restored(), expected)
-    assert kernel.sum_of_squares() == pytest.approx(np.sum(expected**2))
-
-
 def test_unseen_weights_that_become_equal_are_merged():
-    """A rule that leaves nothing but the sign.
-
-    Its state is the sign of 0.3 - value, which keeps 0.1 and 0.4 apart.
-    """
+    """A rule that leaves nothing but the sign; its state, that of 0.3 - value, keeps 0.1 and 0.4 apart."""
 
     def to_sign(weights, squares, gradient, spare):
         squares[:] = np.sign(0.3 - weights)
@@ -147,18 +127,11 @@ def test_unseen_weights_that_become_equal_are_merged():
 
     values = np.random.default_rng(0).choice([0.1, 0.2, 0.4, -0.2], (40, 4))
     kernel = Kernel(values, np.array([3, 7]), to_sign)
+    assert kernel._unseen.values.shape == (4, 1)
     kernel.update(np.array([1]), np.zeros((1, 4)), 0.1)
     kernel.keep()
     kernel.merge_equal()
     assert kernel._unseen.values.shape == kernel._unseen._gradient_squares.shape == (3, 1)
     np.testing.assert_array_equal(kernel.restored(), np.sign(values))  # kept before the merge
-    assert kernel.sum_of_squares() == values.size
-    kernel.keep()
-    np.testing.assert_array_equal(kernel.restored(), np.sign(values))
     kernel.update(np.array([1]), np.zeros((1, 4)), 0.1)
     assert kernel.sum_of_squares() == values.size
-
-
-def test_without_empty_columns():
-    columns, rows = without_empty_columns(sparse.csr_matrix([[0, 5, 0, 0, 2], [0, 0, 0, 0, 3]]))
-    assert columns.tolist() == [1, 4] and rows.toarray().tolist() == [[5, 2], [0, 3]]

@@ -13,9 +13,8 @@ import pandas as pd
 
 from weakly.beyond import today
 from weakly.beyond.result_files import write_results
-from weakly.beyond.today import ALL_BUDGETS, IN_FOCUS, budgets, display_name
+from weakly.beyond.today import ALL_BUDGETS, IN_FOCUS, budgets, display_name, leads_as_text
 from weakly.errors import UserError
-from weakly.judging.effects import Lead
 from weakly.judging.tables import in_paper_order
 from weakly.numbers import number, signed
 from weakly.reporting.charts import draw_curves
@@ -25,7 +24,9 @@ from weakly.reporting.pictures import MUTED, Panel, poster
 from weakly.running.configuration import PREPARED
 from weakly.running.runs_file import RunsFile, latest_runs
 
+DECISIVE = today.DECISIVE_SETS[0]
 SCALED = "fences"  # the scaling that is shown beside the paper's
+ABOUT_AVERAGES = f"Averages and losses have the methods with {today.FEWEST_DRAWS} draws on all data sets."
 ABOUT_REGRET = (
     "The best method's mean AUC-PR on a data set minus this method's: the mean over data sets and, in "
     "brackets, the largest. `cells` is the number of data sets times budgets. The best of many similar means "
@@ -33,9 +34,7 @@ ABOUT_REGRET = (
 )
 ABOUT_PAIRS = (
     "Difference of AUC-PR, paired by draw: mean over data sets with its 95% t interval over data sets. "
-    "`ahead on` counts the data sets with a mean above 0, `above 0` and `below 0` those whose own 95% "
-    "interval over draws excludes 0; without any real difference, that happens for one in twenty. `without` "
-    "leaves out a data set that may decide the mean alone. Budgets share the test rows and labels."
+    "Budgets share the test rows and labels. today_pairs.csv also counts the data sets with a difference."
 )
 ABOUT_FRAUD = (
     "AUC-PR with 2% and with 0.1% contamination. With 2%, every unlabelled anomaly of fraud is in U twelve "
@@ -52,19 +51,6 @@ def named(table):
     return table.rename(index=display_name).rename_axis("method")
 
 
-def left_out_lines(runs):
-    """Which draws the comparisons rest on, and which methods are missing from averages."""
-    lines = [f"Draws: {today.draws_in_words(runs)}."]
-    missing = [
-        f"{display_name(name)} ({', '.join(map(str, numbers))} labels)"
-        for name, numbers in today.not_averaged(runs).items()
-    ]
-    if missing:
-        why = f"not run on all data sets with at least {today.FEWEST_DRAWS} draws"
-        lines.append(f"Not in averages and losses, because {why}: {'; '.join(missing)}.")
-    return lines
-
-
 def regret_table(runs):
     """Mean and largest loss per method and budget; the method that loses least over all budgets first."""
     regret = today.regrets(runs)
@@ -78,37 +64,14 @@ def regret_table(runs):
     return named(shown)
 
 
-def pair_table(runs):
-    """The paired differences of all pairs that were run, a row per pair and budget."""
-    table = today.paired_leads(runs)
-    named_pairs = table["method"].map(display_name) + " minus " + table["other"].map(display_name)
-    shown = pd.DataFrame({"labels": table["n_labeled"], "difference": leads_as_text(table)})
-    shown["ahead on"] = table["ahead"].astype(str) + " of " + table["sets"].astype(str)
-    for name in ("above", "below"):
-        shown[f"{name} 0"] = table[name].map(lambda count: "-" if pd.isna(count) else str(count))
-    for name in today.DECISIVE_SETS:
-        shown[f"without {name}"] = table[f"without_{name}"].map(signed)
-    return shown.assign(draws=table["draws"]).set_index(named_pairs.rename("methods"))
-
-
-def leads_as_text(table):
-    return [str(Lead(*lead)) for lead in table[list(Lead._fields)].itertuples(index=False)]
-
-
-def differences(results_dir):
+def differences(runs):
     """The pairs with a column per budget: the mean difference, and without the set that moves it most."""
-    table = today.paired_leads(today.today_runs(results_dir))
-    table = table.assign(
-        cell=leads_as_text(table), without=table[f"without_{today.DECISIVE_SETS[0]}"].map(signed)
-    )
-    rows = {}
+    table, rows = today.paired_leads(runs), {}
+    table["text"] = leads_as_text(table)
     for (method, other), part in table.groupby(["method", "other"], sort=False):
-        row = dict(zip([f"{number} labels" for number in part["n_labeled"]], part["cell"]))
-        row |= {
-            f"without {today.DECISIVE_SETS[0]}": " / ".join(part["without"]),
-            "draws": part["draws"].min(),
-        }
-        rows[f"{display_name(method)} minus {display_name(other)}"] = row
+        row = dict(zip([f"{number} labels" for number in part["n_labeled"]], part["text"]))
+        row[f"without {DECISIVE}"] = " / ".join(part[f"without_{DECISIVE}"].map(signed))
+        rows[f"{display_name(method)} minus {display_name(other)}"] = row | {"draws": part["draws"].min()}
     return pd.DataFrame.from_dict(rows, orient="index").rename_axis("methods")
 
 
@@ -151,10 +114,11 @@ def times_table(runs):
 
 def today_parts(runs, results_dir):
     """The headings, paragraphs and tables of today.md."""
-    yield from ("# What would one use today?", "## AUC-PR, average of the data sets", *left_out_lines(runs))
+    yield from ("# What would one use today?", "## AUC-PR, average of the data sets")
+    yield f"Draws: {today.draws_in_words(runs)}. {ABOUT_AVERAGES}"
     yield from (f"The paper's scaling / {SCALED}:", averages_with_scalings(results_dir))
     yield from ("## The loss from always using one method", ABOUT_REGRET, regret_table(runs))
-    yield from ("## Two methods, draw by draw", ABOUT_PAIRS, pair_table(runs))
+    yield from ("## Two methods, draw by draw", ABOUT_PAIRS, differences(runs))
     yield "## AUC-PR by data set"
     for n_labeled in budgets(runs):
         means = today.mean_auc_pr(runs, n_labeled).rename(columns=display_name)

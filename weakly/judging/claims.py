@@ -103,12 +103,18 @@ def claim_of(key):
     return next(one for one in CLAIMS if one.key == key)
 
 
+def tried(function, source):
+    """What a function says about a source, or why the source cannot tell, as a text."""
+    try:
+        return function(source)
+    except NotTestable as reason:
+        return str(reason)
+
+
 def judged_by(one, source):
     """What one source says about a claim."""
-    try:
-        return on_its_data(one.judge(source))
-    except NotTestable as reason:
-        return Finding(UNTESTABLE, str(reason))
+    found = tried(one.judge, source)
+    return Finding(UNTESTABLE, found) if isinstance(found, str) else on_its_data(found)
 
 
 @functools.cache
@@ -128,21 +134,13 @@ def judge_claims(sources):
     ]
 
 
-def size_by(measure, source):
-    """The size according to one source, or why it has none."""
-    try:
-        return measure(source)
-    except NotTestable as reason:
-        return str(reason)
-
-
 def main_claims(sources, judged):
     """The main claims with their verdicts, from judge_claims, and their sizes by source."""
     by_key, found = {one.claim.key: one for one in judged}, []
     for entry in ENTRIES["main"]:
         if entry["claim"] in by_key:
             measure = bound((leads,), entry["size"], entry["arguments"])
-            of_sources = {name: size_by(measure, source) for name, source in sources.items()}
+            of_sources = {name: tried(measure, source) for name, source in sources.items()}
             found.append(MainClaim(by_key[entry["claim"]], entry["key"], entry["quantity"], of_sources))
     return found
 

@@ -126,11 +126,13 @@ def what_matters(found):
     ahead. In the last row PReNet gets its inputs on a better scaling, and trees theirs as they are.
     """
     tables = [find_table(found.folder, name) for name in ("seen", "interpretations")]
+    if tables[0] is None:
+        return pd.DataFrame()
     cells = pd.concat([table for table in tables if table is not None])
     values = scores(cells.drop_duplicates(["dataset", "metric", "method"]))
     rows = {}
     for title, names in BESIDE.items():
-        for name in [name for name in names if name in values]:
+        for name in [name for name in names if name in values and "prenet" in values]:
             pair = values[["prenet", name]].dropna()
             gap = pair["prenet"] - pair[name]
             rows[title, METHODS[name].column] = {

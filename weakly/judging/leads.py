@@ -115,13 +115,6 @@ def gap_table(scores, experiment):
     return pd.DataFrame.from_dict(rows, orient="index").rename_axis("method")
 
 
-closest_rival = strongest_other  # its old name, until the reports use the new one
-
-
-def interval_is_above_zero(row):
-    return bool(np.isfinite(row["low"]) and row["low"] > 0)
-
-
 # ---------------------------------------------------------------------------- sizes of the main claims
 
 FEWEST_SETS = 4  # with fewer, an interval over data sets says nothing

@@ -25,12 +25,10 @@ LINE_LIMIT = 2**24  # bytes of a line; news20 has lines of 163,039
 # of a line of a data set's table; census has 501. The time that pandas takes grows with their square
 MOST_CELLS = 2_048
 SEPARATORS = b",;\t|"
+# what pandas says if it has no memory for the cells, or the stream has none for the bytes
+PANDAS_OUT_OF_MEMORY = ("C error: out of memory", "C error: Calling read(nbytes) on source failed")
 DATA_SUFFIXES = (".csv", ".svm", ".data", ".txt")
 DECOMPRESSORS = {".gz": gzip.open, ".bz2": bz2.open, ".xz": lzma.open}
-
-
-class NotText(DataError):
-    """A file that should be text, but is not, or has another encoding."""
 
 
 @contextmanager
@@ -48,7 +46,7 @@ def bounded_memory(what, limit=None):
     try:
         yield
     except Exception as error:
-        if isinstance(error, MemoryError) or "C error: out of memory" in str(error):  # pandas' own
+        if isinstance(error, MemoryError) or any(text in str(error) for text in PANDAS_OUT_OF_MEMORY):
             raise DataError(f"{what} needs more than {limit / 2**30:.3g} GiB of memory.") from None
         raise
     finally:
@@ -78,7 +76,7 @@ class GuardedReader(io.RawIOBase):
 
     def _check_lines(self, data):
         if b"\0" in data:  # pandas would end the cell there
-            raise NotText(f"{self._path} holds a zero byte, so it is not UTF-8 text.")
+            raise DataError(f"{self._path} holds a zero byte, so it is not UTF-8 text.")
         parts = data.replace(b"\r", b"\n").split(b"\n")
         for place, part in enumerate(parts):
             if place:

@@ -7,17 +7,13 @@ Table 3; OUTSIDE_SETS has those of the cross-check with another implementation. 
 repositories and their hashes are in published/authors_files.csv and published/adbench_files.csv.
 """
 
-import csv
 from collections import ChainMap
 from collections.abc import Callable
 from dataclasses import dataclass, field
 
 from weakly.loading import readers
-from weakly.loading.row_order import AUTHORS_FILES, OWN_ORDER, SHA256, AuthorsFile
-from weakly.paths import PUBLISHED
+from weakly.loading.row_order import ADBENCH_FILES, AUTHORS_FILES, OWN_ORDER, SHA256
 
-with open(PUBLISHED / "adbench_files.csv", newline="", encoding="utf-8") as file:
-    ADBENCH_FILES = [AuthorsFile(**line) for line in csv.DictReader(file)]  # in the same form
 CREDITCARD_URL = "https://storage.googleapis.com/download.tensorflow.org/data/creditcard.csv"
 CREDITCARD_SHA256 = "76274b691b16a6c49d3f159c883398e03ccd6d1ee12d9d8ee38f4b4b98551a89"
 PUBLIC_FILES = [(line.file, line.address, line.digests) for line in (*AUTHORS_FILES, *ADBENCH_FILES)]

@@ -25,7 +25,7 @@ WEKA_SEED = 42  # the authors' ARFF files record the filter that shuffled them: 
 
 @dataclass(frozen=True)
 class AuthorsFile:
-    """A line of published/authors_files.csv: a file in one of the authors' public repositories."""
+    """A line of published/authors_files.csv, or of adbench_files.csv: a file in a public repository."""
 
     repository: str
     branch: str
@@ -45,13 +45,13 @@ class AuthorsFile:
         return {GIT_BLOB: self.git_blob} | ({SHA256: self.sha256} if self.sha256 else {})
 
 
-def read_authors_files():
-    """All lines of published/authors_files.csv; a file appears once for each repository that holds it."""
-    with open(PUBLISHED / "authors_files.csv", newline="", encoding="utf-8") as file:
+def read_public_files(name):
+    """All lines of a table of published/; a file appears once for each repository that holds it."""
+    with open(PUBLISHED / name, newline="", encoding="utf-8") as file:
         return [AuthorsFile(**line) for line in csv.DictReader(file)]
 
 
-AUTHORS_FILES = read_authors_files()
+AUTHORS_FILES, ADBENCH_FILES = map(read_public_files, ("authors_files.csv", "adbench_files.csv"))
 
 
 def git_blob_hash(size):

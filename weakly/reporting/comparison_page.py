@@ -5,6 +5,7 @@ import pandas as pd
 from weakly.judging.cells import TITLES, VERDICTS
 from weakly.judging.claims import verdict_counts_of_claims
 from weakly.judging.effects import contamination_kinds
+from weakly.judging.headline import headline
 from weakly.judging.statistics import EXPLANATION
 from weakly.judging.tables import (
     METRICS,
@@ -85,6 +86,9 @@ def sections(found):
         draws = "with the authors' draws and with new splits and labels in every run"
         text = f"PReNet's mean AUC-PR minus each method's, {draws}"
         yield f"What remains with new draws, {TITLES[experiment]}", text, gaps
+    for experiment in found.gaps:
+        title = f"The lead over the strongest other method, {TITLES[experiment]}"
+        yield title, "With all data sets, and without the one that moves it most", headline(found, experiment)
     yield "What the authors' contamination is", CONTAMINATION, kinds_table(contamination_kinds(found.folder))
     for place, (title, table) in enumerate(statistics_frames(found)):
         yield title, "" if place else EXPLANATION, table
