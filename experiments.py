@@ -22,7 +22,7 @@ from weakly import command_line as types
 from weakly.command_line import parse_names, refuse_unknown, stopped_as_by_ctrl_c, user_errors_end
 from weakly.errors import UserError
 from weakly.judging.cells import comparisons
-from weakly.judging.tables import repeat_without_labels, table_suffix, write_tables
+from weakly.judging.tables import AVERAGE, repeat_without_labels, table_suffix, write_tables
 from weakly.loading.arrays import load_data
 from weakly.loading.options import add_data_arguments, data_set_names, make_finder
 from weakly.loading.registry import OUTSIDE_SETS, how_to_get
@@ -34,12 +34,12 @@ from weakly.running.configuration import PREPARED
 from weakly.running.paper_experiments import COSTLY_SETS, EXPERIMENTS, THEOREM_RATES
 from weakly.running.planning import overrides, plan, requested_cell, requested_cells
 from weakly.running.processes import run_cells
-from weakly.running.progress import with_progress
 from weakly.running.provenance import Session
 from weakly.running.runs_file import DATA, SET_UP, RunsFile, only_writer, select_runs
 from weakly.training.number_scaler import SCALINGS
 
 BEYOND_THE_PAPER = ("today", "scaling", "crosscheck")  # experiments whose tables have their own layout
+MOST_IN_SWEEP = 4  # data sets, of which every point is printed
 # what --methods takes instead of names: groups of weakly/methods.py
 METHOD_GROUPS = {name: [name] for name in ("table", "ablation", "today")}
 METHOD_GROUPS |= {"all": ["table", "appendix"], "interpretations": ["interpretation"]}
@@ -97,7 +97,7 @@ def run_and_append(args, missing, runs_file, session):
     """Make the missing runs and append each as it ends; returns what failed, as lines of text."""
     failures, notes, before = [], [], runs_file.count()
     try:
-        for cell, measured, error in with_progress(run_cells(missing, args.jobs, args.cluster), missing):
+        for cell, measured, error in run_cells(missing, args.jobs, args.cluster):
             if error is None:
                 runs_file.append(cell.row(measured))
                 session.count_run()
@@ -128,11 +128,17 @@ def report(args, label, wanted, names, runs):
         is_papers = is_usual and not (experiment.sweeps or suffix)
         if is_usual and args.experiment in BEYOND_THE_PAPER:
             write_beyond(args)
-        elif not (is_papers and compare.compare(args.results_dir, args.experiment)):
-            compare.print_table(table)
+        elif not (is_papers and compare.compare(args.results_dir, args.experiment, args.methods)):
+            compare.print_table(averages_if_long(table))
         if experiment.sweeps and args.experiment not in BEYOND_THE_PAPER:
             part = chosen[(chosen["data_status"] == "synthetic") == is_synthetic]
             write_figures(args, part, path.stem.removeprefix(args.experiment))
+
+
+def averages_if_long(table):
+    """A table, or of a sweep over many data sets only their averages, which fit on a screen."""
+    is_average = table["dataset"].str.startswith(AVERAGE)
+    return table[is_average] if "parameter" in table and table["dataset"].nunique() > MOST_IN_SWEEP else table
 
 
 def runs_to_show(args, wanted, runs):

@@ -9,14 +9,12 @@ from drivers import workers_here
 from toys import not_compiled
 
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
-# What ./run_tests.sh --quick leaves out: files that start drivers, workers, servers or browsers or fit for
-# long, tests on real data, and all detectors but four.
-SLOW_FILES = """test_experiments test_faults test_cluster test_code_identity test_bench test_untrusted
-    test_reference test_sklearn test_interpretations test_numbers test_sparse test_training test_report
-    test_page_in_browser test_detect test_streams test_user_tables test_compare test_beyond
-    test_explaining test_leakage test_familiar_names test_without_tensorflow test_info test_score_files
-    test_report_page test_spot_check test_labelling_loop test_significance test_published
-    test_today_figures""".split()
+# What ./run_tests.sh --quick leaves out, besides tests that are marked slow: files that start processes or
+# servers or fit for long, tests on real data, and all detectors but four.
+SLOW_FILES = """test_untrusted test_reference test_sklearn test_interpretations test_numbers
+    test_sparse test_training test_report test_page_in_browser test_detect test_streams test_compare
+    test_leakage test_familiar_names test_without_tensorflow test_info test_report_page
+    test_labelling_loop test_significance test_published test_today_figures""".split()
 SLOW_DETECTORS = """dsad fsnet cfsnet repen xgbod pumad feawad xgboost xgboost-half catboost random-forest
     cross-entropy rosas""".split()
 

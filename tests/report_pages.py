@@ -65,16 +65,8 @@ class Elements(HTMLParser):
 
     def find(self, tag, within=None, **attributes):
         named = {name.rstrip("_").replace("_", "-"): value for name, value in attributes.items()}
-        found = [
-            one
-            for one in self.all
-            if one["tag"] == tag and all(one.get(key) == value for key, value in named.items())
-        ]
-        return [
-            element
-            for element in found
-            if within is None or any(outer is within for outer in element["within"])
-        ]
+        found = [one for one in self.all if one["tag"] == tag and named.items() <= one.items()]
+        return [one for one in found if within is None or any(outer is within for outer in one["within"])]
 
 
 def parse(folder):

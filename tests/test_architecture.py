@@ -23,17 +23,14 @@ MAY_IMPORT = {
     "reporting": {*BELOW_RUNNING, "methods", "running", "judging", "drawing"},
 }
 MAY_IMPORT |= dict.fromkeys(("commands", "tools"), {*MAY_IMPORT, "commands"})
-DRAWING = {f"weakly.reporting.{name}" for name in ("elements", "palette", "pictures", "svg")}  # of all pages
+DRAWING = {f"weakly.reporting.{name}" for name in ("pages", "palette", "pictures")}  # of all pages
 SOURCES = {
     ".".join(path.relative_to(ROOT).with_suffix("").parts): path.read_text("utf-8")
     for path in (*ROOT.glob("*.py"), *ROOT.glob("weakly/**/*.py"), *ROOT.glob("tools/*.py"))
     if path.name != "__init__.py"
 }
 DETECTORS = {method.module for method in METHODS.values()}
-
-
-# the rooms whose work the other modules of weakly/beyond/ do
-BEYOND = {"rosas_layers": "training"}
+BEYOND = {"rosas_layers": "training"}  # what other modules of weakly/beyond/ import
 
 
 def layer(module):

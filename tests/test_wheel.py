@@ -28,6 +28,7 @@ np.testing.assert_array_equal(scores, pipeline.decision_function(X))
 assert scores[y == 1].mean() > scores[y == 0].mean()
 print(prenet.__file__, weakly.__file__, sep="\\n")
 """
+PIP = [sys.executable, "-m", "pip", "--disable-pip-version-check"]
 
 
 def run(*command, **options):
@@ -39,37 +40,33 @@ def wheel(tmp_path_factory):
     """The wheel of the committed and staged files."""
     folder = tmp_path_factory.mktemp("wheel")
     run("git", "checkout-index", "--all", f"--prefix={folder}/source/", cwd=ROOT)
-    pip = [sys.executable, "-m", "pip", "--disable-pip-version-check"]
-    run(*pip, "wheel", "--no-deps", "--no-build-isolation", "--wheel-dir", folder, folder / "source")
+    run(*PIP, "wheel", "--no-deps", "--no-build-isolation", "--wheel-dir", folder, folder / "source")
     (wheel,) = folder.glob("*.whl")
     return wheel
 
 
-@pytest.fixture(scope="module")
-def installed(wheel):
-    """The folder of an environment with the wheel; its other packages are those of the tests."""
-    folder = wheel.parent / "environment"
-    run(sys.executable, "-m", "venv", "--without-pip", folder)
-    (packages,) = folder.glob("lib/python*/site-packages")
-    (packages / "others.pth").write_text("\n".join(site.getsitepackages()))
-    pip = [sys.executable, "-m", "pip", "--disable-pip-version-check", "--python", folder / "bin/python"]
-    run(*pip, "install", "--no-deps", "--no-index", wheel)
-    return folder
-
-
-def test_only_the_detectors_and_the_package(wheel):
+def test_only_the_detectors_and_the_package_with_ranges_that_include_the_pins(wheel):
     names = {name.partition("/")[0].removesuffix(".py") for name in zipfile.ZipFile(wheel).namelist()}
     ours = {name for name in names if not name.endswith(".dist-info")}
     assert ours == {"weakly", *(m.module for m in METHODS.values() if "." not in m.module)}
+    (metadata,) = importlib.metadata.distributions(path=[str(wheel)])
+    requirements = [Requirement(line) for line in metadata.requires]
+    asked = [one for one in requirements if one.marker is None or one.marker.evaluate()]
+    assert len(asked) > 5
+    for one in asked:
+        assert one.specifier.contains(importlib.metadata.version(one.name)), one
 
 
-def test_a_pipeline_in_an_environment_without_the_clone(installed, tmp_path):
-    places = run(installed / "bin/python", "-I", "-c", PIPELINE, cwd=tmp_path).split()
-    assert len(places) == 2 and all(place.startswith(str(installed)) for place in places)
-
-
-def test_the_installed_command(installed, tmp_path):
-    detect = installed / "bin/weakly-detect"
+@pytest.mark.slow
+def test_a_pipeline_and_the_command_in_an_environment_without_the_clone(wheel, tmp_path):
+    """Its other packages are those of the tests."""
+    run(sys.executable, "-m", "venv", "--without-pip", tmp_path / "environment")
+    python, detect = (tmp_path / "environment" / "bin" / name for name in ("python", "weakly-detect"))
+    (packages,) = tmp_path.glob("environment/lib/python*/site-packages")
+    (packages / "others.pth").write_text("\n".join(site.getsitepackages()))
+    run(*PIP, "--python", python, "install", "--no-deps", "--no-index", wheel)
+    places = run(python, "-I", "-c", PIPELINE, cwd=tmp_path).split()
+    assert len(places) == 2 and all(place.startswith(str(packages)) for place in places)
     table = "\n".join(["value,label", *(f"{number % 17},{int(number > 280)}" for number in range(300))])
     (tmp_path / "events.csv").write_text(table)
     fit = "fit events.csv --label label --method logistic-converged --model events.model".split()
@@ -77,12 +74,3 @@ def test_the_installed_command(installed, tmp_path):
     run(detect, "score", "events.csv", "--model", "events.model", "--output", "scores.csv", cwd=tmp_path)
     assert len((tmp_path / "scores.csv").read_text().splitlines()) == 301
     assert "weakly-detect" in run(detect, "--help", cwd=tmp_path)
-
-
-def test_the_ranges_include_the_pinned_versions(wheel):
-    (metadata,) = importlib.metadata.distributions(path=[str(wheel)])
-    requirements = [Requirement(line) for line in metadata.requires]
-    asked = [one for one in requirements if one.marker is None or one.marker.evaluate()]
-    assert len(asked) > 5
-    for one in asked:
-        assert one.specifier.contains(importlib.metadata.version(one.name)), one

@@ -15,7 +15,6 @@ import sys
 from pathlib import Path
 
 import pandas as pd
-from tqdm import tqdm
 
 from weakly.command_line import parse_names, positive, user_errors_end
 from weakly.errors import UserError
@@ -73,7 +72,7 @@ def repeat(runs, args):
         for place, of_place in numbers.items()
     }
     made, failed = [], 0
-    for cell, run, error in tqdm(run_cells(wanted, args.jobs), total=numbers.map(len).sum(), unit=" runs"):
+    for cell, run, error in run_cells(wanted, args.jobs):
         if error is not None:
             print(f"FAILED {cell}: {error}", file=sys.stderr)
             failed += 1

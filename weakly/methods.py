@@ -22,6 +22,9 @@ class Method:
 
 # the modules of methods beyond the paper
 CLASSIFIERS, INTERPRETATIONS = "weakly.beyond.classifiers", "weakly.beyond.interpretations"
+CONVERGED = (("tol", 1e-8), ("max_iter", 1_000))
+HALF = (("base_score", 0.5),)
+SHALLOW = (*HALF, ("max_depth", 3), ("learning_rate", 0.1))  # XGBOD's settings, without its added features
 
 METHODS = {
     "prenet": Method("PReNet", "prenet", "PReNet"),
@@ -37,26 +40,10 @@ METHODS = {
     "pumad": Method("PUMAD", "pumad", "PUMAD", "appendix"),
     "feawad": Method("FEAWAD", "feawad", "FEAWAD", "appendix"),
     "logistic": Method("Logistic", CLASSIFIERS, "Logistic", "today"),
-    "logistic-converged": Method(
-        "Logistic, conv.",
-        CLASSIFIERS,
-        "Logistic",
-        "today",
-        (("tol", 1e-8), ("max_iter", 1_000)),
-    ),
+    "logistic-converged": Method("Logistic, conv.", CLASSIFIERS, "Logistic", "today", CONVERGED),
     "xgboost": Method("XGBoost", CLASSIFIERS, "XGBoost", "today", is_tree=True),
-    "xgboost-half": Method(
-        "XGBoost, 0.5", CLASSIFIERS, "XGBoost", "today", (("base_score", 0.5),), is_tree=True
-    ),
-    # XGBOD without its added features: the same settings of XGBoost
-    "xgboost-shallow": Method(
-        "XGBoost, shallow",
-        CLASSIFIERS,
-        "XGBoost",
-        "today",
-        (("base_score", 0.5), ("max_depth", 3), ("learning_rate", 0.1)),
-        is_tree=True,
-    ),
+    "xgboost-half": Method("XGBoost, 0.5", CLASSIFIERS, "XGBoost", "today", HALF, is_tree=True),
+    "xgboost-shallow": Method("XGBoost, shallow", CLASSIFIERS, "XGBoost", "today", SHALLOW, is_tree=True),
     "catboost": Method("CatBoost", CLASSIFIERS, "CatBoost", "today", is_tree=True),
     "random-forest": Method("Random forest", CLASSIFIERS, "RandomForest", "today", is_tree=True),
     "cross-entropy": Method("Cross-entropy", "weakly.beyond.cross_entropy", "CrossEntropy", "today"),

@@ -58,7 +58,7 @@ def written_whole(target):
     part at once.
     """
     try:
-        with _written_through(target) if is_written_through(target) else _replaced(target) as file:
+        with _opened(target) if is_written_through(target) else _replaced(target) as file:
             yield file
     except OSError as error:
         # nothing reads it any more: weakly.command_line.user_errors_end ends quietly
@@ -69,11 +69,9 @@ def written_whole(target):
         raise DataError(f"{name_of(target)} cannot be written: {error.strerror or error}.") from error
 
 
-def _written_through(target):
-    """A device, pipe or standard output, opened as it is."""
-    if is_standard_output(target):
-        return open(STANDARD_OUTPUT, "wb", closefd=False)
-    return open(target, "wb")
+def _opened(target):
+    """A device, pipe or standard output as it is."""
+    return open(STANDARD_OUTPUT, "wb", closefd=False) if is_standard_output(target) else open(target, "wb")
 
 
 @contextmanager

@@ -16,10 +16,13 @@ from weakly.beyond.today import (
     today_runs,
 )
 from weakly.beyond.today_text import fraud_table
+from weakly.judging.assessment import Assessment
 from weakly.judging.effects import contamination_kinds
+from weakly.judging.statistics import unseen_class_table
+from weakly.judging.tables import paper_runs
 from weakly.loading.registry import DATA_SETS
 from weakly.loading.splits import ANOMALY, NORMAL, split_independent
-from weakly.reporting.write_up import REFERENCE
+from weakly.reporting.write_up import REFERENCE, interpretation_cells
 
 NETWORKS = ["prenet", "devnet", "dsad", "fsnet", "cfsnet", "pumad", "cross-entropy"]
 
@@ -131,7 +134,7 @@ def test_what_not_to_use_with_defaults(runs):
 def test_with_few_rows_catboost_is_level_with_xgbod(runs):
     """`XGBOD's lead over CatBoost with all rows disappears` when the sets are cut to 3,000."""
     table = few_rows_table(REFERENCE)
-    gap = (table["XGBOD"] - table["CatBoost"]).groupby(["labels", "rows"]).mean().unstack("rows")
+    gap = (table["XGBOD"] - table["CatBoost"]).unstack("rows")
     assert (gap["all"] > 0.035).all() and (gap["3,000"] < 0).all()
     lead = paired_leads(runs, [("xgbod", "catboost")])
     assert (lead["mean"] > 0.05).all()
@@ -145,6 +148,54 @@ def test_the_means_that_agree_with_adgyms():
     for name, largest in (("repen-supervised", 0.015), ("dsad-adgym", 0.015), ("feawad", 0.021)):
         assert means.loc[name].abs().max() <= largest, name
     assert sizes.loc["repen-supervised"].round(2).between(0.12, 0.13).all()
+
+
+def test_leads_that_hold_and_those_that_do_not():
+    table = pd.read_csv(REFERENCE / "leads.csv").query("metric == 'auc_pr' and source != 'published'")
+    seen = table[table["experiment"] == "seen"].set_index(["method", "source"])
+    assert (seen.loc[["repen", "iforest"], "low"] > 0).all()
+    level = seen.loc[["dsad", "fsnet", "cfsnet", "pumad"]]
+    assert (level["low"] < 0).all() and (level["high"] > 0).all()
+    redrawn = paper_runs(REFERENCE, "seen", "redrawn").query("data_status == 'exact'")
+    of_run = redrawn.groupby(["run", "method"])["score"].mean().unstack()
+    assert (of_run["prenet"] > of_run["devnet"]).sum() == len(of_run) == 10
+    unseen = table[table["experiment"] == "unseen"].pivot(index="method", columns="source", values="mean")
+    orders = [list(unseen[source].sort_values().index) for source in unseen]
+    changed = {name for name, other in zip(*orders) if name != other}
+    assert changed == {"devnet", "feawad"}
+
+
+def test_unseen_columns_and_sets():
+    """What the unseen class adds to the printed columns and to ours; one set per unseen class."""
+    shares = Assessment(REFERENCE).unseen_shares.filter(like="beyond the seen")
+    printed, ours = (shares[name] for name in shares)
+    doubtful = ["XGBOD", "PUMAD", "FEAWAD"]
+    assert (
+        (printed.drop(doubtful) > 50).all() and (printed[doubtful] < 3).all() and (ours.dropna() > 60).all()
+    )
+    leads = (
+        unseen_class_table(REFERENCE)["ours", "sets"]
+        .str.extract(r"ahead on (\d), behind on (\d)")
+        .astype(int)
+    )
+    assert set(leads.index[leads[1] == 4]) == {"XGBOD", "FSNet"}
+    assert set(leads.index[leads[0] == 4]) == {"REPEN", "iForest", "FEAWAD"}
+
+
+def test_the_layers_and_a_hinge():
+    """`One hidden layer is not better than two` for four methods; a hinge fits three sets of Deep SAD."""
+    cells = (
+        interpretation_cells()
+        .query("metric == 'auc_pr'")
+        .pivot(index="dataset", columns="method", values=["reproduced", "published"])
+    )
+    means = cells["reproduced"].mean()
+    for name in ("devnet", "dsad", "fsnet", "cfsnet"):
+        assert means[f"{name}-two-layers"] > means[name]
+    off = (cells["reproduced", "dsad-hinge"] - cells["published", "dsad"]).abs()
+    assert (off[["census", "fraud", "bac"]] < 0.004).all() and (
+        off[["w7a", "campaign", "thyroid"]] > 0.05
+    ).all()
 
 
 def test_processors_and_failing_fits():

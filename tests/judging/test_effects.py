@@ -13,7 +13,6 @@ from weakly.judging.effects import (
     contributions_of_factors,
     runs_by_factor,
     spread_by_factor,
-    unseen_by_file,
     variance_by_unseen_class,
 )
 from weakly.judging.tables import by_method
@@ -36,7 +35,6 @@ def test_the_share_of_variance_between_unseen_classes_by_hand(monkeypatch):
     assert shares.loc["PReNet", ["seen classes %", "unseen class %"]].tolist() == pytest.approx([50, 50])
     assert shares.loc["PReNet", "unseen class, beyond the seen %"] == pytest.approx(50)
     assert shares.loc["DevNet", ["seen classes %", "unseen class %"]].tolist() == pytest.approx([100, 0])
-    assert shares.loc["DevNet", "different values"] == 2 and shares.loc["DevNet", "rows"] == 4
     ours = pd.DataFrame({"prenet": [1, 2, 1, 2], "devnet": [0, 2, 2, np.nan]}, index=names)
     own = variance_by_unseen_class(ours[::-1])["ours: unseen class, beyond the seen %"]
     assert own["PReNet"] == pytest.approx(0) and pd.isna(own["DevNet"])  # one set is missing
@@ -56,30 +54,10 @@ def test_where_one_class_is_seen_the_printed_xgbod_is_the_same_for_all_unseen_on
     assert (values["xgbod"] == 1).all() and (values["prenet"] > 1).all()
 
 
-def test_unseen_sets_by_the_files_of_their_anomalies_by_hand():
-    values = {
-        "rec,dos->bac": (0.5, 0.7, 0.8), "fuz->bac": (0.6, 0.5, 0.5), "bac->fuz": (0.1, 0.2, 0.1),
-        "rec,bac->dos": (0.3, 0.3, 0.3),
-    }  # fmt: skip
-    table = unseen_by_file(pd.DataFrame(values, index=["prenet", "xgbod", "fsnet"]).T)
-    assert table["data sets"].tolist() == [2, 1, 1] and table["ahead of PReNet on"].tolist() == [1, 1, 0]
-    assert table["PReNet"].iloc[0] == pytest.approx(0.55)
-    assert table["minus PReNet"].tolist() == pytest.approx([0.05, 0.1, 0.0])
-    assert table["minus FSNet"].tolist() == pytest.approx([-0.05, 0.1, 0.0])
-
-
-def test_what_is_said_about_xgbod_on_unseen_classes():
-    """In REPRODUCTION.md: the best, most clearly where the data may help it, and elsewhere by less."""
+def test_our_unseen_columns_depend_on_the_unseen_class():
     cells = Assessment(REFERENCE).cells["unseen"]
     ours = by_method(cells[cells["dataset"] != "Average"], values="reproduced")
-    assert ours.mean().idxmax() == "xgbod" and (ours.idxmax(axis=1) == "xgbod").sum() > 14
-    table = unseen_by_file(ours)
-    bac_unseen, bac_seen, others = table.itertuples(index=False)
-    assert (table[["minus PReNet", "minus FSNet"]] > 0).all(axis=None)
-    assert table["ahead of PReNet on"].tolist()[:2] == [7, 3] and table["ahead of FSNet on"].sum() == 21
-    assert others[table.columns.get_loc("minus FSNet")] > 1.5 * max(
-        one[table.columns.get_loc("minus FSNet")] for one in (bac_unseen, bac_seen)
-    )
+    assert ours.mean().idxmax() == "xgbod"
     own = variance_by_unseen_class(ours)["ours: unseen class, beyond the seen %"].drop("iForest")
     assert len(own) == 9 and own.min() > 60
 

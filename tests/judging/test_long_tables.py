@@ -23,12 +23,14 @@ from weakly.judging.tables import (
 from weakly.paths import ROOT
 from weakly.running.runs_file import RunsFile
 
-COLUMNS = """dataset status auc_pr_prenet auc_pr_prenet_std auc_pr_dsad-hinge auc_pr_dsad-hinge_std
-    auc_pr_weighted_prenet auc_pr_weighted_prenet_std auc_pr_weighted_dsad-hinge auc_pr_weighted_dsad-hinge_std"""
+CELLS = [
+    f"{metric}_{method}" for metric in ("auc_pr", "auc_pr_weighted") for method in ("prenet", "dsad-hinge")
+]
+COLUMNS = ["dataset", "status", *(name + ending for name in CELLS for ending in ("", "_std"))]
 NO = np.nan
 BAC = ("bac", "exact", 0.5, 0.01, NO, NO, NO, NO, NO, NO)
 DOS = ("dos", "partial", 0.25, NO, 0.125, NO, 0.75, 0.02, NO, NO)
-FRAME = pd.DataFrame([BAC, DOS], columns=COLUMNS.split())
+FRAME = pd.DataFrame([BAC, DOS], columns=COLUMNS)
 
 
 def test_a_table_is_long_in_memory_and_on_disk_as_before(tmp_path):

@@ -28,19 +28,13 @@ P_VALUES_THAT_DIFFER = {
     ("ablation", "auc_pr_npr"): (0.328, 0.3652),
 }
 RANKS_THAT_DIFFER = {
-    ("feawad", "ordinal_seen"): (3.955, 3.5),
-    ("feawad", "percentile_seen"): (0.705, 0.75),
-    ("repen", "ordinal_seen"): (6.583, 6.6667),
-    ("repen", "percentile_seen"): (0.439, 0.4306),
-    ("fsnet", "ordinal_seen"): (6.625, 6.7083),
-    ("fsnet", "percentile_seen"): (0.432, 0.4236),
-    ("xgbod", "ordinal_seen"): (7.417, 7.5),
-    ("xgbod", "percentile_seen"): (0.352, 0.3435),
-    ("pumad", "ordinal_seen"): (7.583, 7.6667),
-    ("pumad", "percentile_seen"): (0.337, 0.3287),
-    ("iforest", "ordinal_seen"): (9.0, 9.0833),
-    ("iforest", "percentile_seen"): (0.193, 0.1843),
-}
+    ("feawad", "ordinal_seen"): (3.955, 3.5), ("feawad", "percentile_seen"): (0.705, 0.75),
+    ("repen", "ordinal_seen"): (6.583, 6.6667), ("repen", "percentile_seen"): (0.439, 0.4306),
+    ("fsnet", "ordinal_seen"): (6.625, 6.7083), ("fsnet", "percentile_seen"): (0.432, 0.4236),
+    ("xgbod", "ordinal_seen"): (7.417, 7.5), ("xgbod", "percentile_seen"): (0.352, 0.3435),
+    ("pumad", "ordinal_seen"): (7.583, 7.6667), ("pumad", "percentile_seen"): (0.337, 0.3287),
+    ("iforest", "ordinal_seen"): (9.0, 9.0833), ("iforest", "percentile_seen"): (0.193, 0.1843),
+}  # fmt: skip
 
 
 def read(name):
@@ -53,25 +47,19 @@ def values_of(name):
 
 
 def differences(table, column):
-    """PReNet minus another column, without the floating-point noise that would break ties between printed
-    values."""
+    """PReNet minus another column, without floating-point noise, which would break ties."""
     metric = "auc_roc" if column.startswith("auc_roc") else "auc_pr"
     return (table[f"{metric}_prenet"] - table[column]).round(3)
 
 
 def printed_and_recomputed(cells, tolerance):
-    """The cells {key: (printed, recomputed)} that are further apart than the tolerance, recomputed to four
-    decimals."""
-    return {
-        key: (printed, round(value, 4))
-        for key, (printed, value) in cells.items()
-        if abs(printed - value) > tolerance
-    }
+    """The cells {key: (printed, recomputed to four decimals)} that are further apart than the tolerance."""
+    apart = {key: pair for key, pair in cells.items() if abs(pair[0] - pair[1]) > tolerance}
+    return {key: (printed, round(value, 4)) for key, (printed, value) in apart.items()}
 
 
 def rank_cells(seen, unseen):
-    """{(method, column): (printed, recomputed)} of appendix C.2: ties averaged, a missing cell left out of
-    its row."""
+    """{(method, column): (printed, recomputed)} of App. C.2: ties averaged, a missing cell not ranked."""
     printed, cells = read("ranks"), {}
     for setting, table in (("seen", seen), ("unseen", unseen)):
         table = table.filter(like="auc_pr_").rename(columns=lambda column: column.removeprefix("auc_pr_"))
@@ -82,16 +70,13 @@ def rank_cells(seen, unseen):
         }
         for kind, ranks in recomputed.items():
             column = f"{kind}_{setting}"
-            cells |= {
-                (method, column): (printed.loc[method, column], ranks[method]) for method in ranks.index
-            }
+            cells |= {(name, column): (printed.loc[name, column], rank) for name, rank in ranks.items()}
     return cells
 
 
 def test_every_table_has_the_papers_rows_and_columns():
-    columns = [f"auc_pr_{name}" for name in TABLE_METHODS + APPENDIX_METHODS] + [
-        f"auc_roc_{name}" for name in TABLE_METHODS
-    ]
+    columns = [f"auc_pr_{name}" for name in TABLE_METHODS + APPENDIX_METHODS]
+    columns += [f"auc_roc_{name}" for name in TABLE_METHODS]
     assert list(read("seen").columns) == ["size", "D", *columns]
     assert list(read("unseen").columns) == columns
     assert list(read("ablation").columns) == [f"auc_pr_{name}" for name in ABLATIONS]
@@ -99,9 +84,8 @@ def test_every_table_has_the_papers_rows_and_columns():
     assert list(read("ablation").index) == [*values_of("seen").index, "P-value"]
     assert len(values_of("seen")) == 12
     assert sorted(read("ranks").index) == sorted(TABLE_METHODS + APPENDIX_METHODS)
-    assert set(TABLE_METHODS + APPENDIX_METHODS + ABLATIONS) <= set(
-        METHODS
-    )  # or compare.py would pass over the column
+    # or compare.py would pass over the column
+    assert set(TABLE_METHODS + APPENDIX_METHODS + ABLATIONS) <= set(METHODS)
     assert read("ranks")["ordinal_seen"].is_monotonic_increasing
 
 
@@ -140,9 +124,8 @@ def test_the_printed_averages_are_those_of_the_printed_values():
             (name, column): (printed[column], average)
             for column, average in values_of(name)[printed.index].mean().items()
         }
-    assert (
-        len(cells) == 14 + 12
-    )  # the paper gives none for iForest on unseen classes and for the methods of appendix C.1
+    # the paper gives none for iForest on unseen classes and for the methods of appendix C.1
+    assert len(cells) == 14 + 12
     # every value and the average itself are rounded by at most half a unit, so they are at most one apart
     assert printed_and_recomputed(cells, 2 * HALF_UNIT) == {}
     assert printed_and_recomputed(cells, HALF_UNIT) == AVERAGES_THAT_DIFFER
@@ -165,9 +148,8 @@ def test_the_p_values_that_differ_are_within_the_choice_of_method_and_within_rou
     npr = differences(values_of("ablation"), "auc_pr_npr")
     assert wilcoxon(npr, method="approx").pvalue == pytest.approx(0.328, abs=HALF_UNIT)
     devnet = differences(values_of("unseen"), "auc_pr_devnet")
-    assert (
-        0.00045 < wilcoxon((devnet - 0.0009).round(4)).pvalue < 0.00155
-    )  # a difference of two rounded values is off by up to 0.001
+    # a difference of two rounded values is off by up to 0.001
+    assert 0.00045 < wilcoxon((devnet - 0.0009).round(4)).pvalue < 0.00155
 
 
 def test_the_printed_ranks_are_those_of_the_printed_values():

@@ -45,16 +45,13 @@ def typed(cells, kind, missing=(), unreadable=None):
         ("cents", [str(i * i * 971) for i in N], "number", None),  # no counter, and not named like an id
         ("customer_id", [str(i * i * 971) for i in N], None, "an id"),
         ("n", [str(i) for i in N], None, "an id"),
-        ("code", [f"TX-{i}" for i in N], None, "an id"),
         ("postcode", [f"{1234 + i} {chr(65 + i % 20)}B" for i in N], None, "an id"),
-        ("address", [f"192.168.{i}.1" for i in N], None, "an id"),
         ("address", [f"10.0.{i % 9}.1" for i in N], "category", None),
         ("version", [f"1.{i % 7}.{i % 3}" for i in N], "category", None),
         ("grade", ["1st", "2nd", "3rd"] * 20, "category", None),
         ("age", ["30", "NA", " 41 ", "-", ""] * 12, "number", None),
         ("five", ["5", "5.0"] * 30, None, "constant"),
         ("five", ["5", "5.0", ""] * 20, "number", None),  # its gaps have a feature
-        ("five", ["5"] * 999 + [""], None, "constant"),
         ("new", ["True", "FALSE", ""] * 20, "truth", None),
         ("mark", ["true", ""] * 30, "category", None),  # a gap says something here
         ("day", [f"2024-01-{i % 28 + 1:02}" for i in N], "date", None),
@@ -77,7 +74,6 @@ def test_kinds_of_columns(name, cells, kind, why):
         (["2’115.46", "7"], number(thousands="'"), [2115.46, 7]),
         (["2\u202f115,46\xa0EUR", "\u22127\xa0EUR"], number(",", " ", "EUR"), [2115.46, -7]),
         (["2115.5 kg", "7kg", "8"], number(affix="kg"), [2115.5, 7, 8]),
-        (["5 km/h", ".5 km/h"], number(affix="km/h"), [5, 0.5]),
         (["5,951.00", "909.00"], number(thousands=","), [5951, 909]),
         (["2.115,46", "7,1"], number(",", "."), [2115.46, 7.1]),
         (["1.234.567", "7"], number(",", "."), [1234567, 7]),
@@ -102,14 +98,10 @@ def test_numbers_that_may_mean_two_things_are_refused_with_the_options_that_read
 
 
 @pytest.mark.parametrize("cells", [["1.5", "2.5"], ["2.115,46", "7,1"], ["2,115.46", "7"], ["1,5", "2"]])
-def test_advice_does_not_go_in_circles(cells):
-    """Whatever options are given, without them the column is read."""
+def test_options_that_do_not_fit_a_column_do_not_stop_it(cells):
     for given in ({"decimal": ","}, {"decimal": "."}, {"thousands": ","}, {"thousands": "."}):
-        try:
-            kind_of([*cells, "0"], **given)
-        except DataError as error:
-            assert "--decimal or --thousands exclude: leave these options out" in str(error)
-    assert kind_of([*cells, "0"])[0]["kind"] == "number"
+        found, plain = (kind_of(cells, **notation)[0] for notation in (given, {}))
+        np.testing.assert_array_equal(typed(cells, found), typed(cells, plain))
 
 
 DAYS = [f"2024-01-{i % 28 + 1:02} {i // 28}:00" for i in N]
@@ -120,7 +112,6 @@ DAYS = [f"2024-01-{i % 28 + 1:02} {i // 28}:00" for i in N]
     [
         ([*[f"{i}.5" for i in N], "abc"], "holds numbers such as '0.5', but also 'abc': .* --missing abc"),
         ([*[f"{i}.5" for i in N], "1.234,5"], "but also '1.234,5'"),
-        ([*[f"{i}.5" for i in N], "1e400"], "but also '1e400'"),
         ([*[str(i) for i in N], "5%"], "numbers such as '0', but also '5%'"),
         ([f"{i} {'k' * (i % 2)}g" for i in N], "holds numbers such as '0 g', but also '1 kg'"),
         ([*DAYS, "soon"], "holds dates such as '2024-01-01 0:00', but also 'soon'"),
@@ -173,8 +164,12 @@ def test_typed_columns():
         ("5 lb", number(affix="kg"), "holds '5 lb' instead of a number in kg: see"),
         ("0.2", number(affix="%"), "holds '0.2' instead of a number in %: see"),
         ("1e400", number(), "holds '1e400' instead of a number"),
-        ("maybe", {"kind": "truth"}, "holds 'maybe' instead of a truth value."),
-        ("3/31/2024", {"kind": "date", "format": "%d/%m/%Y"}, "instead of a date written as %d/%m/%Y."),
+        ("maybe", {"kind": "truth"}, "holds 'maybe' instead of a truth value: see --missing."),
+        (
+            "3/31/2024",
+            {"kind": "date", "format": "%d/%m/%Y"},
+            "instead of a date written as %d/%m/%Y: see --missing.",
+        ),
     ],
 )
 def test_a_cell_that_cannot_be_read_is_refused_or_counted(cell, kind, message):

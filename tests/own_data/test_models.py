@@ -9,14 +9,12 @@ import resource
 import subprocess
 import sys
 import zipfile
-from pathlib import Path
 
 import numpy as np
 import pandas as pd
 import pytest
 import skops.io
 from event_tables import COLUMNS, events, model_of_events, typed_events
-from scipy import sparse
 from sklearn.compose import make_column_transformer
 from sklearn.ensemble import RandomForestClassifier
 from sklearn.pipeline import make_pipeline
@@ -30,7 +28,7 @@ from weakly.methods import METHODS, method_group
 from weakly.own_data import model_files
 from weakly.own_data.encoding import new_encoder
 from weakly.own_data.model_files import read_about
-from weakly.own_data.models import SAVED_METHODS, fit_model, in_words, load_model, save_model
+from weakly.own_data.models import SAVED_METHODS, in_words, load_model, save_model
 from weakly.paths import ROOT
 
 QUICK = {"prenet": {"epochs": 2}, "repen": {"epochs": 2}, "xgbod": {"svm_rows": 50, "n_estimators": 5}}
@@ -72,11 +70,11 @@ def test_only_networks_and_linear_models_are_cut_off():
 
 
 @pytest.mark.parametrize("values", [[5.0], [np.nan] * 9, [-1e308, 0, 1e308], [0, 1e-320], [1e300, 2, 3]])
-@pytest.mark.parametrize("is_tree", [False, True])
-def test_odd_columns_have_finite_features(values, is_tree):
-    new = pd.DataFrame({"x": [np.nan, 0, 1e308, -1e308, 5e-324, *values]})
+def test_odd_columns_have_finite_features(values):
+    old, new = (pd.DataFrame({"x": cells}) for cells in (values, [np.nan, 0, 1e308, -1e308, 5e-324, *values]))
     with np.errstate(over="ignore", invalid="ignore"):
-        assert np.isfinite(encoded(pd.DataFrame({"x": values}), {"x": NUMBER}, new, is_tree)).all()
+        for is_tree in (False, True):
+            assert np.isfinite(encoded(old, {"x": NUMBER}, new, is_tree)).all()
 
 
 # ---------------------------------------------------------------------------- methods, thresholds, reasons
@@ -98,15 +96,6 @@ def test_methods_in_words():
 def test_wrong_settings_are_named(settings, message):
     with pytest.raises(DataError, match=message):
         model_of_events("prenet", **settings)
-
-
-def test_isolation_forest_needs_no_labels():
-    table = typed_events(events())
-    model = fit_model("iforest", table, COLUMNS, None)
-    labelled = fit_model("iforest", table, COLUMNS, np.zeros(len(table), int))
-    np.testing.assert_array_equal(model.scored(table), labelled.scored(table))
-    with pytest.raises(DataError, match="prenet cannot be fitted: PReNet requires y"):
-        fit_model("prenet", table, COLUMNS, None)
 
 
 def test_the_threshold_is_exceeded_by_its_share_of_the_unlabelled_training_rows():
@@ -132,23 +121,6 @@ def test_reasons_are_what_the_typical_value_takes_away(method):
 
 
 # ---------------------------------------------------------------------------- files
-
-
-@pytest.mark.parametrize(
-    "method", ["prenet", "repen", "xgbod", "logistic-converged", "catboost", "random-forest"]
-)
-def test_scores_and_reasons_after_loading_are_the_same(tmp_path, method):
-    """A method of each kind; test_without_tensorflow.py has all of them, hardly trained."""
-    table = events()
-    y = (table["fraud"] == "1") | (table.index % 23 == 1)  # some wrong labels, so that trees are no stumps
-    model = model_of_events(method, table, y.astype(int).to_numpy(), **QUICK.get(method, {}))
-    save_model(tmp_path / "m", model)
-    loaded, new = load_model(tmp_path / "m"), typed_events(events(seed=2))
-    scores = model.scored(new)
-    np.testing.assert_array_equal(loaded.scored(new), scores)
-    np.testing.assert_array_equal(loaded.reasons(new[:20], scores[:20]), model.reasons(new[:20], scores[:20]))
-    assert loaded.about == json.loads(json.dumps(model.about)) == read_about(tmp_path / "m")
-    np.testing.assert_array_equal(weakly.load_model(tmp_path / "m").decision_function(new), scores)
 
 
 def python_table():
@@ -204,12 +176,12 @@ def test_importing_weakly_takes_no_time():
 
 def test_a_model_that_could_not_be_loaded_again_is_not_written(tmp_path, monkeypatch, model_path):
     model = load_model(model_path)
+    assert model.about == read_about(model_path) == json.loads(json.dumps(model_of_events().about))
     monkeypatch.setattr(model_files, "MODEL_SIZE_LIMIT", 10_000)
     with pytest.raises(DataError, match="The logistic-converged model of this table is too large.*--drop"):
         save_model(tmp_path / "m", model)
     assert not list(tmp_path.iterdir())
-    monkeypatch.setattr(model_files, "MODEL_SIZE_LIMIT", 40_000)
-    with pytest.raises(DataError, match="has more than 40,000 bytes|expands to more than 40,000"):
+    with pytest.raises(DataError, match="is damaged|expands to more than 10,000"):
         load_model(model_path)
 
 
@@ -229,65 +201,35 @@ def zipped(members):
     return buffer.getvalue()
 
 
-def find(part, **wanted):
-    """The first part of a schema with these values, such as __class__="Tree"."""
-    if isinstance(part, dict):
-        if all(part.get(name) == value for name, value in wanted.items()):
-            return part
-        part = list(part.values())
-    for inner in part if isinstance(part, list) else ():
-        if found := find(inner, **wanted):
-            return found
-    return None
-
-
-def without_ids(pairs):
-    """skops takes a part of which it has seen the __id__ from its memory, and not from the file."""
-    return {name: value for name, value in pairs if name != "__id__"}
-
-
 class Forgery:
     """A model file taken apart: schema, about and members can be changed before it is written again."""
 
     def __init__(self, path):
         self.members = members_of(path)
-        self.schema, self.about = (
-            json.loads(self.members[name], object_pairs_hook=without_ids)
-            for name in ("schema.json", "about.json")
-        )
+        # skops takes a part of which it has seen the __id__ from its memory, and not from the file
+        without_ids = lambda part: {name: part[name] for name in part if name != "__id__"}  # noqa: E731
+        self.schema = json.loads(self.members["schema.json"], object_hook=without_ids)
+        self.about = json.loads(self.members["about.json"])
 
-    def part(self, name, *keys):
-        """The first object of a class in the schema, or one of its saved attributes."""
-        part = find(self.schema, __class__=name)
+    def part(self, name, *keys, last=False):
+        """The first object of a class in the schema, or the last, or one of its saved attributes."""
+        waiting, found = [self.schema], []
+        while waiting:
+            part = waiting.pop()
+            if isinstance(part, dict) and part.get("__class__") == name:
+                found.append(part)
+            if isinstance(part, dict | list):
+                waiting += reversed(part.values() if isinstance(part, dict) else part)
+        part = found[-1 if last else 0]
         for key in keys:
-            part = (
-                part["content"]["content"][key]
-                if part["__loader__"] == "ObjectNode"
-                else part["content"][key]
-            )
+            part = part["content"][key] if isinstance(key, int) else part["content"]["content"][key]
         return part
-
-    @property
-    def kernel(self):
-        return self.part("PReNet", "weights_", 0)
-
-    @property
-    def one_hot(self):
-        """The state of the encoder that was fitted; the first one of a ColumnTransformer was not."""
-        fitted = self.part("ColumnTransformer", "transformers_")
-        return find(fitted, __class__="OneHotEncoder")["content"]["content"]
 
     def array(self, part, change):
         """Change the array that a part of the schema names."""
         buffer = io.BytesIO()
         np.save(buffer, change(np.load(io.BytesIO(self.members[part["file"]])).copy()))
         self.members[part["file"]] = buffer.getvalue()
-
-    def header(self, old, new):
-        """Change the header of the kernel's .npy, whose length stays."""
-        data = self.members[self.kernel["file"]]
-        assert old in data
-        self.members[self.kernel["file"]] = data.replace(old, new.ljust(len(old))[: len(old)], 1)
 
     def data(self):
         texts = {"schema.json": json.dumps(self.schema), "about.json": json.dumps(self.about)}
@@ -302,118 +244,135 @@ def with_value(place, value, field=None):
     return change
 
 
+def kernel(change):
+    """Change the first weights of PReNet."""
+    return lambda f: f.array(f.part("PReNet", "weights_", 0), change)
+
+
+def header(old, new):
+    """Change the header of the kernel's .npy, whose length stays."""
+
+    def change(f):
+        name = f.part("PReNet", "weights_", 0)["file"]
+        assert old in f.members[name]
+        f.members[name] = f.members[name].replace(old, new.ljust(len(old))[: len(old)], 1)
+
+    return change
+
+
+def levels(name, change):
+    """Change what the encoder that was fitted knows of the levels; the first one was not."""
+    return lambda f: f.array(f.part("OneHotEncoder", name, 0, last=True), change)
+
+
+def part(name, *keys, **values):
+    """Change values of a part of the schema."""
+    return lambda f: f.part(name, *keys).update(values)
+
+
+def about(**values):
+    return lambda f: f.about.update(values)
+
+
 def as_list(*content, **more):
-    """The state of a list."""
     return {
         "__loader__": "ListNode",
         "__module__": "builtins",
         "__class__": "list",
-        "content": [*content],
-        **more,
-    }
+        "content": content,
+    } | more
 
 
-def put_sparse_matrix(forge):
-    """A sparse matrix whose columns do not exist, with which a product reads foreign memory."""
-    partners = forge.part("PReNet", "anomaly_partners_")
-    matrix, buffer = sparse.csr_matrix(np.load(io.BytesIO(forge.members[partners["file"]]))), io.BytesIO()
-    matrix.indices[:] = 2**30
-    sparse.save_npz(buffer, matrix)
-    forge.members["1.npz"] = buffer.getvalue()
-    partners.update(__loader__="SparseMatrixNode", __module__="scipy.sparse._matrix", __class__="spmatrix")
-    partners.update(type="scipy", file="1.npz")
-
-
-def put_endless_lists(forge):
+def endless_lists(f):
     """Each list is 21 times the one before, which skops would take from its memory."""
     endless = as_list()
     for number in range(12):
         repeated = [as_list(__id__=number)] * 20
         endless = as_list(endless | {"__id__": number}, *repeated, __id__=number + 1)
-    forge.part("PReNet", "weights_")["content"].append(endless)
+    f.part("PReNet", "weights_")["content"].append(endless)
 
 
-def put_deep_nest(forge):
+def deep_nest(f):
     state = as_list()
     for _ in range(300):
         state = as_list(state)
-    forge.part("PReNet", "margin").update(state)
+    f.part("PReNet", "margin").update(state)
 
 
-SHAPE = b"(10, 20)"  # of PReNet's kernel for the table of events
+MAPPING, SHAPE = "_default_to_infrequent_mappings", b"(10, 20)"  # of PReNet's kernel for the table of events
 OF_NETWORK = {
-    "kernel transposed": lambda f: f.array(f.kernel, np.transpose),
-    "kernel of three dimensions": lambda f: f.array(f.kernel, lambda array: array[None]),
-    "kernel of texts": lambda f: f.array(f.kernel, lambda array: array.astype(str)),
-    "kernel of NaN": lambda f: f.array(f.kernel, lambda array: array * np.nan),
+    "kernel transposed": kernel(np.transpose),
+    "kernel of three dimensions": kernel(lambda array: array[None]),
+    "kernel of texts": kernel(lambda array: array.astype(str)),
+    "kernel of NaN": kernel(lambda array: array * np.nan),
     "fewer weights": lambda f: f.part("PReNet", "weights_")["content"].pop(),
-    "a negative shape": lambda f: f.header(SHAPE, b"(-1, -1)"),
-    "a longer shape": lambda f: f.header(SHAPE, b"(99999,)"),
-    "a shape that is computed": lambda f: f.header(SHAPE, b"(9**9,)"),
-    "a huge shape": lambda f: f.header(SHAPE + b", }" + b" " * 9, b"(999999999999,), }"),
-    "an array of pickles": lambda f: f.header(b"<f4", b"|O"),
-    "an empty array": lambda f: f.members.update({f.kernel["file"]: b""}),
-    "another path": lambda f: f.kernel.update(file="../../etc/passwd"),
-    "a missing member": lambda f: f.members.pop(f.kernel["file"]),
+    "a negative shape": header(SHAPE, b"(-1, -1)"),
+    "a longer shape": header(SHAPE, b"(99999,)"),
+    "a shape that is computed": header(SHAPE, b"(9**9,)"),
+    "a huge shape": header(SHAPE + b", }" + b" " * 9, b"(999999999999,), }"),
+    "an array of pickles": header(b"<f4", b"|O"),
+    "another path": part("PReNet", "weights_", 0, file="../../etc/passwd"),
+    "a missing member": lambda f: f.members.pop(f.part("PReNet", "weights_", 0)["file"]),
     "a member ../x": lambda f: f.members.update({"../x": b"1"}),
-    "an array named often": lambda f: f.part("PReNet", "weights_")["content"].extend([f.kernel] * 150_000),
-    "more features": lambda f: f.part("PReNet", "n_features_in_").update(content="1000000000000"),
-    "features as a text": lambda f: f.part("PReNet", "n_features_in_").update(content='"x"'),
-    "TensorFlow": lambda f: f.part("PReNet", "variant").update(content='"NPR"'),
+    "a sparse matrix, which nobody checks": lambda f: f.members.update({"1.npz": b"1"}),
+    "an array named often": lambda f: f.part("PReNet", "weights_")["content"].extend(
+        [f.part("PReNet", "weights_", 0)] * 150_000
+    ),
+    "more features": part("PReNet", "n_features_in_", content="1000000000000"),
+    "features as a text": part("PReNet", "n_features_in_", content='"x"'),
+    "TensorFlow": part("PReNet", "variant", content='"NPR"'),
     "no detector": lambda f: f.part("Pipeline", "steps")["content"].pop(),
-    "os.system": lambda f: f.part("PReNet").update(__module__="os", __class__="system"),
-    "eval": lambda f: f.part("PReNet").update(__module__="builtins", __class__="eval"),
-    "an SVC": lambda f: f.part("PReNet").update(__module__="sklearn.svm._classes", __class__="SVC"),
-    "our own class": lambda f: f.part("PReNet").update(__module__="weakly.own_data.models", __class__="Model"),
+    "os.system": part("PReNet", __module__="os", __class__="system"),
+    "eval": part("PReNet", __module__="builtins", __class__="eval"),
+    "an SVC": part("PReNet", __module__="sklearn.svm._classes", __class__="SVC"),
+    "our own class": part("PReNet", __module__="weakly.own_data.models", __class__="Model"),
+    **{loader: part("PReNet", __loader__=loader) for loader in ("MethodNode", "FunctionNode", "PartialNode")},
+    **{loader: part("PReNet", __loader__=loader) for loader in ("CachedNode", "OperatorFuncNode", "NoNode")},
     "an older protocol": lambda f: f.schema.update(protocol=0),
     "no schema": lambda f: f.schema.clear(),
-    "a deep nest": put_deep_nest,
-    "a sparse matrix": put_sparse_matrix,
-    "endless lists": put_endless_lists,
-    "level 10^9": lambda f: f.array(f.one_hot["_default_to_infrequent_mappings"]["content"][0], with_value(0, 10**9)),
-    "level -5": lambda f: f.array(f.one_hot["_default_to_infrequent_mappings"]["content"][0], with_value(0, -5)),
-    "fewer levels": lambda f: f.array(f.one_hot["_default_to_infrequent_mappings"]["content"][0], lambda a: a[:1]),
-    "a rare level": lambda f: f.array(f.one_hot["_infrequent_indices"]["content"][0], with_value(0, 10**9)),
-    "no levels": lambda f: f.one_hot["categories_"]["content"][0]["content"].clear(),
-    "a feature less": lambda f: f.one_hot["_n_features_outs"]["content"][0].update(content="1"),
-    "no columns": lambda f: f.about.update(columns={}),
-    "no typical value": lambda f: f.about.update(typical={}),
+    "a deep nest": deep_nest,
+    "endless lists": endless_lists,
+    "level 10^9": levels(MAPPING, with_value(0, 10**9)),
+    "level -5": levels(MAPPING, with_value(0, -5)),
+    "fewer levels": levels(MAPPING, lambda array: array[:1]),
+    "a rare level": levels("_infrequent_indices", with_value(0, 10**9)),
+    "no levels": lambda f: f.part("OneHotEncoder", "categories_", 0, last=True)["content"].clear(),
+    "a feature less": lambda f: f.part("OneHotEncoder", "_n_features_outs", 0, last=True).update(content="1"),
+    "no columns": about(columns={}),
+    "no typical value": about(typical={}),
     "a text as typical value": lambda f: f.about["typical"].update(age="x"),
-    "descending quantiles": lambda f: f.about.update(quantiles=[2, 1]),
-    "quantiles of text": lambda f: f.about.update(quantiles="x"),
-    "no rows": lambda f: f.about.update(rows=None),
+    "descending quantiles": about(quantiles=[2, 1]),
+    "quantiles of text": about(quantiles="x"),
+    "no rows": about(rows=None),
     "a kind": lambda f: f.about["columns"]["age"].update(kind="os"),
-    "a method": lambda f: f.about.update(method="os"),
+    "a method": about(method="os"),
     "a summary": lambda f: f.about["summary"].update(age=3),
     "spellings": lambda f: f.about["notation"].update(missing=[3]),
-} | {
-    loader: lambda f, loader=loader: f.part("PReNet").update(__loader__=loader)
-    for loader in ("MethodNode", "FunctionNode", "PartialNode", "CachedNode", "OperatorFuncNode", "NoNode")
-}  # fmt: skip
+}
 
 
-def tree_array(name, change):
+def tree(name, change):
     """Change the nodes or values of the first tree."""
-    return lambda f: f.array(f.part("Tree")["content"]["content"][name], change)
+    return lambda f: f.array(f.part("Tree", name), change)
 
 
-def of_tree(f, place):
+def argument(f, place):
     """An argument with which the first tree is made: its features, classes or outputs."""
     return f.part("Tree")["__reduce__"]["args"]["content"][place]
 
 
 OF_FOREST = {
-    "a far child": tree_array("nodes", with_value(0, 10**9, "left_child")),
-    "a negative child": tree_array("nodes", with_value(0, -7, "right_child")),
-    "a circle": tree_array("nodes", with_value(0, 0, "left_child")),
-    "a far feature": tree_array("nodes", with_value(0, 10**6, "feature")),
-    "nodes of numbers": tree_array("nodes", lambda array: array["feature"]),
-    "fewer values": tree_array("values", lambda array: array[:1]),
-    "NaN": tree_array("values", lambda array: array * np.nan),
-    "fewer nodes": lambda f: f.part("Tree")["content"]["content"]["node_count"].update(content="1"),
-    "several outputs": lambda f: of_tree(f, 2).update(content="1000000000"),
-    "other classes": lambda f: f.array(of_tree(f, 1), with_value(0, 2**60)),
-    "more classes": lambda f: f.part("RandomForestClassifier", "n_classes_").update(content="9"),
+    "a far child": tree("nodes", with_value(0, 10**9, "left_child")),
+    "a negative child": tree("nodes", with_value(0, -7, "right_child")),
+    "a circle": tree("nodes", with_value(0, 0, "left_child")),
+    "a far feature": tree("nodes", with_value(0, 10**6, "feature")),
+    "nodes of numbers": tree("nodes", lambda array: array["feature"]),
+    "fewer values": tree("values", lambda array: array[:1]),
+    "NaN": tree("values", lambda array: array * np.nan),
+    "fewer nodes": part("Tree", "node_count", content="1"),
+    "several outputs": lambda f: argument(f, 2).update(content="1000000000"),
+    "other classes": lambda f: f.array(argument(f, 1), with_value(0, 2**60)),
+    "more classes": part("RandomForestClassifier", "n_classes_", content="9"),
     "a pipeline as forest": lambda f: f.part("RandomForest", "model_").update(
         json.loads(json.dumps(f.schema))
     ),
@@ -429,71 +388,67 @@ def raw_files(model):
     middle = len(data) // 2
     return {
         "empty": b"",
-        "text": b"a,b\n1,2\n",
         "a pickle": pickle.dumps(os.getcwd),
         "cut off": data[:-200],
         "a flipped bit": data[:middle] + bytes([data[middle] ^ 1]) + data[middle + 1 :],
         "a member twice": twice.getvalue(),
         "another skops file": skops.io.dumps({"method": "prenet"}),
-        "a schema of 64 MB": zipped(members | {"schema.json": b" " * 2**25 + members["schema.json"]}),
-        "nested schema": zipped(members | {"schema.json": b"[" * 10**6}),
+        "a long schema": zipped(members | {"schema.json": b" " * 2**25 + members["schema.json"]}),
         "nested about": zipped(members | {"about.json": b'{"a":' * 10**6}),
         "a bomb": zipped(members | {"1.npy": bytes(2**27)}),
     }
 
 
 CHILD = """
-import faulthandler, sys
+import sys
 import pandas as pd
 from weakly.environment import peak_bytes
 from weakly.errors import DataError
-from weakly.own_data.model_files import read_about
 from weakly.own_data.models import load_model
 table = pd.read_pickle(sys.argv[1])
 for path in sys.stdin.read().splitlines():
-    print(path, end="\\t", flush=True)
     try:
         model = load_model(path)
-        model.scored(table)
-        model.reasons(table[:5], model.scored(table[:5]))
-        print("loaded")
+        model.reasons(table[:5], model.scored(table)[:5])
+        print("loaded", flush=True)
     except DataError as error:
         print(ascii(str(error)), flush=True)
-print("most", peak_bytes() >> 20)
+print(peak_bytes() >> 20)
 """
 
 
 def answers_to(paths, table):
-    """What a process says to these files, by name; it may neither crash nor take long."""
-    child = [sys.executable, "-W", "error", "-c", CHILD, table]
-    files = "\n".join(map(str, paths))
+    """What a process says to each of these files; it may neither crash nor take long."""
+    child, files = [sys.executable, "-W", "error", "-c", CHILD, table], "\n".join(map(str, paths))
     done = subprocess.run(child, input=files, capture_output=True, text=True, cwd=ROOT, timeout=300)
-    assert done.returncode == 0, done.stdout[-500:] + done.stderr[-2_000:]
-    *lines, most = done.stdout.splitlines()
-    assert int(most.split()[1]) < 1_500  # MB
-    return {Path(line.split("\t")[0]).name: line.split("\t")[1] for line in lines}
+    *answers, megabytes = done.stdout.splitlines()
+    assert done.returncode == 0 and int(megabytes) < 1_500, (len(answers), done.stderr[-2_000:])
+    return answers
 
 
-@pytest.mark.parametrize("method, forgeries", [("prenet", OF_NETWORK), ("random-forest", OF_FOREST)])
-def test_a_forged_file_gives_one_sentence(tmp_path, method, forgeries):
-    """Refused when it is loaded, or when its scores are not finite."""
-    model = tmp_path / "model"
+def forged_files(folder, method, forgeries):
+    """{case: bytes} of changed models of a method."""
+    model = folder / f"{method}.model"
     save_model(model, model_of_events(method, **QUICK.get(method, {})))
-    typed_events(events()).to_pickle(tmp_path / "table")
-    cases = raw_files(model) if method == "prenet" else {}
+    cases = {method: model.read_bytes()} | (raw_files(model) if method == "prenet" else {})
     for name, change in forgeries.items():
-        forgery = Forgery(model)
-        change(forgery)
+        change(forgery := Forgery(model))
         cases[name] = forgery.data()
+    return cases
+
+
+def test_a_forged_file_gives_one_sentence(tmp_path):
+    """Refused when it is loaded, or when its scores are not finite."""
+    typed_events(events()).to_pickle(tmp_path / "table")
+    cases = forged_files(tmp_path, "prenet", OF_NETWORK) | forged_files(tmp_path, "random-forest", OF_FOREST)
     paths = [tmp_path / f"{number}.model" for number in range(len(cases))]
-    for path, data in zip(paths, cases.values(), strict=True):
+    for path, data in zip(paths, cases.values()):
         path.write_bytes(data)
-    said = answers_to([model, *paths], tmp_path / "table")
-    assert said.pop("model") == "loaded"
-    answers = dict(zip(cases, said.values(), strict=True))
-    assert not [name for name, answer in answers.items() if answer == "loaded"]
-    vague = r"(?!.*\.model (is|has|expands|cannot|needs)|.*Rows 1 to 600 cannot be scored)|.*\\n|.{700}"
-    assert not [answer for answer in answers.values() if re.match(vague, answer)]
+    answers = dict(zip(cases, answers_to(paths, tmp_path / "table"), strict=True))
+    assert [name for name in cases if answers[name] == "loaded"] == ["prenet", "random-forest"]
+    clear = r".*\.model (is|has|expands|cannot|needs)|.*Rows 1 to 600 cannot be scored"
+    sentences = [answer for answer in answers.values() if answer != "loaded"]
+    assert not [one for one in sentences if not re.match(clear, one) or r"\n" in one or len(one) > 700]
 
 
 def test_devices_and_endless_files_are_refused_at_once(tmp_path):
@@ -503,6 +458,6 @@ def test_devices_and_endless_files_are_refused_at_once(tmp_path):
     before = resource.getrusage(resource.RUSAGE_SELF).ru_utime
     for path in ("/dev/zero", tmp_path / "fifo", tmp_path / "sparse", tmp_path, tmp_path / "none"):
         for read in (load_model, read_about):
-            with pytest.raises(DataError, match="not a regular file|has more than|cannot be read"):
+            with pytest.raises(DataError, match="not a regular file|is damaged|cannot be read"):
                 read(path)
     assert resource.getrusage(resource.RUSAGE_SELF).ru_utime - before < 5

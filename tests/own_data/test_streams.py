@@ -1,6 +1,5 @@
 """detect.py in a pipeline: tables from standard input and pipes, scores to standard output and FIFOs."""
 
-import gzip
 import io
 import os
 import stat
@@ -11,13 +10,13 @@ from pathlib import Path
 
 import pandas as pd
 import pytest
-from archives import zip_bytes
 from event_tables import events
 
 from weakly.own_data.models import load_model
 
 ROOT = Path(__file__).resolve().parent.parent.parent
 CSV = events().to_csv(index=False).encode()
+LEARN = ["--label", "fraud", "--method", "logistic-converged"]
 
 
 @pytest.fixture
@@ -32,15 +31,14 @@ def pipe():
     """A function that gives the path of a pipe with some content, as <(command) does."""
     opened = []
 
-    def path_of(content, first=2):
+    def path_of(content):
         reading, writing = os.pipe()
         opened.append(reading)
 
         def write():
             with open(writing, "wb", buffering=0) as file:  # the first bytes come alone
-                file.write(content[:first])
-                for start in range(first, len(content), 2**16):
-                    file.write(content[start : start + 2**16])
+                for part in (content[:2], content[2:]):
+                    file.write(part)
 
         threading.Thread(target=write, daemon=True).start()
         return f"/dev/fd/{reading}"
@@ -56,51 +54,19 @@ def process(*arguments, **options):
     return subprocess.Popen(list(map(str, command)), **options)
 
 
-# ---------------------------------------------------------------------------- reading
-
-
-def zipped(data):
-    return zip_bytes(("events.csv", data))
-
-
-@pytest.mark.parametrize("pack", [bytes, gzip.compress, zipped])
-def test_a_pipe_is_read_like_a_file(folder, model_path, expected, pipe, pack, run):
-    assert run(["score", pipe(pack(CSV)), "--model", model_path]) == 0
-    assert Path("scores.csv").read_bytes() == expected
-
-
-def test_parquet_from_a_pipe_is_read_too(folder, model_path, expected, pipe, run):
-    buffer = io.BytesIO()
-    events().to_parquet(buffer)
+@pytest.mark.parametrize("write", ["to_csv", "to_parquet"])
+def test_a_pipe_is_read_like_a_file(folder, model_path, expected, pipe, write, run):
+    getattr(events(), write)(buffer := io.BytesIO(), index=False)
     assert run(["score", pipe(buffer.getvalue()), "--model", model_path]) == 0
     assert Path("scores.csv").read_bytes() == expected
 
 
 def test_fit_and_evaluate_read_pipes(folder, model_path, pipe, capsys, run):
     table = pipe(CSV)
-    assert (
-        run(["fit", table, "--label", "fraud", "--method", "logistic-converged", "--model", "piped.model"])
-        == 0
-    )
+    assert run(["fit", table, *LEARN, "--model", "piped.model"]) == 0
     assert f"600 rows of {table}: 30 labelled anomalies" in capsys.readouterr().out
     assert load_model("piped.model").columns.items() >= load_model(model_path).columns.items()
-    known = CSV.replace(b",\n", b",0\n")
-    assert (
-        run(
-            [
-                "evaluate",
-                pipe(known),
-                "--label",
-                "fraud",
-                "--method",
-                "logistic-converged",
-                "--n-labeled",
-                "9",
-            ]
-        )
-        == 0
-    )
-    assert "Held out: 120 rows" in capsys.readouterr().out
+    assert run(["evaluate", pipe(CSV), *LEARN, "--n-labeled", "9"]) == 0
 
 
 @pytest.mark.parametrize("content", [b"", b"a", b"a,b\n", b"PAR1....PAR1", b"PK\3\4", b"\x1f\x8b", b"PK\5\6"])
@@ -111,28 +77,16 @@ def test_a_bad_pipe_gives_one_sentence(folder, model_path, pipe, content, capsys
     assert table in error and error.count("\n") == 1 and not Path("scores.csv").exists()
 
 
-# ---------------------------------------------------------------------------- writing
-
-
-def test_standard_output_has_the_scores_alone(folder, model_path, expected, capfdbinary, run):
+def test_standard_output_has_the_result_alone(folder, model_path, expected, capfdbinary, run):
     assert run(["score", "events.csv", "--model", model_path, "--output", "-", "--contamination", "0.1"]) == 0
     out, err = capfdbinary.readouterr()
-    scores = pd.read_csv(io.BytesIO(out))
-    assert list(scores) == ["row", "score", "flag"] and len(scores) == 600
-    assert (
-        b"Scored 600 rows of events.csv; wrote all to standard output.\n87 of the 600 rows are flagged" in err
-    )
-    assert sorted(os.listdir()) == ["events.csv", "expected.csv"]
-    assert run(["score", "events.csv", "--model", model_path, "--output", "-"]) == 0
-    assert capfdbinary.readouterr().out == expected
-
-
-def test_a_model_can_go_to_standard_output(folder, capfdbinary, run):
-    learn = ["events.csv", "--label", "fraud", "--method", "logistic-converged"]
-    assert run(["fit", *learn, "--model", "-"]) == 0
+    assert list(pd.read_csv(io.BytesIO(out))) == ["row", "score", "flag"]
+    assert b"wrote all to standard output.\n87 of the 600 rows are flagged" in err
+    assert run(["fit", "events.csv", *LEARN, "--model", "-"]) == 0
     out, err = capfdbinary.readouterr()
     Path("m").write_bytes(out)
     assert load_model("m").about["rows"] == 600 and b"wrote standard output." in err
+    assert sorted(os.listdir()) == ["events.csv", "expected.csv", "m"]
 
 
 def test_a_fifo_and_a_link_stay_what_they_are(folder, model_path, expected, run):
@@ -152,16 +106,10 @@ def test_a_fifo_and_a_link_stay_what_they_are(folder, model_path, expected, run)
 @pytest.mark.parametrize("command", ["fit", "score"])
 def test_what_is_read_from_is_not_written_to(folder, model_path, command, capsys, run):
     Path("link").symlink_to("events.csv")
-    learn = ["--label", "fraud", "--method", "logistic-converged"]
-    options = {
-        "fit": [*learn, "--model", "link"],
-        "score": ["--model", model_path, "--output", "link"],
-    }[command]
-    assert run([command, "events.csv", *options]) == 2
+    options = ["--model", model_path] if command == "score" else LEARN
+    target = "--model" if command == "fit" else "--output"
+    assert run([command, "events.csv", *options, target, "link"]) == 2
     assert "link is an input file" in capsys.readouterr().err and Path("events.csv").read_bytes() == CSV
-
-
-# ---------------------------------------------------------------------------- as shells do it
 
 
 def test_a_pipeline_from_standard_input_to_standard_output(folder, model_path, expected):

@@ -148,15 +148,12 @@ def test_names_and_separators():
     assert opened("a, ,b,\n1,2,3,\n").columns == ["a", "column_2", "b", "column_4"]
     assert "more than one column 'a'" in refused("a,b,a\n1,2,3\n")
     assert "its first line is empty" in refused("") and "its first line is empty" in refused("\n1,2\n")
-    for line in ("1,7", "5.1,,2024-01-05", "7,7"):
+    for line in ("1,7", "5.1,,3", "0,1,2"):
         assert "looks like data, not like column names: add --no-header" in refused(f"{line}\n{line}\n")
-    for line in ("a,7", "0,1,2", ",1,2"):  # pandas calls columns without names 0, 1, 2
-        assert len(opened(f"{line}\n{line}\n").columns) == 1 + line.count(",")
     assert texts("1,2\n3,4\n", header=True) == (["1", "2"], [["3", "4"]])
     for content, message in (
         ("a,b\n1,2\n", "lacks the columns x, y of --keep; it has a, b."),
         ("a:b\n1:2\n", "it has a:b; columns must be separated by"),
-        ("0,tcp\n1,tcp\n", "it has 0, tcp; add --no-header if"),
     ):
         with pytest.raises(DataError, match=message):
             opened(content).must_have(["x", "y"], "of --keep")

@@ -1,56 +1,39 @@
 """Figures from small made-up tables: what is drawn, what is left out, and clear errors."""
 
-import matplotlib.style
+import io
+
 import numpy as np
 import pandas as pd
 import pytest
 
+from weakly.errors import UserError
 from weakly.judging import cells
-from weakly.judging.tables import from_paper_layout
 from weakly.methods import METHODS, method_group
-from weakly.reporting import figures
-from weakly.reporting.figures import draw_figures, figures_of, main
+from weakly.reporting.charts import draw_runs
+from weakly.reporting.figures import draw_all_figures, draw_figures, figure_of, panels_of
 from weakly.reporting.palette import LOOKS, look
-from weakly.reporting.sweeps import read_drawable
+from weakly.reporting.pictures import figure
+from weakly.reporting.sweeps import read_figure
 
 
 def sweep(parameter, values, datasets, methods=("prenet", "devnet"), status="exact"):
-    """A table of a sweep in which auc_pr is 0.5 for the first method, 0.4 for the next, ..., with std
-    0.01."""
+    """A table of a sweep in which auc_pr is 0.5 for the first method, 0.4 for the next, with std 0.01."""
     rows = []
     for value in values:
         for dataset in [*datasets, "Average"]:
-            row = {
-                "parameter": parameter,
-                "value": value,
-                "dataset": dataset,
-                "size": 9,
-                "D": 2,
-                "status": status,
-                "runs": 2,
-            }
+            row = {"parameter": parameter, "value": value, "dataset": dataset, "size": 9, "D": 2}
+            row |= {"status": status, "runs": 2}
             for number, method in enumerate(methods):
-                row |= {
-                    f"auc_pr_{method}": 0.5 - number / 10,
-                    f"auc_pr_{method}_std": 0.01,
-                    f"auc_pr_weighted_{method}": 0.9,
-                }
+                auc = 0.5 - number / 10
+                row |= {f"auc_pr_{method}": auc, f"auc_pr_{method}_std": 0.01}
+                row |= {f"auc_pr_weighted_{method}": 0.9 if status == "partial" else np.nan}
             rows.append(row)
     return pd.DataFrame(rows)
 
 
 def theorem():
     shares = np.array([0.0, 0.3, 0.6])
-    table = pd.DataFrame(
-        {
-            "dataset": "bac",
-            "status": "exact",
-            "runs": 2,
-            "contamination": shares,
-            "share": shares,
-            "auc_pr": 0.5,
-        }
-    )
+    table = pd.DataFrame({"dataset": "bac", "status": "exact", "runs": 2, "share": shares, "auc_pr": 0.5})
     for kind, score in (("anomalies", 6 - shares), ("normals", 2 + shares)):
         table[[f"mean_score_{kind}", f"mean_score_{kind}_std", f"predicted_{kind}"]] = np.stack(
             [score, 0 * score + 0.1, score], axis=1
@@ -58,38 +41,41 @@ def theorem():
     return table
 
 
-def draw(table, experiment, set_up=""):
-    """The figures of a table, drawn but not written, as {name: figure}."""
-    table = table[table["dataset"] != "Average"].reset_index(drop=True)
-    table = table if experiment == "theorem" else from_paper_layout(table)
-    with matplotlib.style.context(["default", figures.RC]):
-        return figures_of(table, experiment, set_up)
+def read(table, name):
+    """A table as it is read from its file."""
+    file = io.StringIO(table.to_csv(index=False))
+    return read_figure(file, name)
 
 
-def titles(figure):
-    return [axes.get_title() for axes in figure.axes]
+def panels(table, name, set_up=""):
+    """{title: axes} of a table's panels, as the page draws them."""
+    drawn = panels_of(read(table, name), name, set_up)
+    return {panel.title: panel.picture().axes[0] for panel in drawn}
 
 
-def legend(figure):
-    return [text.get_text() for text in figure.legends[0].get_texts()]
+def legend(table, name, set_up=""):
+    """The texts of a figure's legend, and the figure as in Markdown."""
+    picture = figure_of(read(table, name), name, set_up)
+    return [text.get_text() for text in picture.legends[0].get_texts()], picture
 
 
-def hollow_points(axes):
-    """(x, y) of the markers of published values."""
-    return [
-        (float(line.get_xdata()[0]), float(line.get_ydata()[0]))
-        for line in axes.lines
-        if line.get_markerfacecolor() == "none"
-    ]
+def lines_of(axes, method):
+    """(curve, published value) of a method: x and y of each, or None."""
+    own = [line for line in axes.lines if line.get_gid() == f"data-method={method}"]
+    points = {line.get_linestyle() == "None": line.get_xydata().tolist() for line in own}
+    return points.get(False), points.get(True)
 
 
 @pytest.fixture
 def published(tmp_path, monkeypatch):
-    """A folder of published values of its own: bac 0.7 for PReNet only, dos->bac 0.8."""
+    """Published values of its own: bac 0.45 for PReNet only, dos->bac 0.42, w7a 0.9, far from our curves."""
     folder = tmp_path / "published"
     folder.mkdir()
-    pd.DataFrame({"dataset": ["bac"], "auc_pr_prenet": [0.7]}).to_csv(folder / "seen.csv", index=False)
-    pd.DataFrame({"dataset": ["dos->bac"], "auc_pr_prenet": [0.8]}).to_csv(folder / "unseen.csv", index=False)
+    values = pd.DataFrame({"dataset": ["bac", "w7a"], "auc_pr_prenet": [0.45, 0.9]})
+    values.to_csv(folder / "seen.csv", index=False)
+    pd.DataFrame({"dataset": ["dos->bac"], "auc_pr_prenet": [0.42]}).to_csv(
+        folder / "unseen.csv", index=False
+    )
     monkeypatch.setattr(cells, "PUBLISHED", folder)
     return folder
 
@@ -111,73 +97,57 @@ def test_synthetic_data_has_figures_of_its_own(tmp_path, published):
     table.to_csv(tmp_path / "contamination_synthetic.csv", index=False)
     paths = draw_figures(tmp_path, "contamination", "_synthetic")
     assert [path.name for path in paths] == ["contamination_synthetic.png", "contamination_synthetic.svg"]
-    figure = draw(table, "contamination", set_up="_synthetic")["contamination"]
-    assert "synthetic" in figure.get_suptitle()
-    assert legend(figure) == ["PReNet", "DevNet", "band: ± 1 std over runs"] and not hollow_points(
-        figure.axes[0]
-    )
-
-
-@pytest.mark.parametrize("n_sets", [1, 2, 5, 12, 14])
-def test_every_data_set_has_one_panel_and_the_average_none(tmp_path, n_sets):
-    names = [f"set{number}" for number in range(n_sets)]
-    path = tmp_path / "labels.csv"
-    sweep("n_labeled", [15, 60], names).to_csv(path, index=False)
-    with matplotlib.style.context(["default", figures.RC]):
-        drawn = figures_of(read_drawable(path, "labels"), "labels", "")
-    assert titles(drawn["labels_seen"]) == names
+    names, picture = legend(table, "contamination", "_synthetic")
+    assert names == ["PReNet", "DevNet", "band: ± 1 std over runs"]
+    assert "synthetic" in picture.get_suptitle() and picture.axes[0].get_title("left") == "bac (synthetic)"
 
 
 def test_fig_4_ends_at_ten_per_cent_and_ticks_are_the_grid():
-    table = sweep("contamination", [0.66, 0, 0.02, 0.1], ["bac"])
-    axes = draw(table, "contamination")["contamination"].axes[0]
+    axes = panels(sweep("contamination", [0.66, 0, 0.02, 0.1], ["bac"]), "contamination")["bac"]
     assert [label.get_text() for label in axes.get_xticklabels()] == ["0", "2", "10"]
-    prenet = next(line for line in axes.lines if line.get_color() == look("prenet")[0])
-    assert prenet.get_xdata().tolist() == [0, 0.02, 0.1]
+    assert lines_of(axes, "prenet")[0] == [[0, 0.5], [0.02, 0.5], [0.1, 0.5]]
 
 
-def test_fig_5_has_a_row_per_data_set_and_a_column_per_parameter():
+def test_fig_5_has_a_panel_per_data_set_and_parameter():
     grids = {"margin": [0.25, 4], "ensemble_size": [1, 30], "l2": [0.001, 0.01]}
     table = pd.concat([sweep(name, values, ["bac", "w7a"], ["prenet"]) for name, values in grids.items()])
-    axes = draw(table, "sensitivity")["sensitivity"].axes
-    assert len(axes) == 6
-    assert [panel.get_ylabel() for panel in axes] == ["bac", "", "", "w7a", "", ""]
-    assert axes[0].get_ylim() == axes[2].get_ylim()
+    drawn = panels(table, "sensitivity")
+    labels = ["margin m", "ensemble size E", "regularisation λ"]
+    assert list(drawn) == [f"{name}, {label}" for name in ("bac", "w7a") for label in labels]
+    assert drawn["bac, margin m"].get_ylim() == drawn["bac, regularisation λ"].get_ylim()
 
 
-def test_published_values_are_hollow_at_the_papers_setting(published):
-    drawn = draw(sweep("n_labeled", [15, 60], ["bac", "w7a", "dos->bac"]), "labels")
-    bac, w7a = drawn["labels_seen"].axes
-    assert hollow_points(bac) == [(60, 0.7)] and hollow_points(w7a) == []
-    assert hollow_points(drawn["labels_unseen"].axes[0]) == [(60, 0.8)]
-    assert "hollow: published" in legend(drawn["labels_seen"])
-
-
-def test_without_published_values_there_are_no_hollow_markers(published):
+def test_published_values_are_hollow_at_the_papers_setting_within_the_range(published):
+    table = sweep("n_labeled", [15, 60], ["bac", "w7a", "dos->bac"])
+    seen, unseen = panels(table, "labels_seen"), panels(table, "labels_unseen")
+    assert list(seen) == ["bac", "w7a"] and list(unseen) == ["dos → bac"]
+    assert lines_of(seen["bac"], "prenet")[1] == [[60, 0.45]] and lines_of(seen["w7a"], "prenet")[1] is None
+    assert lines_of(unseen["dos → bac"], "prenet")[1] == [[60, 0.42]]
+    assert "hollow: published" in legend(table, "labels_seen")[0]
     for path in published.iterdir():
         path.unlink()
-    figure = draw(sweep("n_labeled", [15, 60], ["bac"]), "labels")["labels_seen"]
-    assert not hollow_points(figure.axes[0]) and "hollow: published" not in legend(figure)
+    assert "hollow: published" not in legend(table, "labels_seen")[0]
 
 
-def test_partial_data_is_marked():
-    figure = draw(sweep("n_labeled", [15, 60], ["dos"], status="partial"), "labels")["labels_seen"]
-    assert titles(figure) == ["dos (partial)"] and figure.axes[0].title.get_color() != "black"
+def test_partial_data_is_weighted_and_its_name_grey():
+    table = sweep("n_labeled", [15, 60], ["dos"], status="partial")
+    axes = legend(table, "labels_seen")[1].axes[0]
+    assert axes.get_title("left") == "dos (partial)" and lines_of(axes, "prenet")[0] == [[15, 0.9], [60, 0.9]]
+    exact = legend(sweep("n_labeled", [15, 60], ["dos"]), "labels_seen")[1].axes[0]
+    assert axes._left_title.get_color() != exact._left_title.get_color()
 
 
 def test_a_method_that_a_data_set_lacks_is_left_out_there_only():
     table = sweep("n_labeled", [15, 60], ["bac", "news20"], ["prenet", "feawad"])
     table.loc[table["dataset"] == "news20", ["auc_pr_feawad", "auc_pr_weighted_feawad"]] = np.nan
-    figure = draw(table, "labels", set_up="_synthetic")["labels_seen"]
-    colors = [{line.get_color() for line in axes.lines} for axes in figure.axes]
-    assert colors == [{look("prenet")[0], look("feawad")[0]}, {look("prenet")[0]}]
-    assert legend(figure)[:2] == ["PReNet", "FEAWAD"]
+    drawn = panels(table, "labels_seen")
+    assert lines_of(drawn["bac"], "feawad")[0] and lines_of(drawn["news20"], "feawad") == (None, None)
+    assert legend(table, "labels_seen")[0][:2] == ["PReNet", "FEAWAD"]
 
 
-def test_every_method_has_a_colour_of_its_own():
-    # no figure of the paper has others; today_figures has colours of its own
+def test_every_method_has_a_look_of_its_own():
     shown = [name for name, method in METHODS.items() if method.group in ("table", "appendix", "ablation")]
-    assert len({look(name)[0] for name in shown}) == len(shown)
+    assert len({look(name).light for name in shown}) == len(shown)
     of_table = [LOOKS[name] for name in method_group("table", "appendix")]
     assert len({one.marker for one in of_table}) == len(of_table)
 
@@ -185,9 +155,23 @@ def test_every_method_has_a_colour_of_its_own():
 def test_the_theorem_shows_measured_and_predicted_scores(tmp_path):
     theorem().to_csv(tmp_path / "theorem.csv", index=False)
     assert [path.name for path in draw_figures(tmp_path, "theorem")] == ["theorem.png", "theorem.svg"]
-    (axes,) = draw(theorem(), "theorem")["theorem"].axes
+    axes = panels(theorem(), "theorem")["bac"]
     assert sorted(line.get_linestyle() for line in axes.lines) == ["-", "-", "--", "--", ":"]
-    assert len(axes.collections) == 2  # the bands
+    assert len(axes.patches) == 2  # the bands
+
+
+def test_every_run_has_a_dot_and_the_published_value_a_tick():
+    axes = figure()[1]
+    draw_runs({"prenet": [0.29, 0.31], "devnet": [0.4]}, {"prenet": 0.298}, axes)
+    (prenet, devnet) = axes.patches
+    assert [patch.get_path().vertices[::2].tolist() for patch in (prenet, devnet)] == [
+        [[0.29, 0], [0.31, 0]],
+        [[0.4, 1]],
+    ]
+    assert [line.get_xdata()[0] for line in axes.lines if len(set(line.get_xdata())) == 1] == [0.298]
+
+
+HEAD = "dataset,status,parameter,value,auc_pr_prenet\n"
 
 
 @pytest.mark.parametrize(
@@ -195,32 +179,18 @@ def test_the_theorem_shows_measured_and_predicted_scores(tmp_path):
     [
         ("", "cannot be read as a table"),
         ("dataset,status,value,auc_pr_prenet\nbac,exact,15,0.5\n", "has no column parameter"),
-        (
-            "dataset,status,parameter,value,auc_pr_prenet\nbac,exact,n_labeled,15,high\n",
-            "in column auc_pr_prenet that are not numbers",
-        ),
-        ("dataset,status,parameter,value,auc_pr_prenet\n", "no data set with values"),
-        (
-            "dataset,status,parameter,value,auc_pr_prenet\nAverage,exact,n_labeled,15,0.5\n",
-            "no data set with values",
-        ),
-        (
-            "dataset,status,parameter,value,auc_pr_nobody\nbac,exact,n_labeled,15,0.5\n",
-            "no data set with values",
-        ),
+        (f"{HEAD}bac,exact,n_labeled,15,high\n", "in column auc_pr_prenet that are not numbers"),
+        (HEAD, "no data set with values"),
+        (f"{HEAD}Average,exact,n_labeled,15,0.5\n", "no data set with values"),
+        (HEAD.replace("prenet", "nobody") + "bac,exact,n_labeled,15,0.5\n", "no data set with values"),
     ],
 )
-def test_a_bad_table_is_named_in_one_sentence(tmp_path, capsys, content, message):
+def test_a_bad_table_is_named_in_one_sentence(tmp_path, content, message):
     (tmp_path / "labels.csv").write_text(content)
-    with pytest.raises(SystemExit) as stopped:
-        main(["--results-dir", str(tmp_path)])
-    error = capsys.readouterr().err.strip().splitlines()[-1]
-    assert stopped.value.code == 2 and "labels.csv" in error and message in error
+    with pytest.raises(UserError, match=f"labels.csv .*{message}"):
+        draw_all_figures(tmp_path)
     assert not (tmp_path / "figures").exists()
 
 
-def test_no_table_no_figure(tmp_path, capsys):
-    assert draw_figures(tmp_path, "labels") == []
-    with pytest.raises(SystemExit) as stopped:
-        main(["--results-dir", str(tmp_path)])
-    assert stopped.value.code == 2 and "run an experiment first" in capsys.readouterr().err
+def test_no_table_no_figure(tmp_path):
+    assert draw_figures(tmp_path, "labels") == [] == draw_all_figures(tmp_path)

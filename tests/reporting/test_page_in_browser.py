@@ -5,7 +5,6 @@ import io
 import json
 import os
 import shutil
-import subprocess
 import unicodedata
 from pathlib import Path
 
@@ -20,59 +19,33 @@ WIDTHS = (1280, 390)
 THEMES = ("light", "dark")
 
 
-@pytest.fixture(scope="session")
-def chromium():
-    """Paths of Chromium and its driver, installed from the distribution's packages if need and rights be."""
-    if not (shutil.which("chromium") and shutil.which("chromedriver")):
-        if not shutil.which("apt-get") or os.geteuid() != 0:
-            pytest.skip(
-                "Chromium and chromedriver are not here, and cannot be installed: no apt-get, or not root"
-            )
-        options = ["-o", "Acquire::Retries=0", "-o", "Acquire::http::Timeout=20"]
-        packages = ["chromium", "chromium-driver"]
-        environment = os.environ | {"DEBIAN_FRONTEND": "noninteractive"}
-        try:
-            for command in (["update"], ["install", "-y", "--no-install-recommends", *packages]):
-                subprocess.run(
-                    ["apt-get", *options, *command],
-                    env=environment,
-                    capture_output=True,
-                    timeout=300,
-                    check=True,
-                )
-        except (OSError, subprocess.SubprocessError) as error:
-            pytest.skip(f"Chromium cannot be installed: {error}")
-    return shutil.which("chromium"), shutil.which("chromedriver")
-
-
 @pytest.fixture(scope="module")
-def driver(chromium):
+def driver():
     """A headless browser; its driver's path is given, so that selenium does not look for one on the net."""
     webdriver = pytest.importorskip("selenium.webdriver")
+    chromium, chromedriver = shutil.which("chromium"), shutil.which("chromedriver")
+    if not (chromium and chromedriver):
+        pytest.skip("Chromium and chromedriver are not here")
     options = webdriver.ChromeOptions()
-    options.binary_location = chromium[0]
-    arguments = [
-        "--headless=new",
-        "--disable-gpu",
-        "--disable-dev-shm-usage",
-        "--disable-background-networking",
-        "--window-size=1280,900",
-    ]
-    for argument in arguments + (["--no-sandbox"] if os.geteuid() == 0 else []):
+    options.binary_location = chromium
+    arguments = "--headless=new --disable-gpu --disable-dev-shm-usage --disable-background-networking"
+    for argument in [*arguments.split(), "--window-size=1280,900"] + ["--no-sandbox"] * (os.geteuid() == 0):
         options.add_argument(argument)
     options.set_capability("goog:loggingPrefs", {"browser": "ALL"})
-    browser = webdriver.Chrome(options=options, service=webdriver.ChromeService(chromium[1]))
+    browser = webdriver.Chrome(options=options, service=webdriver.ChromeService(chromedriver))
     yield browser
     browser.quit()
 
 
 @pytest.fixture(scope="module")
 def small_page(tmp_path_factory):
-    """A page of three data sets and two methods."""
+    """A page of three data sets and two methods, one of which has a name that is markup in its provenance."""
     folder = tmp_path_factory.mktemp("results")
     independent = {key: (a - 0.1, b + 0.1) for key, (a, b) in SCORES.items()}
     write_results(folder, made_runs(independent, protocol="independent"), suffix="_independent")
     write_results(folder, made_runs(SCORES))
+    markup = {"command": "<img src=x onerror=alert(1)>", "machine": {"<script>alert(1)</script>": "</table>"}}
+    (folder / "seen_provenance.json").write_text(json.dumps({"sessions": [markup]}))
     return build_report(Assessment(folder))
 
 
@@ -92,9 +65,13 @@ def reference(driver):
     assert driver.get_log("browser") == []
 
 
-def show(driver, path, width=1280, theme="light"):
+def resize(driver, width):
     metrics = {"width": width, "height": 900, "deviceScaleFactor": 1, "mobile": False}
     driver.execute_cdp_cmd("Emulation.setDeviceMetricsOverride", metrics)
+
+
+def show(driver, path, width=1280, theme="light"):
+    resize(driver, width)
     scheme = [{"name": "prefers-color-scheme", "value": theme}]
     driver.execute_cdp_cmd("Emulation.setEmulatedMedia", {"media": "", "features": scheme})
     driver.get("about:blank")
@@ -102,21 +79,30 @@ def show(driver, path, width=1280, theme="light"):
     driver.execute_script("localStorage.clear(); delete document.documentElement.dataset.theme")
 
 
-def select(driver, name, value, within="#filtered"):
+def of(driver, selector):
+    return driver.find_element("css selector", selector)
+
+
+def select(driver, name, value):
     from selenium.webdriver.support.ui import Select
 
-    Select(driver.find_element("css selector", f"{within} select[name={name}]")).select_by_value(value)
+    Select(of(driver, f"#filtered select[name={name}]")).select_by_value(value)
+
+
+def search(driver, text):
+    driver.find_element("name", "set").clear()
+    driver.find_element("name", "set").send_keys(text)
 
 
 def reset_filters(driver):
-    driver.find_element("css selector", "#filters button[type=reset]").click()
+    of(driver, "#filters button[type=reset]").click()
     driver.execute_async_script("setTimeout(arguments[0], 50)")  # the page follows a moment later
 
 
 def shown(driver, selector):
     elements = "[...document.querySelectorAll(arguments[0])]"
-    script = f"return {elements}.filter(element => element.checkVisibility()).length"
-    return driver.execute_script(script, selector)
+    is_shown = "one.checkVisibility() && getComputedStyle(one).display !== 'none'"  # of <g> only the latter
+    return driver.execute_script(f"return {elements}.filter(one => {is_shown}).length", selector)
 
 
 def visible_rows(driver):
@@ -130,9 +116,8 @@ def visible_rows(driver):
 
 
 def test_sorting_by_a_column(opened):
-    head = opened.find_element("css selector", ".heat[data-metric=auc_pr] th[data-method=prenet]")
-    paper_order = visible_rows(opened)
-    orders, states = [], []
+    head = of(opened, ".heat[data-metric=auc_pr] th[data-method=prenet]")
+    paper_order, orders, states = visible_rows(opened), [], []
     for _ in range(3):
         opened.execute_script("arguments[0].querySelector('button').click()", head)
         orders.append(visible_rows(opened))
@@ -146,91 +131,58 @@ def test_sorting_by_a_column(opened):
 
 def test_a_metric_applies_to_everything_below_the_filters(opened):
     for metric, other in (("auc_roc", "auc_pr"), ("auc_pr", "auc_roc")):
-        opened.find_element("css selector", f"input[value={metric}]").click()
+        of(opened, f"input[value={metric}]").click()
         assert shown(opened, f"#filtered [data-metric={other}]") == 0
-        for part in (".heat", ".strips"):
+        for part in (".heat", ".runs"):
             assert shown(opened, f"{part}[data-metric={metric}]") > 0, (metric, part)
 
 
-def test_methods_and_data_sets_apply_to_tables_and_runs(opened):
-    opened.find_element("css selector", "input[value=devnet]").click()
+def test_methods_data_sets_and_verdicts_apply_to_tables_and_runs(opened):
+    of(opened, "input[value=devnet]").click()
     assert shown(opened, "#filtered [data-method=devnet]:not(form *)") == 0
-    assert shown(opened, ".strip[data-method=prenet]") == 3
-    opened.find_element("name", "set").send_keys("thy")
-    assert shown(opened, ".strip") == 1 and set(visible_rows(opened)) == {"thyroid"}
-    opened.find_element("name", "set").clear()
-    opened.find_element("name", "set").send_keys(" ")
+    assert shown(opened, ".runs g[data-method=prenet]") > 0 and shown(opened, ".heat tfoot tr") == 1
+    search(opened, "thy")
+    assert shown(opened, ".runs") == 1 and set(visible_rows(opened)) == {"thyroid"}
+    assert shown(opened, ".heat tfoot tr") == 0  # the average is that of all rows
+    search(opened, " ")
     select(opened, "status", "partial")
     assert set(visible_rows(opened)) == {"fraud"}
     select(opened, "status", "")
     select(opened, "verdict", "close")
-    assert visible_rows(opened) == ["bac"]
+    assert visible_rows(opened) == ["bac"] and shown(opened, "#filtered .no-match") == 0
     reset_filters(opened)
-    assert len(visible_rows(opened)) == 3 and shown(opened, ".strip") == 6
-
-
-def test_every_part_below_the_filters_says_which_of_them_apply(reference):
-    script = (
-        "return [...document.querySelectorAll('#filtered > section')].map(s => [s.querySelector('h2').id,"
-    )
-    script += " s.querySelector('.scope')?.textContent ?? null])"
-    scopes = dict(reference.execute_script(script))
-    assert len(scopes) == 6 and all(
-        text and text.startswith("Filters that apply here: ") for text in scopes.values()
-    ), scopes
-
-
-def test_no_match_says_so(opened):
-    assert shown(opened, "#filtered .no-match") == 0
-    opened.find_element("name", "set").send_keys("nothing like this")
+    assert len(visible_rows(opened)) == 3 and shown(opened, ".runs") == 3
+    search(opened, "nothing like this")
     assert shown(opened, "#filtered .heat tbody tr") == 0 and shown(opened, "#filtered .no-match") >= 2
-    assert "no cell of the tables matches" in opened.find_element("css selector", "#filters output").text
-
-
-def test_averages_are_hidden_while_rows_are(opened):
-    assert shown(opened, ".heat tfoot tr") == 1
-    opened.find_element("name", "set").send_keys("thy")
-    assert shown(opened, ".heat tfoot tr") == 0
-    reset_filters(opened)
-    assert shown(opened, ".heat tfoot tr") == 1
+    assert "no cell of the tables matches" in of(opened, "#filters output").text
 
 
 def test_the_list_of_claims_has_filters_of_its_own(opened):
     opened.execute_script("document.getElementById('other-claims').open = true")
     count = shown(opened, ".claims > li")
-    opened.find_element("css selector", "#claim-filters input").send_keys("devnet")
+    of(opened, "#claim-filters input").send_keys("devnet")
     assert 0 < shown(opened, ".claims > li") < count and shown(opened, "#no-claim") == 0
-    opened.find_element("css selector", "#claim-filters input").send_keys(" and no such words")
+    of(opened, "#claim-filters input").send_keys(" and no such words")
     assert shown(opened, ".claims > li") == 0 and shown(opened, "#no-claim") == 1
     assert shown(opened, ".heat tbody tr") == 3  # the tables are not its business
 
 
-@pytest.mark.parametrize("width", WIDTHS)
-def test_the_filters_stay_in_sight_over_all_that_they_filter(driver, width):
-    show(driver, REFERENCE / "report.html", width)
-    script = """
-    const places = [];
-    for (const section of document.querySelectorAll("#filtered > section")) {
-      section.scrollIntoView();
-      scrollBy(0, section.getBoundingClientRect().height / 2);
-      const box = document.getElementById("filters").getBoundingClientRect();
-      places.push([section.querySelector("h2").id, box.top, box.bottom, innerHeight]);
-    }
-    return places;
-    """
-    places = driver.execute_script(script)
-    assert len(places) == 6
-    for name, top, bottom, height in places:
-        assert top >= 0 and 10 < bottom < height / 2, name  # there, and not over half of the screen
-
-
-def test_a_command_can_be_copied(opened):
-    opened.execute_script("document.execCommand = () => true; navigator.clipboard.writeText = async () => {}")
-    button = opened.find_element("css selector", "#answer .copy")
-    opened.execute_script("arguments[0].click()", button)
+def test_a_command_can_be_copied_and_the_button_changes_the_theme(opened):
     from selenium.webdriver.support.ui import WebDriverWait
 
+    opened.execute_script("document.execCommand = () => true; navigator.clipboard.writeText = async () => {}")
+    button = of(opened, "#answer .copy")
+    opened.execute_script("arguments[0].click()", button)
     WebDriverWait(opened, 2).until(lambda _: button.text == "copied")
+    backgrounds = []
+    for _ in range(2):
+        backgrounds.append(opened.execute_script("return getComputedStyle(document.body).backgroundColor"))
+        opened.find_element("id", "theme").click()
+    assert len(set(backgrounds)) == 2
+
+
+def test_markup_in_names_does_nothing(opened):
+    assert opened.title == "Does the PReNet paper hold up?" and shown(opened, "tr") > 3  # no alert is open
 
 
 def test_a_link_into_something_folded_opens_it(reference):
@@ -242,36 +194,22 @@ def test_a_link_into_something_folded_opens_it(reference):
 
 # ---------------------------------------------------------------------------- widths and themes
 
-
-@pytest.mark.parametrize("width", WIDTHS)
-def test_the_page_never_scrolls_sideways(driver, width):
-    show(driver, REFERENCE / "report.html", width)
-    assert driver.execute_script("return document.documentElement.scrollWidth") <= width
-    # nothing sticks out of its margin: the key of colours, plots, cards
-    script = """
-    const isOut = (one) => one.getBoundingClientRect().right > document.documentElement.clientWidth + 1;
-    return [...document.querySelectorAll("main *")]
-      .filter((one) => one.checkVisibility() && !one.closest(".scroll, .away, svg") && isOut(one))
-      .map((one) => one.outerHTML.slice(0, 80));
-    """
-    assert driver.execute_script(script) == []
-
-
-def test_the_papers_tables_fit_at_1280_pixels_and_wider_ones_say_so(reference):
-    script = "return [...document.querySelectorAll('.heat')].map(b => b.scrollWidth - b.clientWidth)"
-    assert max(reference.execute_script(script)) <= 2
-    script = """
-    for (const one of document.querySelectorAll("details")) one.open = true;
-    cueScrolling();
-    return [...document.querySelectorAll(".scroll")].filter((block) => block.checkVisibility()
-      && block.scrollWidth > block.clientWidth + 2 && !block.classList.contains("more")).length;
-    """
-    assert reference.execute_script(script) == 0
-    metrics = {"width": 390, "height": 900, "deviceScaleFactor": 1, "mobile": False}
-    reference.execute_cdp_cmd("Emulation.setDeviceMetricsOverride", metrics)
-    assert reference.execute_script(script) == 0 and shown(reference, ".heat.more") > 0
-
-
+# the place of the filters while each section is read: [top, bottom, height of the window]
+FILTERS = """
+return [...document.querySelectorAll("#filtered > section")].map((section) => {
+  section.scrollIntoView();
+  scrollBy(0, section.getBoundingClientRect().height / 2);
+  const box = document.getElementById("filters").getBoundingClientRect();
+  return [box.top, box.bottom, innerHeight];
+});
+"""
+# what sticks out of its margin: the key of colours, plots, cards
+OUTSIDE = """
+const isOut = (one) => one.getBoundingClientRect().right > document.documentElement.clientWidth + 1;
+return [...document.querySelectorAll("main *")]
+  .filter((one) => one.checkVisibility() && !one.closest(".scroll, .away, svg") && isOut(one))
+  .map((one) => one.outerHTML.slice(0, 80));
+"""
 # the size of every text in a plot, as it is on the screen
 TEXT_SIZES = """
 const shown = [...document.querySelectorAll("svg text")].filter((one) => one.checkVisibility());
@@ -279,49 +217,54 @@ const scale = (svg) => svg.getBoundingClientRect().width / svg.viewBox.baseVal.w
 const size = (one) => parseFloat(getComputedStyle(one).fontSize) * scale(one.ownerSVGElement);
 return Math.min(...shown.map(size));
 """
+# how many tables are wider than their place and do not say so
+SILENT = """
+cueScrolling();
+return [...document.querySelectorAll(".scroll")].filter((block) => block.checkVisibility()
+  && block.scrollWidth > block.clientWidth + 2 && !block.classList.contains("more")).length;
+"""
 
 
 @pytest.mark.parametrize("width", WIDTHS)
-def test_text_in_plots_is_at_least_9_pixels_high(driver, width):
+def test_everything_fits_its_width(driver, width):
     show(driver, REFERENCE / "report.html", width)
+    assert driver.execute_script("return document.documentElement.scrollWidth") <= width
+    assert driver.execute_script(OUTSIDE) == []
+    places = driver.execute_script(FILTERS)
+    assert len(places) == 6 and all(top >= 0 and 10 < bottom < height / 2 for top, bottom, height in places)
     driver.execute_script("for (const one of document.querySelectorAll('details')) one.open = true")
     assert driver.execute_script(TEXT_SIZES) >= 9
+    assert driver.execute_script(SILENT) == 0
+    assert (shown(driver, ".heat.more") == 0) == (width == 1280)  # there the paper's tables fit
 
 
-# contrast of every dot, line and whisker with what is behind it, after WCAG 2; returns those below 3
+# contrast of every dot and line with what is behind it, after WCAG 2; returns those below 3
 CONTRAST_OF_MARKS = """
 const parts = (color) => color.match(/[\\d.]+/g).map(Number);
 const linear = (v) => v <= 0.04045 * 255 ? v / 255 / 12.92 : ((v / 255 + 0.055) / 1.055) ** 2.4;
 const light = ([r, g, b]) => 0.2126 * linear(r) + 0.7152 * linear(g) + 0.0722 * linear(b);
-const poor = new Set();
 const behind = (element) => parts(getComputedStyle(element).backgroundColor);
-const marks = ".point, .runs, .tick, .dot, .whisker, .line, .bone, .clique";
-for (const element of document.querySelectorAll(`svg :is(${marks})`)) {
+const poor = new Set();
+let marks = 0;
+for (const element of document.querySelectorAll(".picture :is(path, use):not(defs *, [fill-opacity])")) {
   let back = element.ownerSVGElement;
   while (back !== document.documentElement && behind(back)[3] === 0) back = back.parentElement;
-  const style = getComputedStyle(element), ground = behind(back), part = style.opacity;
-  const isLine = style.fill === "none" || element.matches(".hollow, .dot.published");
-  const inked = isLine ? style.stroke : style.fill;
-  const mixed = parts(inked).slice(0, 3).map((value, i) => part * value + (1 - part) * ground[i]);
-  const [a, b] = [light(mixed), light(ground)].sort((x, y) => y - x);
-  if ((a + 0.05) / (b + 0.05) < 3) poor.add(`${element.getAttribute("class")} ${inked}`);
+  const style = getComputedStyle(element), ground = light(behind(back));
+  const inks = [style.fill, style.stroke].filter((ink) => ink !== "none");
+  const against = (ink) => (Math.max(ink, ground) + 0.05) / (Math.min(ink, ground) + 0.05);
+  const contrasts = inks.map((ink) => against(light(parts(ink))));
+  if (element.getAttribute("stroke") === "var(--line)" || element.hasAttribute("stroke-opacity")) continue;
+  marks++;
+  if (Math.max(...contrasts) < 3) poor.add(element.outerHTML.slice(0, 200));
 }
-return [...poor];
+return [marks > 1000, ...poor];
 """
 
 
 @pytest.mark.parametrize("theme", THEMES)
-def test_dots_and_lines_stand_out_also_on_partial_data(driver, theme):
+def test_dots_and_lines_stand_out(driver, theme):
     show(driver, REFERENCE / "report.html", theme=theme)
-    assert driver.execute_script(CONTRAST_OF_MARKS) == []
-
-
-def test_the_button_changes_the_theme(opened):
-    backgrounds = []
-    for _ in range(2):
-        backgrounds.append(opened.execute_script("return getComputedStyle(document.body).backgroundColor"))
-        opened.find_element("id", "theme").click()
-    assert len(set(backgrounds)) == 2
+    assert driver.execute_script(CONTRAST_OF_MARKS) == [True]
 
 
 @pytest.mark.parametrize("theme, width", zip(THEMES, WIDTHS))  # colours and layout, each in both forms
@@ -329,9 +272,8 @@ def test_axe_finds_no_violation(driver, theme, width):
     axe = pytest.importorskip("axe_core_python")
     show(driver, REFERENCE / "report.html", width, theme)
     # the rows of a long table are alike, and so are the plots of runs: axe takes its time for each
-    for alike in ("tbody tr:nth-child(n+6)", ".strips ~ .strips ~ .strips ~ .strips"):
-        script = "document.querySelectorAll(arguments[0]).forEach(one => one.remove())"
-        driver.execute_script(script, alike)
+    for alike in ("tbody tr:nth-child(n+6)", ".runs ~ .runs ~ .runs ~ .runs"):
+        driver.execute_script("document.querySelectorAll(arguments[0]).forEach(one => one.remove())", alike)
     driver.execute_script((Path(axe.__file__).parent / "axe.min.js").read_text(encoding="utf-8"))
     script = """
     const done = arguments[arguments.length - 1];
@@ -361,29 +303,15 @@ def test_print_repeats_heads_opens_what_is_folded_and_hides_controls(reference):
         reference.execute_script(f"document.querySelector('section[aria-labelledby={name}]').remove()")
     rest = "table:not(.heat table) tbody tr:nth-child(n+8)"
     reference.execute_script(f"document.querySelectorAll('{rest}').forEach(row => row.remove())")
-    printed = reference.execute_cdp_cmd(
-        "Page.printToPDF", {"printBackground": True, "preferCSSPageSize": True}
-    )
+    how = {"printBackground": True, "preferCSSPageSize": True}
+    printed = reference.execute_cdp_cmd("Page.printToPDF", how)
     pages = pypdf.PdfReader(io.BytesIO(base64.b64decode(printed["data"]))).pages
     # a PDF has ligatures, such as that of ff
     texts = [unicodedata.normalize("NFKC", page.extract_text()) for page in pages]
     of_table_3 = [text for text in texts if text.count("→") > 4 and text.count(" / ") > 30]
     assert len(of_table_3) > 1 and all("Data set" in text for text in of_table_3)
     everything = " ".join(texts)
-    for text in ("The rule", "What affects the numbers", "The same with new splits and labels"):
-        assert text in everything
-    assert "Holm-adjusted" in everything  # within a fold of the list of claims
+    folded = ("The rule", "What affects the numbers", "The same with new splits and labels", "Holm-adjusted")
+    assert all(text in everything for text in folded)
     for control in ("all / none", "Dark theme", "Filter this list", "columns sort by"):
         assert control not in everything
-
-
-def test_markup_in_names_does_nothing_in_a_browser(driver, tmp_path):
-    write_results(tmp_path / "results", made_runs(SCORES))
-    session = {
-        "command": "<img src=x onerror=alert(1)>",
-        "machine": {"<script>alert(1)</script>": "</table>"},
-    }
-    (tmp_path / "results" / "seen_provenance.json").write_text(json.dumps({"sessions": [session]}))
-    show(driver, build_report(Assessment(tmp_path / "results")))
-    assert driver.get_log("browser") == [] and driver.title == "Does the PReNet paper hold up?"
-    assert shown(driver, "tr") > 3  # an alert would be an error here

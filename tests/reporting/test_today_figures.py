@@ -1,15 +1,13 @@
 """Figure and text of the experiment `today`, from made-up runs."""
 
-import matplotlib.style
 import numpy as np
 import pandas as pd
 import pytest
 
 from weakly.beyond.today import AVERAGE_SET, averaged_over_sets, budget_curves
-from weakly.beyond.today_text import GREY, grey_looks, labels_figure, write_today
+from weakly.beyond.today_text import labels_figure, labels_panels, write_today
 from weakly.errors import UserError
-from weakly.reporting.figures import RC
-from weakly.reporting.palette import look
+from weakly.reporting.pictures import MUTED
 from weakly.reporting.text_tables import NO_BREAK
 from weakly.running.runs_file import RUN_COLUMNS
 
@@ -32,38 +30,23 @@ def runs():
     return pd.DataFrame(rows)
 
 
-@pytest.fixture(autouse=True)
-def our_style():
-    with matplotlib.style.context(["default", RC]):
-        yield
-
-
-def line_of(axes, method):
-    """The data of a highlighted method's line."""
-    (line,) = [line for line in axes.lines if line.get_color() == look(method).light]
-    return line.get_xdata(), line.get_ydata()
-
-
-def test_one_panel_per_data_set_and_one_average(runs):
-    figure = labels_figure(runs)
-    assert [axes.get_title() for axes in figure.axes] == ["census", "campaign", "thyroid", AVERAGE_SET]
-    for axes in figure.axes:
+def test_a_panel_per_data_set_and_one_average_with_the_means_over_draws(runs):
+    panels = {panel.title: panel.picture().axes[0] for panel in labels_panels(runs)}
+    assert list(panels) == [AVERAGE_SET, "census", "campaign", "thyroid"]
+    for axes in panels.values():
         assert axes.get_xscale() == "log"
         assert [text.get_text() for text in axes.get_xticklabels()] == ["5", "20", "60"]
+    (line,) = [line for line in panels["census"].lines if line.get_gid() == "data-method=prenet"]
+    assert line.get_xdata().tolist() == list(BUDGETS)
+    assert line.get_ydata() == pytest.approx([0.815, 0.83, 0.87])
+    grey = {one.get_gid() for one in panels["census"].lines if one.get_color() == MUTED}
+    assert grey == {f"data-method={name}" for name in ("dsad", "newcomer", "rosas")}
 
 
-def test_a_line_has_the_means_over_runs(runs):
-    panels = {axes.get_title(): axes for axes in labels_figure(runs).axes}
-    x, y = line_of(panels["census"], "prenet")
-    assert list(x) == list(BUDGETS)
-    assert y == pytest.approx([0.815, 0.83, 0.87])
-
-
-def test_every_method_is_in_the_legend(runs):
+def test_the_poster_names_the_methods(runs):
     (legend,) = labels_figure(runs).legends
-    names = [text.get_text().strip() for text in legend.get_texts()]
-    assert {"PReNet", "DSAD", "newcomer", "PReNet's 95% interval over draws"} <= set(names)
-    assert len([name for name in names if name]) == len(METHODS_RUN) + 1  # and the band
+    names = [text.get_text() for text in legend.get_texts()]
+    assert names[0] == "PReNet" and names[-2:] == ["the other methods", "PReNet's 95% interval over draws"]
 
 
 def test_average_panel_has_no_method_that_lacks_a_data_set(runs):
@@ -76,13 +59,6 @@ def test_average_panel_has_no_method_that_lacks_a_data_set(runs):
 def test_band_is_half_of_the_interval_over_draws(runs):
     table = budget_curves(runs[(runs["dataset"] == "census") & (runs["n_labeled"] == 5)]).set_index("method")
     assert table.loc["prenet", "half"] == pytest.approx(4.3027 * 0.01 / np.sqrt(3), abs=1e-4)
-
-
-def test_others_are_grey_and_differ_in_their_markers():
-    looks = grey_looks(["prenet", "dsad", "fsnet", "newcomer"])
-    assert list(looks) == ["dsad", "fsnet", "newcomer"]
-    assert {one["color"] for one in looks.values()} == {GREY}
-    assert len({one["marker"] for one in looks.values()}) == 3
 
 
 # ---------------------------------------------------------------------------- text
@@ -107,18 +83,17 @@ def test_files_are_written_and_the_same_each_time(runs, tmp_path):
     text = (tmp_path / "today.md").read_text().replace(NO_BREAK, " ")
     assert "| PReNet | 0.000 (0.000) | 0.000 (0.000) | 0.000 (0.000) | 0.000 (0.000) |" in text
     assert "| PReNet | 0.815 | 0.830 | 0.870 |" in text
-    pair = (
-        "| PReNet minus Cross-entropy | 5 | +0.050 [+0.050, +0.050] | 3 of 3 | 3 | 0 | +0.050 | +0.050 | 3 |"
-    )
-    assert pair in text and "Draws: 3 of every method." in text
-    assert "because not run on all data sets with at least 10 draws: newcomer (5, 20, 60 labels)." in text
+    pair = " | ".join(["| PReNet minus Cross-entropy", *["+0.050 [+0.050, +0.050]"] * 3])
+    assert f"{pair} | +0.050 / +0.050 / +0.050 | 3 |" in text and "Draws: 3 of every method." in text
+    averages = text.partition("## The loss")[0]
+    assert "| PReNet |" in averages and "newcomer" not in averages
 
 
 def test_the_text_names_methods_with_fewer_draws(runs, tmp_path):
     written_from(runs.query("method != 'catboost' or run == 0"), tmp_path)
     text = (tmp_path / "today.md").read_text().replace(NO_BREAK, " ")
-    assert "1 of CatBoost" in text and "CatBoost (5, 20, 60 labels)" in text
-    assert "| 3 of 3 | - | - | +0.100 | +0.100 | 1 |" in text  # one draw has no interval of its own
+    assert "but 1 of CatBoost" in text
+    assert "| PReNet minus CatBoost | +0.100" in text
 
 
 def test_without_runs_it_says_what_to_do(tmp_path):

@@ -17,6 +17,7 @@ from weakly.running import cluster
 from weakly.running.processes import ONE_THREAD, run_cells
 
 MEASURED = "run seed auc_roc auc_pr auc_pr_weighted mean_score_anomalies mean_score_normals".split()
+pytestmark = pytest.mark.slow
 GOOD_WORKER = ("--nthreads", "1", "--memory-limit", "0")
 
 

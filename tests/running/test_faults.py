@@ -20,7 +20,7 @@ from drivers import ENVIRONMENT, ROOT, ExecutorHere, allow_ctrl_c, experiment_he
 from iforest_baseline import IForest
 from weakly.errors import UserError
 from weakly.loading.unseen import UNSEEN_DEMO_SETS
-from weakly.running import processes, single_run
+from weakly.running import processes
 from weakly.running.configuration import Cell
 from weakly.running.processes import LocalWorkers, run_cells
 from weakly.running.provenance import Session, read_sessions
@@ -83,9 +83,10 @@ def wait_for(process, path, n_workers, n_made):
 # --- kills
 
 
+@pytest.mark.slow
 def test_kills_lose_nothing_and_change_nothing(demo_dir, runs_here, tmp_path):
     """SIGKILL of the driver with its workers while these start, of the driver alone, of a worker in a run."""
-    options = ("--methods", "iforest", "--runs", 20)
+    options = ("--methods", "iforest", "--runs", 30)
     assert experiment_here(demo_dir, tmp_path / "undisturbed", "seen", "--datasets", "demo", *options) == 0
     runs_file, seen = tmp_path / "killed" / "seen_runs.csv", b""
     for victim, n_made in (("all", 0), ("driver", 3), ("worker", 8)):
@@ -104,10 +105,11 @@ def test_kills_lose_nothing_and_change_nothing(demo_dir, runs_here, tmp_path):
         seen = content[: content.rfind(b"\n") + 1]
     assert runs_file.read_bytes().startswith(seen) and seen.count(b"\n") > 3
     undisturbed, killed = measured(tmp_path / "undisturbed" / "seen_runs.csv"), measured(runs_file)
-    assert len(killed) == 20 and not killed.duplicated(IDENTITY).any()
+    assert len(killed) == 30 and not killed.duplicated(IDENTITY).any()
     pd.testing.assert_frame_equal(killed, undisturbed, check_exact=True)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("stop, n_made", [(signal.SIGINT, 0), (signal.SIGINT, 3), (signal.SIGTERM, 3)])
 def test_ctrl_c_and_sigterm_end_everything_within_2_seconds(demo_dir, tmp_path, stop, n_made):
     """Ctrl-C reaches the workers too, SIGTERM of a container or job scheduler the driver alone.
@@ -130,7 +132,7 @@ def iforest(n_labeled):
     return Cell(method="iforest", dataset="demo", n_labeled=n_labeled)
 
 
-def test_a_run_that_kills_its_worker_twice_is_reported_and_costs_its_own_cell_only(monkeypatch, capsys):
+def test_a_run_that_kills_its_worker_twice_is_reported_and_the_others_go_on(monkeypatch, capsys):
     """All other runs are made once, on four workers."""
     deaths = []
 
@@ -139,6 +141,8 @@ def test_a_run_that_kills_its_worker_twice_is_reported_and_costs_its_own_cell_on
             if function is int or arguments[0].n_labeled != 60 or arguments[1] != 3:
                 return super().submit(function, *arguments)
             deaths.append(0)
+            if len(deaths) == 1:
+                raise BrokenProcessPool  # it died before it got the run
             future = Future()
             future.set_exception(BrokenProcessPool())
             return future
@@ -147,12 +151,9 @@ def test_a_run_that_kills_its_worker_twice_is_reported_and_costs_its_own_cell_on
     monkeypatch.setattr(processes, "attempt", lambda cell, run: ({"run": run}, None))
     missing = {iforest(n_labeled): list(range(30)) for n_labeled in (15, 60, 90)}
     outcomes = list(run_cells(missing, 4))
-    ended = [(cell.n_labeled, made["run"]) for cell, made, error in outcomes if not error]
-    assert sorted(ended) == sorted(set(ended))
-    assert {n_labeled: sum(one == n_labeled for one, _ in ended) for n_labeled in (15, 90)} == {
-        15: 30,
-        90: 30,
-    }
+    ended = sorted((cell.n_labeled, made["run"]) for cell, made, error in outcomes if not error)
+    everything = [(n_labeled, run) for n_labeled in (15, 60, 90) for run in range(30)]
+    assert ended == [task for task in everything if task != (60, 3)]
     ((cell, error),) = [(cell, error) for cell, _, error in outcomes if error]
     assert cell.n_labeled == 60 and "died, perhaps out of memory: try fewer --jobs" in error
     assert len(deaths) == 2 and "iforest on demo, 60 labels" in capsys.readouterr().err
@@ -170,22 +171,20 @@ def test_a_worker_makes_way_for_a_fresh_process(monkeypatch):
 
 
 def test_what_a_killed_driver_was_writing_is_cleared_away_and_nothing_else(tmp_path):
-    old, new = tmp_path / f".seen.csv.0a1b2c3d{PART}", tmp_path / "figures" / f".labels.png.0a1b2c3d{PART}"
-    foreign = [tmp_path / name for name in (".holiday.1a2b3c4d.part", ".film.part", f"x{PART}")]
-    new.parent.mkdir()
-    (tmp_path / f".folder.0a1b2c3d{PART}").mkdir()
-    for path in (old, new, *foreign):
+    old, new, foreign = (tmp_path / name for name in (f".seen.csv.0a1b{PART}", f".new.0a1b{PART}", ".x.part"))
+    for path in (old, new, foreign):
         path.touch()
-    for path in (old, *foreign):
+    for path in (old, foreign):
         os.utime(path, (0, 0))
     with only_writer(tmp_path):
-        assert not old.exists() and new.exists()  # somebody may be writing it just now
-        assert all(path.exists() for path in foreign)
+        assert not old.exists() and foreign.exists()
+        assert new.exists()  # somebody may be writing it just now
 
 
 # --- two drivers
 
 
+@pytest.mark.slow
 def test_a_second_driver_waits_and_waiting_can_be_stopped(demo_dir, tmp_path):
     (tmp_path / ".lock").symlink_to(tmp_path / "mine")
     (tmp_path / "mine").write_text("mine")
@@ -240,6 +239,7 @@ def test_a_last_line_cut_off_anywhere_is_dropped_and_no_neighbour_is_lost(
     assert path.read_bytes().startswith(b"".join(kept)) and len(measured(path)) == 12
 
 
+@pytest.mark.slow
 def test_a_full_disk_ends_it_with_a_sentence_and_the_next_start_repairs_the_file(
     demo_dir, runs_here, made, path
 ):
@@ -261,6 +261,7 @@ def test_results_moved_in_a_run_are_not_begun_anew(path):
     assert not path.parent.exists()
 
 
+@pytest.mark.slow
 def test_closed_standard_streams_do_not_reach_into_files(demo_dir, made, path):
     """Descriptor 2 would otherwise be that of a file which a worker or the driver opens."""
     command = f"exec {sys.executable} {ROOT}/experiments.py seen {' '.join(QUICK)} --runs 13 --jobs 1"
@@ -292,55 +293,48 @@ def test_a_folder_that_cannot_be_written_to_ends_it_before_work_starts(
     assert message in capsys.readouterr().err and (tmp_path / name).read_text() == "mine"
 
 
+def changed_line(change):
+    """The content of a runs file with its third line changed, as the texts of its cells."""
+
+    def changed(made):
+        rows = list(csv.reader(made.decode().splitlines()))
+        rows[2] = change(rows[2])
+        return "".join(",".join(row) + "\r\n" for row in rows).encode()
+
+    return changed
+
+
 @pytest.mark.parametrize("change, message", [
-    (lambda row: row[:-5], "line 3 has an impossible features"),
-    (lambda row: [*row, "x"], "Expected 22 fields in line 3, saw 23"),
-    (lambda row: ["abc" if cell == row[9] else cell for cell in row], 'Unable to parse string "abc"'),
-    (lambda row: [*row[:8], "7.5", *row[9:]], "line 3 has an impossible auc_roc: 7.5"),
-    (lambda row: [*row[:4], "2", *row[5:]], "line 3 has an impossible seed: 1"),
-    (lambda row: [*row[:4], "1.5", "1.5", *row[6:]], "line 3 has an impossible seed: 1.5"),
+    (changed_line(lambda row: row[:-5]), "of runs: line 3 has an impossible features"),
+    (changed_line(lambda row: [*row, "x"]), "Expected 22 fields in line 3, saw 23"),
+    (changed_line(lambda row: [*row[:9], "abc", *row[10:]]), 'of runs: Unable to parse string "abc"'),
+    (changed_line(lambda row: [*row[:8], "7.5", *row[9:]]), "of runs: line 3 has an impossible auc_roc: 7.5"),
+    (changed_line(lambda row: [*row[:4], "2", *row[5:]]), "of runs: line 3 has an impossible seed: 1"),
+    (changed_line(lambda row: [*row[:4], "1.5", "1.5", *row[6:]]), "line 3 has an impossible seed: 1.5"),
+    (lambda made: made.replace(b"\r\n", b"\r"), "is not a runs file of this version"),
+    (lambda made: made.replace(b"scaling", b"scale"), "is not a runs file of this version"),
 ])  # fmt: skip
-def test_a_damaged_line_in_the_middle_stops_it_before_work_starts(demo_dir, path, capsys, change, message):
-    rows = list(csv.reader(path.read_text().splitlines()))
-    rows[2] = change(rows[2])
-    damaged = "".join(",".join(row) + "\r\n" for row in rows).encode()
-    path.write_bytes(damaged)
+def test_a_damaged_file_stops_it_before_work_starts_and_is_kept(
+    demo_dir, made, path, capsys, change, message
+):
+    path.write_bytes(change(made))
     assert experiment_here(demo_dir, path.parent, "seen", *QUICK) == 2
     err = capsys.readouterr().err
-    assert f"{path} cannot be read as a table of runs: " in err and message in err
-    assert path.read_bytes() == damaged
-
-
-@pytest.mark.parametrize("old, new", [(b"\r\n", b"\r"), (b"scaling", b"scale")])
-def test_a_file_of_another_kind_is_refused_and_kept(demo_dir, made, path, capsys, old, new):
-    path.write_bytes(made.replace(old, new))
-    assert experiment_here(demo_dir, path.parent, "seen", *QUICK) == 2
-    assert f"{path} is not a runs file of this version" in capsys.readouterr().err
-    assert path.read_bytes() == made.replace(old, new)
+    assert str(path) in err and message in err and path.read_bytes() == change(made)
 
 
 # --- numbers
 
 
-class TellsNothing(IForest):
-    """A detector that gives all rows the same score."""
-
-    def fit_rows(self, X, unlabeled, anomalies):
-        pass
-
-    def decision_function(self, X):
-        return np.zeros(len(X))
-
-
 def test_constant_scores_are_recorded_and_reported(demo_dir, runs_here, tmp_path, monkeypatch, capsys):
-    monkeypatch.setattr(single_run, "make_detector", lambda *_, **__: TellsNothing())
-    options = ("seen", "--datasets", "demo", "--methods", "iforest", "--runs", 1)
-    assert experiment_here(demo_dir, tmp_path, *options) == 0
+    monkeypatch.setattr(IForest, "decision_function", lambda self, X: np.zeros(len(X)))
+    assert experiment_here(demo_dir, tmp_path, "seen", *QUICK, "--runs", 1) == 0
     note = "run 0: all 2,000 test scores are 0: the detector does not distinguish any rows."
-    assert f"NOTE iforest on demo, 60 labels, contamination 0.02: {note}" in capsys.readouterr().out
-    assert measured(tmp_path / "seen_runs.csv")["auc_roc"].tolist() == [0.5]
+    assert "NOTE iforest on demo, 60 labels" in (out := capsys.readouterr().out) and note in out
+    assert measured(tmp_path / RUNS_FILE)["auc_roc"].tolist() == [0.5]
 
 
+@pytest.mark.slow
 def test_the_order_of_data_sets_and_methods_does_not_change_results(runs_here, demo_dir, tmp_path):
     """--jobs, resumed runs and a Dask cluster are compared in test_experiments.py and test_cluster.py."""
     for order in (1, -1):

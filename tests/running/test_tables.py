@@ -62,11 +62,16 @@ def select_runs(runs, current, **settings):
     return select_runs_with(runs, current, todays)
 
 
-def test_runs_survive_a_round_trip_at_full_precision(tmp_path):
+@pytest.fixture
+def runs_file(tmp_path):
     runs_file = RunsFile(tmp_path / "new" / "folder", "seen")
     runs_file.open_for_append()
+    return runs_file
+
+
+def test_runs_survive_a_round_trip_at_full_precision(runs_file):
     values = np.random.default_rng(0).random(200)
-    for run, value in enumerate(values):
+    for run, value in [(0, 0.5), *enumerate(values)]:  # a repeated run replaces the older one
         runs_file.append(run_row(run=run, seed=run, auc_pr=value, settings="a=1 b=(2, 3)"))
     runs = runs_file.read()
     assert list(runs.columns) == RUN_COLUMNS
@@ -74,36 +79,24 @@ def test_runs_survive_a_round_trip_at_full_precision(tmp_path):
     assert set(runs["settings"]) == {"a=1 b=(2, 3)"}
 
 
-def test_a_row_has_the_columns_of_before_in_their_order(tmp_path):
-    runs_file = RunsFile(tmp_path, "seen")
-    runs_file.open_for_append()
+def test_a_row_has_the_columns_of_before_in_their_order(runs_file):
     others = set(RUN_COLUMNS) - set(CELL_COLUMNS) | {"code"}  # the worker says by which code
     runs_file.append(cell().row({name: run_row(code="c2")[name] for name in others}))
-    assert runs_file.path.read_bytes() == (
-        b"experiment,method,dataset,protocol,run,seed,n_labeled,contamination,auc_roc,auc_pr,auc_pr_weighted,"
-        b"mean_score_anomalies,mean_score_normals,fit_seconds,score_seconds,data_status,rows,features,"
-        b"data_sha256,settings,code,scaling\r\n"
-        b"seen,prenet,thyroid,released,0,0,60,0.02,0.8,0.3,,6.0,2.0,0.1,0.01,exact,7200,21,aa,epochs=50,c2,"
-        b"prepared\r\n"
+    assert runs_file.path.read_text() == (
+        "experiment,method,dataset,protocol,run,seed,n_labeled,contamination,auc_roc,auc_pr,auc_pr_weighted,"
+        "mean_score_anomalies,mean_score_normals,fit_seconds,score_seconds,data_status,rows,features,"
+        "data_sha256,settings,code,scaling\n"
+        "seen,prenet,thyroid,released,0,0,60,0.02,0.8,0.3,,6.0,2.0,0.1,0.01,exact,7200,21,aa,epochs=50,c2,"
+        "prepared\n"
     )
 
 
-def test_a_repeated_run_replaces_the_older_one(tmp_path):
-    runs_file = RunsFile(tmp_path, "seen")
-    runs_file.open_for_append()
-    runs_file.append(run_row(auc_pr=0.1))
-    runs_file.append(run_row(auc_pr=0.2))
-    assert runs_file.read()["auc_pr"].tolist() == [0.2]
-
-
 @pytest.mark.parametrize("kept", [0, 30, -2])
-def test_a_header_that_was_cut_off_is_written_again(tmp_path, kept):
-    runs_file = RunsFile(tmp_path, "seen")
-    runs_file.open_for_append()
+def test_a_header_that_was_cut_off_is_written_again(runs_file, kept):
     header = runs_file.path.read_bytes()
     runs_file.path.write_bytes(header[:kept])
     runs_file.open_for_append()
-    assert runs_file.path.read_bytes() == header
+    assert runs_file.path.read_bytes() == header and header.endswith(b"\r\n")
 
 
 def test_averages_by_hand():
@@ -183,14 +176,11 @@ def test_runs_by_several_codes_are_never_mixed():
     assert latest_runs(runs)["auc_pr"].tolist() == [0.3, 0.4, 0.5]
 
 
-def test_other_set_ups_get_their_own_table():
-    assert table_suffix("released", 60, 0.02, "prepared") == ""
-    assert table_suffix("independent", 30, 0.05, "cut") == "_independent_30labels_0.05contamination_cut"
-
-
 def test_synthetic_data_has_a_table_of_its_own(tmp_path):
     runs = runs_table(dict(), dict(dataset="demo", data_status="synthetic"))
     assert [path.name for path in write_tables(runs, tmp_path, "seen")] == ["seen.csv", "seen_synthetic.csv"]
+    assert table_suffix("released", 60, 0.02, "prepared") == ""  # and other set-ups
+    assert table_suffix("independent", 30, 0.05, "cut") == "_independent_30labels_0.05contamination_cut"
     assert "demo" not in (tmp_path / "seen.csv").read_text()
     assert (tmp_path / "seen_synthetic.csv").read_text().count("\n") == 2  # and no Average
 
@@ -220,6 +210,14 @@ def test_comparison_by_hand(tmp_path, capsys):
     assert "average of 2" in printed and ".600=.594" in printed and "1 1 0" in printed
     assert "| Table 2, seen anomalies | AUC-PR | PReNet | 2 | 0.016 | 0.022 | thyroid |" in markdown
     assert "The average is that of bac, thyroid." in markdown and "| dos (partial) |" in markdown
+
+
+def test_methods_that_were_asked_for_stand_beside_prenet(tmp_path, capsys):
+    runs = runs_table(*(dict(method=method) for method in ("dsad", "xgbod", "prenet", "repen")))
+    write_tables(runs, tmp_path, "seen")
+    assert compare.compare(tmp_path, "seen", ["xgbod", "repen"])
+    rows = [line.split()[0] for line in capsys.readouterr().out.splitlines() if " .300" in line]
+    assert rows == ["PReNet", "REPEN", "XGBOD†", "DSAD"]
 
 
 def test_a_data_set_of_your_own_is_in_the_table_but_not_in_its_average(tmp_path, capsys):
@@ -337,13 +335,8 @@ def test_theorem_by_hand():
     assert table.loc[1, "predicted_normals"] == pytest.approx(2 + 6 / 1.8)
 
 
-def test_reference_results_have_todays_settings(tmp_path):
+def test_reference_results_have_todays_settings():
     """Or gap_table would show next to nothing of what is there."""
-    reference = RunsFile(PUBLISHED.parent / "results" / "reference", "seen")
-    runs = reference.read()
+    runs = RunsFile(PUBLISHED.parent / "results" / "reference", "seen").read()
     for method, settings in runs.groupby("method")["settings"]:
         assert set(settings) == {describe_settings(make_detector(method))}
-    copied = RunsFile(tmp_path, "seen")
-    copied.path.write_bytes(reference.path.read_bytes())
-    copied.open_for_append()  # accepts its columns
-    pd.testing.assert_frame_equal(copied.read(), runs, check_exact=True)

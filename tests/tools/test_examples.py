@@ -15,37 +15,25 @@ from weakly.judging.tables import write_table
 from weakly.loading.fetching import SourceFinder
 from weakly.paths import ROOT
 
-MODELS = EXAMPLES = ROOT / "examples"
-MADE_WITH = json.loads((MODELS / "made_with.json").read_text())
+EXAMPLES = ROOT / "examples"
+MADE_WITH = json.loads((EXAMPLES / "made_with.json").read_text())
 OUTDATED = "run `python -m tools.examples`"
 
 
 @pytest.mark.parametrize("name", EXAMPLE_SOURCES)
-def test_model_scores_its_example_as_recorded(name, tmp_path):
-    model, found = MODELS / f"{name}.model", tmp_path / "scores.csv"
-    assert model.stat().st_size < 1_000_000
-    detect.main(["score", str(EXAMPLES / f"{name}.csv"), "--model", str(model), "--output", str(found)])
-    recorded = pd.read_csv(EXAMPLES / f"{name}_scores.csv")
-    scores = pd.read_csv(found)
+def test_model_is_the_one_that_the_command_made_and_scores_its_example_as_recorded(name, tmp_path):
+    model, source, scored = EXAMPLES / f"{name}.model", EXAMPLE_SOURCES[name], tmp_path / "scores.csv"
+    content = model.read_bytes()
+    assert hashlib.sha256(content).hexdigest() == MADE_WITH["models"][name]["model_sha256"], OUTDATED
+    assert MADE_WITH["description"] == examples.DESCRIPTION, OUTDATED
+    assert len(content) < 1_000_000
+    detect.main(["score", str(EXAMPLES / f"{name}.csv"), "--model", str(model), "--output", str(scored)])
+    recorded, scores = pd.read_csv(EXAMPLES / f"{name}_scores.csv"), pd.read_csv(scored)
     assert list(scores["row"]) == list(recorded["row"]) == list(range(1, 50))
     np.testing.assert_allclose(scores["score"], recorded["score"], rtol=1e-5, err_msg=OUTDATED)
-
-
-@pytest.mark.parametrize("name", EXAMPLE_SOURCES)
-def test_model_is_the_one_that_the_command_made(name):
-    content = (MODELS / f"{name}.model").read_bytes()
-    made = MADE_WITH["models"][name]["model_sha256"]
-    assert hashlib.sha256(content).hexdigest() == made, OUTDATED
-    assert MADE_WITH["description"] == examples.DESCRIPTION, OUTDATED
-
-
-@pytest.mark.parametrize("name", EXAMPLE_SOURCES)
-def test_anomalies_of_the_example_score_higher(name):
-    source = EXAMPLE_SOURCES[name]
     is_anomaly = pd.read_csv(EXAMPLES / f"{name}.csv", dtype=str)[source.label] == source.anomaly
-    scores = pd.read_csv(EXAMPLES / f"{name}_scores.csv")["score"]
     assert is_anomaly.sum() == examples.EXAMPLE["anomalies"]
-    assert scores[is_anomaly].median() > scores[~is_anomaly].median()
+    assert recorded["score"][is_anomaly].median() > recorded["score"][~is_anomaly].median()
 
 
 @pytest.mark.parametrize("name", EXAMPLE_SOURCES)

@@ -2,43 +2,42 @@
 
 import pandas as pd
 import pytest
-from drivers import workers_here
+from drivers import experiment_here, workers_here
 
-from experiments import main as run_experiment
 from tools import spot_check
 
 
 @pytest.fixture(scope="module")
-def results(tmp_path_factory):
+def results(tmp_path_factory, demo_dir):
     """Two runs each of two methods on the synthetic set; these and the later ones in this process."""
     folder = tmp_path_factory.mktemp("spot_check")
-    places = ["--results-dir", str(folder / "results"), "--data-dir", str(folder / "dataset")]
-    options = ["--methods", "iforest,logistic", "--datasets", "demo", "--runs", "2", "--jobs", "1"]
+    options = ["--methods", "iforest,logistic", "--datasets", "demo", "--runs", "2"]
     with workers_here():
-        assert run_experiment(["seen", *options, "--offline", *places]) == 0
+        assert experiment_here(demo_dir, folder, "seen", *options) == 0
         yield folder
 
 
-def check(results, *options):
-    places = ["--results-dir", str(results / "results"), "--data-dir", str(results / "dataset")]
-    return spot_check.main([*places, "--offline", "--jobs", "1", *options])
+@pytest.fixture
+def check(results, demo_dir):
+    places = ["--results-dir", str(results), "--data-dir", str(demo_dir), "--offline", "--jobs", "1"]
+    return lambda *options: spot_check.main([*places, *options])
 
 
-def test_runs_of_this_code_are_equal_to_the_last_digit(results, capsys):
-    assert check(results, "--output", str(results / "check.csv")) == 0
+def test_runs_of_this_code_are_equal_to_the_last_digit(check, results, capsys):
+    assert check("--output", str(results / "check.csv")) == 0
     assert "4 of 4 runs are equal to the last digit; 0 differ" in capsys.readouterr().out
     table = pd.read_csv(results / "check.csv")
     assert len(table) == 4 and (table["auc_pr"] == table["auc_pr_today"]).all()
 
 
-def test_a_result_that_the_code_does_not_give_is_found(results, capsys):
-    path = results / "results/seen_runs.csv"
+def test_a_result_that_the_code_does_not_give_is_found(check, results, capsys):
+    path = results / "seen_runs.csv"
     kept = path.read_bytes()
     runs = pd.read_csv(path)
     runs.loc[0, "auc_pr"] = 0.5 * runs.loc[0, "auc_pr"]
     runs.to_csv(path, index=False)
     try:
-        assert check(results) == 1
+        assert check() == 1
     finally:
         path.write_bytes(kept)
     assert "1 differ by more than 0.03" in capsys.readouterr().out
@@ -49,7 +48,7 @@ def test_a_result_that_the_code_does_not_give_is_found(results, capsys):
     (["--methods", "nonsense"], "unknown method 'nonsense'"),
     (["--file", "unseen"], "has no unseen_runs.csv"),
 ])  # fmt: skip
-def test_what_cannot_be_repeated_is_said(results, capsys, options, message):
+def test_what_cannot_be_repeated_is_said(check, capsys, options, message):
     with pytest.raises(SystemExit, match="2"):
-        check(results, *options)
+        check(*options)
     assert message in capsys.readouterr().err

@@ -1,49 +1,41 @@
 """The page beyond the paper: what one would use today, and how PReNet's cost grows."""
 
-from html import escape
-
 import pandas as pd
 
 from weakly.beyond import today
-from weakly.beyond.today import IN_FOCUS, budget_curves
-from weakly.judging.tables import in_paper_order
+from weakly.beyond.today_text import labels_panels
 from weakly.methods import METHODS
-from weakly.reporting.elements import tag
-from weakly.reporting.figures_section import figure, padded
-from weakly.reporting.markup import dataset_name, follow, frame_table, missing
-from weakly.reporting.svg import Panel, grid, named_panel, swatch
+from weakly.reporting.sections import Figure
+from weakly.reporting.tables import frame_table
 from weakly.running.runs_file import RunsFile
 
 
-def beyond_section(found):
-    """The last parts of the figures."""
-    return today_figure(found) + growth_figure(found)
+def figures_beyond(found):
+    """The last figures of the page."""
+    return [today_figure(found), growth_figure(found)]
 
 
 def today_figure(found):
     """What one would use today: AUC-PR against labels."""
-    title, command = "Beyond the paper: what would one use today?", "python experiments.py today"
-    anchor = "figure-today"
+    about = "figure-today", "Beyond the paper: what would one use today?", "python experiments.py today"
     exists = RunsFile(found.folder, "today").path.exists()
     every_run = today.today_runs(found.folder) if exists else pd.DataFrame()
     if every_run.empty:
-        return tag("div", missing(title, command), id=anchor)
+        return Figure(*about)
     runs = today.compared(every_run)
-    grid_of_labels = sorted(set(runs["n_labeled"]))
-    sets = [runs[runs["dataset"] == name] for name in in_paper_order(runs["dataset"])]
-    panels = [today_panel(part, grid_of_labels) for part in (today.averaged_over_sets(runs), *sets)]
-    shown = [name for name in IN_FOCUS if name in set(runs["method"])]
-    key = "".join(tag("span", swatch(name) + escape(METHODS[name].column)) for name in shown)
-    key += tag("span", "thin grey: the other methods")
     text = (
         "AUC-PR with new splits and labels in every draw and default settings, but for the tolerance of "
         "Logistic, conv. and the start of XGBoost, 0.5. PReNet's band is its 95% interval over draws. Draws: "
         f"{today.draws_in_words(every_run)}. {best_in_words(runs)}"
     )
-    files = ["today.csv", "today_runs.csv", "today.md", "figures/today.png"]
-    source = follow(found.folder, anchor, files, command)
-    drawn = tag("div", key, class_="legend") + grid(panels)
-    return figure(anchor, title, tag("p", escape(text)), drawn, source)
+    key = [(name, METHODS[name].column) for name in today.IN_FOCUS if name in set(runs["method"])]
+    return Figure(
+        *about,
+        files=["today.csv", "today_runs.csv", "today.md", "figures/today.png"],
+        panels=labels_panels(runs),
+        text=text,
+        key=[*key, (None, "thin grey: the other methods")],
+    )
 
 
 def best_in_words(runs):
@@ -57,39 +49,14 @@ def best_in_words(runs):
     return f"Best average by number of labels: {'; '.join(texts)}." if texts else ""
 
 
-def today_panel(runs, grid_of_labels):
-    """One data set, or the average: a line per method."""
-    table = budget_curves(runs)
-    y = padded(table["mean"])
-    x = grid_of_labels[0] / 1.15, grid_of_labels[-1] * 1.15
-    ticks = {number: str(number) for number in grid_of_labels}
-    panel = Panel(x, y, ticks, x_name="labelled anomalies", log_x=True)
-    there = set(table["method"])
-    in_focus = [name for name in reversed(IN_FOCUS) if name in there]  # the first on top
-    for method in [*sorted(there.difference(IN_FOCUS)), *in_focus]:
-        part = table[table["method"] == method].sort_values("n_labeled")
-        if method in IN_FOCUS:
-            half = part["half"] if method == "prenet" else 0 * part["mean"]
-            panel.curve(method, part["n_labeled"], part["mean"], half, *y)
-        else:
-            panel.line(part["n_labeled"], part["mean"], "other", data_method=method)
-    dataset = runs["dataset"].iloc[0]
-    title = "Average of the data sets" if dataset == today.AVERAGE_SET else dataset_name(dataset)
-    ends = table[table["method"] == "prenet"].sort_values("n_labeled")["mean"].iloc[[0, -1]]
-    label = f"{title}: PReNet's AUC-PR from {ends.iloc[0]:.3f} to {ends.iloc[1]:.3f}" if len(ends) else title
-    return named_panel(escape(title), panel.svg(label), data_set=title)
-
-
 def growth_figure(found):
     """Time and memory of PReNet with more rows, features and labelled anomalies."""
-    title, command = "Beyond the paper: how PReNet's cost grows", "python -m tools.bench growth"
-    anchor = "figure-growth"
+    about = "figure-growth", "Beyond the paper: how PReNet's cost grows", "python -m tools.bench growth"
     if not (found.folder / "growth.csv").exists():
-        return tag("div", missing(title, command), id=anchor)
+        return Figure(*about)
     table = frame_table("Time and memory of PReNet", growth_table(found.folder))
     text = "One thread; the memory is the peak in addition to the data."
-    source = follow(found.folder, anchor, ["growth.csv"], command)
-    return figure(anchor, title, tag("p", text), table, source)
+    return Figure(*about, files=["growth.csv"], text=text, table=table)
 
 
 def growth_table(folder):

@@ -7,6 +7,8 @@ ADBench's data sets. published/adgym.csv has the results of those methods that w
 `outside` rebuilds its draws; `outside-scaled` adds a MinMaxScaler in front of our detectors.
 """
 
+from itertools import product
+
 import numpy as np
 import pandas as pd
 
@@ -14,39 +16,40 @@ from weakly.beyond.result_files import write_results
 from weakly.beyond.today import display_name, today_runs
 from weakly.judging.tables import METRICS, column_of
 from weakly.loading.splits import OUTSIDE, OUTSIDE_SCALED
-from weakly.methods import METHODS
+from weakly.methods import METHODS, method_group
 from weakly.paths import PUBLISHED
 from weakly.running.configuration import PREPARED
 from weakly.running.runs_file import RunsFile, latest_runs
 
 PLACE_OF_RUN = ["dataset", "n_labeled", "run"]
+FEW_DRAWS = 3
 OURS = {"ours": OUTSIDE, "ours_scaled": OUTSIDE_SCALED}
 COLUMNS = {  # of crosscheck_methods that are shown, and their titles
-    "theirs": "theirs",
-    "ours": "ours",
+    "theirs": "ADGym",
+    "ours": "measured",
     "ours_difference": "mean |difference|",
     "ours_correlation": "correlation",
     "ours_within": "within data sets",
-    "ours_scaled": "ours, scaled",
+    "ours_scaled": "measured, scaled",
     "ours_scaled_difference": "mean |difference|, scaled",
 }
 
 
 def outside_results():
-    """ADGym's results, a row per cell, metric and method; its seed s is run s - 1."""
+    """ADGym's results, a row per cell, metric and method; its seed s is run s - 1.
+
+    Those of a method are repeated for every interpretation that is compared with them.
+    """
     frame = pd.read_csv(PUBLISHED / "adgym.csv")
-    columns = {column_of(metric, method): (metric, method) for metric in METRICS for method in METHODS}
-    known = [name for name in columns if name in frame]
-    results = frame.assign(run=frame["seed"] - 1).melt(PLACE_OF_RUN, known, "column", "theirs")
-    names = results.pop("column").map(columns)
-    return results.assign(metric=names.str[0], method=names.str[1])
-
-
-def with_interpretations(results):
-    """The results, with those of each method repeated for every interpretation compared with them."""
-    of = {name: method.interpretation_of for name, method in METHODS.items() if method.group == "outside"}
-    again = [results[results["method"] == base].assign(method=name) for name, base in of.items()]
-    return pd.concat([results, *again], ignore_index=True)
+    frame["run"] = frame["seed"] - 1
+    outside = method_group("outside")
+    pairs = [(metric, name) for metric in METRICS for name in METHODS if name not in outside]
+    parts = []
+    for metric, name in [*pairs, *((metric, name) for name in outside for metric in METRICS)]:
+        column = column_of(metric, METHODS[name].interpretation_of if name in outside else name)
+        if column in frame:
+            parts.append(frame[PLACE_OF_RUN].assign(metric=metric, method=name, theirs=frame[column]))
+    return pd.concat(parts, ignore_index=True)
 
 
 def crosscheck_cells(results_dir, in_unit_range):
@@ -56,7 +59,7 @@ def crosscheck_cells(results_dir, in_unit_range):
     """
     runs = latest_runs(RunsFile(results_dir, "crosscheck").read())
     runs = runs[(runs["scaling"] == PREPARED) & (runs["data_status"] != "synthetic")]
-    cells, key = with_interpretations(outside_results()), [*PLACE_OF_RUN, "metric", "method"]
+    cells, key = outside_results(), [*PLACE_OF_RUN, "metric", "method"]
     for name, protocol in OURS.items():
         part = runs[runs["protocol"] == protocol]
         long = part.melt([*PLACE_OF_RUN, "method"], list(METRICS), var_name="metric", value_name=name)
@@ -76,16 +79,12 @@ def crosscheck_methods(cells):
     in_range = cells["features_0_1"]  # missing for a data set that is no longer prepared
     kinds = {"all": True, "features 0-1": in_range.isin([True]), "other features": in_range.isin([False])}
     rows = []
-    for metric in METRICS:
-        for kind, is_of_kind in kinds.items():
-            part = cells[(cells["metric"] == metric) & is_of_kind]
-            for method in [name for name in METHODS if name in set(part["method"])]:
-                own = part[part["method"] == method]
-                row = {"metric": metric, "data": kind, "method": method, "sets": own["dataset"].nunique()}
-                row |= {"cells": len(own), "theirs": own["theirs"].mean()}
-                for name in OURS:
-                    row |= agreement(own, name)
-                rows.append(row)
+    for metric, (kind, is_of_kind), method in product(METRICS, kinds.items(), METHODS):
+        own = cells[(cells["metric"] == metric) & (cells["method"] == method) & is_of_kind]
+        if len(own):
+            row = {"metric": metric, "data": kind, "method": method, "sets": own["dataset"].nunique()}
+            row |= {"cells": len(own), "theirs": own["theirs"].mean()}
+            rows.append(row | agreement(own, "ours") | agreement(own, "ours_scaled"))
     return pd.DataFrame(rows)
 
 
@@ -104,43 +103,36 @@ def agreement(cells, name):
 
 
 def few_rows_table(results_dir, methods=("prenet", "xgbod", "xgboost-shallow", "catboost")):
-    """AUC-PR on the paper's sets cut to ADGym's 3,000 rows and with all rows, over the sets that have both.
+    """AUC-PR on the paper's sets cut to ADGym's 3,000 rows and with all rows: a column per method.
 
-    A row per number of labels and of rows, a column per method; PReNet also with the cut scaling.
+    The mean over the sets that all methods have in both ways, and over the draws that all have.
     """
     few = latest_runs(RunsFile(results_dir, "crosscheck").read())
-    few = few[few["protocol"] == OUTSIDE]
-    every = pd.concat([today_runs(results_dir, scaling) for scaling in (PREPARED, "cut")])
-    names = set(few["dataset"]) & set(every["dataset"])
-    tables = []
-    for rows, part in {"3,000": few, "all": every}.items():
-        part = part[part["dataset"].isin(names) & part["method"].isin(methods)]
-        column = part["method"].map(display_name) + part["scaling"].map({PREPARED: ""}).fillna(", cut")
-        part = part[part["run"] < part.groupby(column)["run"].nunique().min()]  # the draws that all have
-        means = part.groupby(["n_labeled", "dataset", column])["auc_pr"].mean().unstack().dropna()
-        sets = means.groupby("n_labeled").size()
-        tables.append(means.groupby("n_labeled").mean().assign(rows=rows, sets=sets))
-    table = pd.concat(tables).rename_axis("labels").set_index(["rows", "sets"], append=True)
-    both = table.groupby("labels").transform("size") == 2
-    return table[both].sort_index()
+    few, tables = few[(few["protocol"] == OUTSIDE) & (few["scaling"] == PREPARED)], {}
+    for rows, part in {"3,000": few, "all": today_runs(results_dir)}.items():
+        part = part[part["method"].isin(methods) & (part["run"] < FEW_DRAWS)]
+        tables[rows] = part.groupby(["n_labeled", "dataset", "method"])["auc_pr"].mean().unstack()
+    table = pd.concat(tables, names=["rows"]).reindex(columns=methods).dropna()
+    both = table[table.groupby(["n_labeled", "dataset"]).transform("size") == len(tables)]
+    return (
+        both.groupby(["n_labeled", "rows"])
+        .mean()
+        .rename(columns=display_name)
+        .rename_axis(["labels", "rows"])
+    )
 
 
 def write_crosscheck(results_dir, in_unit_range):
     """Write the results of the cross-check; returns the paths."""
-    cells = crosscheck_cells(results_dir, in_unit_range)
+    cells, few_rows = crosscheck_cells(results_dir, in_unit_range), few_rows_table(results_dir)
     tables = {"crosscheck_cells": cells, "crosscheck_methods": crosscheck_methods(cells)}
-    parts = [*crosscheck_parts(cells), *few_rows_parts(results_dir)]
-    return write_results(results_dir, "crosscheck", parts, tables)
-
-
-def few_rows_parts(results_dir):
-    """The paper's sets with ADGym's number of rows, where they were run."""
-    table = few_rows_table(results_dir)
-    if len(table):
-        yield from (
+    parts = [*crosscheck_parts(cells)]
+    if len(few_rows):
+        parts += [
             "## The paper's sets cut to 3,000 rows by ADGym's draws, and with all rows: AUC-PR",
-            table,
-        )
+            few_rows,
+        ]
+    return write_results(results_dir, "crosscheck", parts, tables)
 
 
 def crosscheck_parts(cells):
@@ -155,16 +147,16 @@ def crosscheck_parts(cells):
         names = ", ".join(unscaled)
         where = f"{len(unscaled)} of them all features lie between 0 and 1 without scaling: {names}."
     yield (
-        f"ADGym's committed results and ours on its draws: {cells['dataset'].nunique()} data sets, 5, 10 and "
-        f"20 labels, three draws each. On {where} "
-        "'Scaled' is ours with a MinMaxScaler; theirs is never scaled. Logistic regression is the control: "
+        f"ADGym's committed results and our runs on its draws: {cells['dataset'].nunique()} data sets, "
+        f"5, 10 and 20 labels, three draws each. On {where} "
+        "'Scaled' is our run with a MinMaxScaler; ADGym never scales. Logistic regression is the control: "
         "apart from the draws it has no random part. 'Within data sets' is the correlation of the deviations "
         "from each data set's mean. '-' means not run."
     )
     for (metric, data), part in crosscheck_methods(cells).groupby(["metric", "data"], sort=False):
         if part["theirs"].notna().any():
             yield from (f"## {METRICS[metric]}, {data}", method_table(part))
-    yield from ("## AUC-PR by data set: theirs / ours / ours scaled", set_table(cells))
+    yield from ("## AUC-PR by data set: ADGym / measured / measured with a scaler", set_table(cells))
 
 
 def digits(value):

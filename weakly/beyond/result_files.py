@@ -2,10 +2,8 @@
 
 from pathlib import Path
 
-import matplotlib.style
-
 from weakly.judging.tables import write_table
-from weakly.reporting.figures import RC, save
+from weakly.reporting.pictures import save
 from weakly.reporting.text_tables import as_markdown
 from weakly.writing import written_whole
 
@@ -26,7 +24,6 @@ def write_results(results_dir, name, parts, tables, figures=None):
         write_table(table, path)
     with written_whole(written[-1]) as file:
         file.write(page_text(parts).encode())
-    with matplotlib.style.context(["default", RC]):  # ignores the user's own matplotlibrc
-        for figure, draw in (figures or {}).items():
-            written += save(draw(), folder / "figures" / figure)
+    for figure, draw in (figures or {}).items():
+        written += save(draw(), folder / "figures" / figure)
     return written

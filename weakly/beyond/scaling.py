@@ -5,21 +5,20 @@
 
 Both write scaling_averages.csv, scaling_leads.csv, scaling.md and the figure scaling.
 
-All runs of a method and a data set have the same draws under both scalings. Trees have one scaling only:
-theirs is `prepared`, the paper's.
+All runs of a method and a data set have the same draws under all scalings. Trees have the paper's only.
 """
 
 import pandas as pd
 
 from weakly.beyond.result_files import write_results
-from weakly.beyond.today import display_name, in_method_order, t_interval
+from weakly.beyond.today import display_name, in_method_order, leads_as_text, t_interval
 from weakly.judging.effects import Lead
 from weakly.judging.tables import in_paper_order
 from weakly.loading.registry import SEEN_SETS
 from weakly.methods import METHODS
 from weakly.numbers import number
-from weakly.reporting.figures import panel_grid
 from weakly.reporting.palette import look
+from weakly.reporting.pictures import panel_grid
 from weakly.running.configuration import PREPARED
 from weakly.running.runs_file import RunsFile, latest_runs
 
@@ -91,46 +90,29 @@ def scaling_parts(runs):
     yield "# What the scaling decides"
     for protocol, part in runs.items():
         yield f"## `{protocol}`, 60 labels, AUC-PR, mean of {part['run'].nunique()} runs"
-        yield from (sets_table(part), "### Average", averages_table(part))
-        yield from ("### PReNet's lead", leads_table(part))
+        yield from (sets_table(part), "### Averages and PReNet's lead", summary_table(part))
 
 
-def sets_table(runs, methods=None):
-    """Per data set and method, or some methods: min-max / cut / fences; trees have one number."""
+def sets_table(runs):
+    """Per data set and method: min-max / cut / fences; trees have one number."""
     table, shown = means_by_scaling(runs), {}
-    for method in methods or table.columns.unique("method"):
+    for method in table.columns.unique("method"):
         columns = [table[method, scaling] for scaling in SHOWN if (method, scaling) in table]
         shown[display_name(method)] = [" / ".join(map(number, row)) for row in zip(*columns)]
     return pd.DataFrame(shown, index=table.index).rename_axis(" / ".join(SHOWN.values()))
 
 
-def averages_table(runs):
-    """Average AUC-PR per method and scaling, with and without thyroid."""
-    table = averages_by_scaling(runs).rename(index=display_name)
-    return table.map(lambda value: "" if pd.isna(value) else number(value))
-
-
-def scaling_summary(results_dir):
-    """Some methods in one table: averages, and PReNet's lead with every scaling, with and without thyroid."""
-    runs = scaling_runs(results_dir)
-    averages = averages_table(runs)[list(SHOWN.values())].agg(" / ".join, axis=1).str.strip(" /")
-    leads = leads_table(runs)[list(SHOWN.values())].add_prefix("PReNet's lead, ")
-    return (
-        averages.to_frame(" / ".join(SHOWN.values()))
-        .join(leads)
-        .fillna("")
-        .loc[list(map(display_name, SUMMARY))]
-    )
-
-
-def leads_table(runs):
-    """PReNet's lead over each method and scaling, with and without thyroid."""
-    table = leads_by_scaling(runs)
-    cells = [str(Lead(*values)) for values in table[list(Lead._fields)].itertuples(index=False)]
-    titles = table["scaling"].map(SHOWN) + table["sets"].map({"all": ""}).fillna(f", without {DECISIVE}")
-    shown = table.assign(cell=cells, title=titles).pivot(index="method", columns="title", values="cell")
-    shown = shown.loc[table["method"].unique(), titles.unique()]
-    return shown.rename(index=display_name).rename_axis(columns=None)
+def summary_table(runs, methods=None):
+    """The averages of all methods, or of some, and PReNet's leads with every scaling."""
+    averages = averages_by_scaling(runs)[list(SHOWN.values())]
+    texts = averages.map(lambda value: "" if pd.isna(value) else number(value)).agg(" / ".join, axis=1)
+    leads = leads_by_scaling(runs)
+    titles = "PReNet's lead, " + leads["scaling"].map(SHOWN)
+    titles += leads["sets"].map(lambda sets: "" if sets == "all" else f", {sets}")
+    leads = leads.assign(title=titles, text=leads_as_text(leads))
+    by_title = leads.pivot(index="method", columns="title", values="text")[titles.unique()]
+    shown = texts.str.strip(" /").to_frame(f"AUC-PR, {' / '.join(SHOWN.values())}").join(by_title).fillna("")
+    return shown.loc[list(methods or shown.index)].rename(index=display_name)
 
 
 def scaling_figure(table):
@@ -139,18 +121,18 @@ def scaling_figure(table):
     table = table.copy()
     table.loc["average"] = table.mean()
     title = "AUC-PR with min-max (ring), cut (dot) and fences (diamond); the line is XGBOD. Scales differ."
-    figure, panels = panel_grid(len(table), title, 3, 0.35 + 0.13 * len(methods), sharey=True)
+    figure, panels = panel_grid(len(table), title, 3, (330, 60 + 17 * len(methods)), sharey=True)
     for axes, (dataset, values) in zip(panels, table.iterrows()):
         axes.grid(axis="y", visible=False)
         axes.tick_params(axis="y", length=0)
         if (RIVAL, PREPARED) in table:
-            axes.axvline(values[RIVAL, PREPARED], color=look(RIVAL).light, linewidth=1.4, zorder=1)
+            axes.axvline(values[RIVAL, PREPARED], color=look(RIVAL).light, linewidth=2, zorder=1)
         for place, method in enumerate(methods):
             ink, at = look(method).light, {name: values[method, name] for name in table[method]}
-            axes.plot(list(at.values()), [place] * len(at), color=ink, linewidth=1.0, zorder=2)
+            axes.plot(list(at.values()), [place] * len(at), color=ink, linewidth=1.5, zorder=2)
             for scaling, value in at.items():
                 hollow = {"markerfacecolor": "white"} if scaling == PREPARED else {}
-                axes.plot(value, place, MARKERS[scaling], color=ink, markersize=3.4, zorder=4, **hollow)
+                axes.plot(value, place, MARKERS[scaling], color=ink, markersize=5, zorder=4, **hollow)
         axes.set_title(dataset, loc="left", fontweight="bold" if dataset == "average" else "normal")
     panels[0].set_ylim(len(methods) - 0.4, -0.6)
     panels[0].set_yticks(range(len(methods)), [display_name(method) for method in methods])

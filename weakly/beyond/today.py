@@ -73,17 +73,12 @@ def compared(runs):
 
 
 def draws_in_words(runs):
-    """The number of draws of each method, and of those that comparisons rest on, as a text without period."""
+    """The number of draws of each method, as a text without period."""
     counts = runs.groupby(CELL)["run"].nunique().groupby("method").min()
     groups = counts.groupby(counts).groups
-    if len(groups) == 1:
-        return f"{counts.iloc[0]} of every method"
-    common = compared(runs).groupby(["n_labeled", "dataset"])["run"].nunique().min()
-    texts = [f"comparisons of all methods rest on the {common} draws that they have in common"]
-    for n_draws in sorted(groups, reverse=True):
-        names = ", ".join(display_name(name) for name in in_method_order(groups[n_draws]))
-        texts.append(f"{n_draws} of {names}")
-    return "; ".join(texts)
+    most, *fewer = sorted(groups, reverse=True)
+    texts = [f"{n} of {', '.join(map(display_name, in_method_order(groups[n])))}" for n in fewer]
+    return f"{most} of every method" + (f", but {'; '.join(texts)}" if fewer else "")
 
 
 def mean_auc_pr(runs, n_labeled):
@@ -103,13 +98,6 @@ def average_auc_pr(runs):
     return table.loc[in_method_order(table.index)].rename_axis("method")
 
 
-def not_averaged(runs):
-    """{method: the budgets at which it was run, but not with enough draws on all data sets}."""
-    averages = average_auc_pr(runs).stack().index  # without those that are missing
-    cells = [cell for cell in runs.groupby(["method", "n_labeled"]).groups if cell not in averages]
-    return {name: [n for of, n in cells if of == name] for name in in_method_order(of for of, _ in cells)}
-
-
 def cell_means(runs):
     """All means as they are written: n_labeled, dataset, method, auc_pr, runs."""
     cells = runs.groupby(CELL)["auc_pr"].agg(auc_pr="mean", runs="size").reset_index()
@@ -126,14 +114,12 @@ def regrets(runs):
     that the method was run on); those run on all first, because fewer cells have another mean.
     """
     means, parts = cell_means(compared(runs)), []
-    best = means.groupby(["n_labeled", "dataset"])["auc_pr"].transform("max")
-    losses = means.assign(loss=best - means["auc_pr"])
-    for n_labeled in [*budgets(losses), ALL_BUDGETS]:
-        at = losses if n_labeled == ALL_BUDGETS else losses[losses["n_labeled"] == n_labeled]
-        by_method = at.groupby("method")["loss"]
-        worst = at.loc[by_method.idxmax()].set_index("method")
-        part = pd.DataFrame({"mean_loss": by_method.mean(), "largest_loss": worst["loss"]})
-        part = part.assign(dataset=worst["dataset"], at=worst["n_labeled"], cells=by_method.size())
+    means["loss"] = means.groupby(["n_labeled", "dataset"])["auc_pr"].transform("max") - means["auc_pr"]
+    for n_labeled, at in [*means.groupby("n_labeled"), (ALL_BUDGETS, means)]:
+        losses = at.groupby("method")["loss"]
+        worst = at.loc[losses.idxmax()].set_index("method")
+        part = pd.DataFrame({"mean_loss": losses.mean(), "largest_loss": worst["loss"]})
+        part = part.assign(dataset=worst["dataset"], at=worst["n_labeled"], cells=losses.size())
         part = part.sort_values(["cells", "mean_loss"], ascending=[False, True], kind="stable").reset_index()
         part.insert(0, "n_labeled", n_labeled)
         parts.append(part)
@@ -145,6 +131,10 @@ def t_interval(values):
     values = pd.Series(values, dtype=float)
     half = t.ppf(1 - LEVEL / 2, len(values) - 1) * values.sem()
     return Lead(values.mean(), values.mean() - half, values.mean() + half)
+
+
+def leads_as_text(table):
+    return [str(Lead(*lead)) for lead in table[list(Lead._fields)].itertuples(index=False)]
 
 
 def pair_differences(runs, method, other):

@@ -6,29 +6,27 @@ writes today_means.csv, today_regret.csv, today_pairs.csv, today.md and the figu
 and one of their average.
 """
 
-from itertools import cycle
+from functools import partial
 from pathlib import Path
 
 import pandas as pd
-from matplotlib.lines import Line2D
-from matplotlib.patches import Patch
-from matplotlib.ticker import NullLocator
 
 from weakly.beyond import today
 from weakly.beyond.result_files import write_results
-from weakly.beyond.today import ALL_BUDGETS, AVERAGE_SET, IN_FOCUS, budgets, display_name
+from weakly.beyond.today import ALL_BUDGETS, IN_FOCUS, budgets, display_name, leads_as_text
 from weakly.errors import UserError
-from weakly.judging.effects import Lead
 from weakly.judging.tables import in_paper_order
 from weakly.numbers import number, signed
-from weakly.reporting.figures import add_labels, curve_entry, draw_curve, limit_auc, panel_grid
+from weakly.reporting.charts import draw_curves
+from weakly.reporting.figures import line_entry, method_entries, padded
 from weakly.reporting.palette import look
+from weakly.reporting.pictures import MUTED, Panel, poster
 from weakly.running.configuration import PREPARED
 from weakly.running.runs_file import RunsFile, latest_runs
 
-GREY = "#A6A6A6"  # the methods that are not IN_FOCUS
-GREY_MARKERS = "oxs+^*dvp|<>"  # which distinguish them
+DECISIVE = today.DECISIVE_SETS[0]
 SCALED = "fences"  # the scaling that is shown beside the paper's
+ABOUT_AVERAGES = f"Averages and losses have the methods with {today.FEWEST_DRAWS} draws on all data sets."
 ABOUT_REGRET = (
     "The best method's mean AUC-PR on a data set minus this method's: the mean over data sets and, in "
     "brackets, the largest. `cells` is the number of data sets times budgets. The best of many similar means "
@@ -36,9 +34,7 @@ ABOUT_REGRET = (
 )
 ABOUT_PAIRS = (
     "Difference of AUC-PR, paired by draw: mean over data sets with its 95% t interval over data sets. "
-    "`ahead on` counts the data sets with a mean above 0, `above 0` and `below 0` those whose own 95% "
-    "interval over draws excludes 0; without any real difference, that happens for one in twenty. `without` "
-    "leaves out a data set that may decide the mean alone. Budgets share the test rows and labels."
+    "Budgets share the test rows and labels. today_pairs.csv also counts the data sets with a difference."
 )
 ABOUT_FRAUD = (
     "AUC-PR with 2% and with 0.1% contamination. With 2%, every unlabelled anomaly of fraud is in U twelve "
@@ -55,19 +51,6 @@ def named(table):
     return table.rename(index=display_name).rename_axis("method")
 
 
-def left_out_lines(runs):
-    """Which draws the comparisons rest on, and which methods are missing from averages."""
-    lines = [f"Draws: {today.draws_in_words(runs)}."]
-    missing = [
-        f"{display_name(name)} ({', '.join(map(str, numbers))} labels)"
-        for name, numbers in today.not_averaged(runs).items()
-    ]
-    if missing:
-        why = f"not run on all data sets with at least {today.FEWEST_DRAWS} draws"
-        lines.append(f"Not in averages and losses, because {why}: {'; '.join(missing)}.")
-    return lines
-
-
 def regret_table(runs):
     """Mean and largest loss per method and budget; the method that loses least over all budgets first."""
     regret = today.regrets(runs)
@@ -81,37 +64,14 @@ def regret_table(runs):
     return named(shown)
 
 
-def pair_table(runs):
-    """The paired differences of all pairs that were run, a row per pair and budget."""
-    table = today.paired_leads(runs)
-    named_pairs = table["method"].map(display_name) + " minus " + table["other"].map(display_name)
-    shown = pd.DataFrame({"labels": table["n_labeled"], "difference": leads_as_text(table)})
-    shown["ahead on"] = table["ahead"].astype(str) + " of " + table["sets"].astype(str)
-    for name in ("above", "below"):
-        shown[f"{name} 0"] = table[name].map(lambda count: "-" if pd.isna(count) else str(count))
-    for name in today.DECISIVE_SETS:
-        shown[f"without {name}"] = table[f"without_{name}"].map(signed)
-    return shown.assign(draws=table["draws"]).set_index(named_pairs.rename("methods"))
-
-
-def leads_as_text(table):
-    return [str(Lead(*lead)) for lead in table[list(Lead._fields)].itertuples(index=False)]
-
-
-def differences(results_dir):
+def differences(runs):
     """The pairs with a column per budget: the mean difference, and without the set that moves it most."""
-    table = today.paired_leads(today.today_runs(results_dir))
-    table = table.assign(
-        cell=leads_as_text(table), without=table[f"without_{today.DECISIVE_SETS[0]}"].map(signed)
-    )
-    rows = {}
+    table, rows = today.paired_leads(runs), {}
+    table["text"] = leads_as_text(table)
     for (method, other), part in table.groupby(["method", "other"], sort=False):
-        row = dict(zip([f"{number} labels" for number in part["n_labeled"]], part["cell"]))
-        row |= {
-            f"without {today.DECISIVE_SETS[0]}": " / ".join(part["without"]),
-            "draws": part["draws"].min(),
-        }
-        rows[f"{display_name(method)} minus {display_name(other)}"] = row
+        row = dict(zip([f"{number} labels" for number in part["n_labeled"]], part["text"]))
+        row[f"without {DECISIVE}"] = " / ".join(part[f"without_{DECISIVE}"].map(signed))
+        rows[f"{display_name(method)} minus {display_name(other)}"] = row | {"draws": part["draws"].min()}
     return pd.DataFrame.from_dict(rows, orient="index").rename_axis("methods")
 
 
@@ -154,10 +114,11 @@ def times_table(runs):
 
 def today_parts(runs, results_dir):
     """The headings, paragraphs and tables of today.md."""
-    yield from ("# What would one use today?", "## AUC-PR, average of the data sets", *left_out_lines(runs))
+    yield from ("# What would one use today?", "## AUC-PR, average of the data sets")
+    yield f"Draws: {today.draws_in_words(runs)}. {ABOUT_AVERAGES}"
     yield from (f"The paper's scaling / {SCALED}:", averages_with_scalings(results_dir))
     yield from ("## The loss from always using one method", ABOUT_REGRET, regret_table(runs))
-    yield from ("## Two methods, draw by draw", ABOUT_PAIRS, pair_table(runs))
+    yield from ("## Two methods, draw by draw", ABOUT_PAIRS, differences(runs))
     yield "## AUC-PR by data set"
     for n_labeled in budgets(runs):
         means = today.mean_auc_pr(runs, n_labeled).rename(columns=display_name)
@@ -167,46 +128,37 @@ def today_parts(runs, results_dir):
     yield from ("## Time", ABOUT_TIMES, times_table(runs))
 
 
-def grey_looks(methods):
-    """{method: how its line is drawn} of the methods that are not in focus."""
-    others = [name for name in today.in_method_order(methods) if name not in IN_FOCUS]
-    thin = {"color": GREY, "linewidth": 0.5, "markersize": 2.8, "markeredgewidth": 0.5}
-    return {name: thin | {"marker": marker} for name, marker in zip(others, cycle(GREY_MARKERS))}
+def labels_panels(runs):
+    """The average, of the methods that were run on all data sets, and a panel per data set.
 
-
-def draw_labels_panel(axes, runs, grey, grid):
-    """One panel: a line per method over the label budgets, and PReNet's band: more would hide each other."""
-    axes.set_xscale("log")
-    axes.set_xticks(grid, [str(number) for number in grid])
-    axes.xaxis.set_minor_locator(NullLocator())
-    curves = dict(list(today.budget_curves(runs).groupby("method")))
-    for method in reversed([*IN_FOCUS, *grey]):  # the first ones on top
-        part, is_prenet = curves.get(method), method == "prenet"
-        if part is not None and method in grey:
-            axes.plot(part["n_labeled"], part["mean"], **grey[method], zorder=1.5)
-        elif part is not None:
-            color, _, marker = look(method)
-            half = part["half"] * is_prenet
-            draw_curve(axes, part["n_labeled"], part["mean"], half, color, marker, is_prenet, (0, 1))
+    A line per method over the label budgets, and PReNet's band: more would hide each other.
+    """
+    ticks = {number: str(number) for number in budgets(runs)}
+    sets = [runs[runs["dataset"] == name] for name in in_paper_order(runs["dataset"])]
+    for part in (today.averaged_over_sets(runs), *sets):
+        title, table = part["dataset"].iloc[0], today.budget_curves(part)
+        others = tuple(name for name in today.in_method_order(table["method"]) if name not in IN_FOCUS)
+        order = table["method"].map([*others, *reversed(IN_FOCUS)].index)  # the first of IN_FOCUS on top
+        curves = table.assign(order=order, x=table["n_labeled"], spread=table["half"])
+        curves["spread"] = curves["spread"].where(curves["method"] == "prenet", 0.0)
+        curves = curves.sort_values(["order", "x"])[["method", "x", "mean", "spread"]]
+        ends = curves.loc[curves["method"] == "prenet", "mean"]
+        words = f": PReNet's AUC-PR from {ends.iloc[0]:.3f} to {ends.iloc[-1]:.3f}" if len(ends) else ""
+        draw = partial(draw_curves, curves, ticks, padded(curves["mean"]), "labelled anomalies", {})
+        draw.keywords.update(log=True, thin=others)
+        yield Panel(draw, title, f"{title}{words}", attributes={"data-set": title})
 
 
 def labels_figure(runs):
-    """A panel per data set and one of their average, which has the methods that were run on all of them."""
+    """The panels of labels_panels, for Markdown."""
     runs = today.compared(runs)
-    grey, names = grey_looks(runs["method"]), [*in_paper_order(runs["dataset"]), AVERAGE_SET]
     title = "AUC-PR against the number of labelled anomalies (the panels have different scales)"
-    figure, panels = panel_grid(len(names), title)
-    shown = pd.concat([runs, today.averaged_over_sets(runs)])
-    for axes, name in zip(panels, names):
-        draw_labels_panel(axes, shown[shown["dataset"] == name], grey, budgets(runs))
-        axes.set_title(name, fontweight="bold" if name == AVERAGE_SET else "normal")
-        limit_auc([axes], 5)
-    lines = [curve_entry(name) for name in IN_FOCUS if name in set(runs["method"])]
-    lines += [Line2D([], [], **drawn, label=display_name(name)) for name, drawn in grey.items()]
-    band = {"color": look("prenet").light, "alpha": 0.3, "linewidth": 0}
-    notes = [Patch(**band, label="PReNet's 95% interval over draws")]
-    add_labels(figure, panels, ["labelled anomalies"], "AUC-PR", lines, notes)
-    return figure
+    entries = method_entries(name for name in IN_FOCUS if name in set(runs["method"]))
+    entries.append(line_entry("the other methods", color=MUTED, linewidth=0.7, alpha=0.6))
+    entries.append(
+        line_entry("PReNet's 95% interval over draws", color=look("prenet").light, alpha=0.3, linewidth=6)
+    )
+    return poster(list(labels_panels(runs)), title, entries)
 
 
 def write_today(results_dir):

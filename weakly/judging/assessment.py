@@ -11,16 +11,9 @@ from pathlib import Path
 
 import pandas as pd
 
+from weakly.judging import effects, leads
 from weakly.judging.cells import comparisons
 from weakly.judging.claims import judge_claims, main_claims
-from weakly.judging.effects import (
-    contributions_of_factors,
-    runs_by_factor,
-    spread_by_factor,
-    variance_by_unseen_class,
-)
-from weakly.judging.leads import MAIN_TABLES, all_scores, gap_table, lead_table, rankings
-from weakly.judging.sizes import Size
 from weakly.judging.sources import sources_by_name
 from weakly.judging.statistics import statistics_tables
 from weakly.judging.tables import by_method, comparable, paper_runs
@@ -32,14 +25,23 @@ class Assessment:
     def __init__(self, results_dir):
         self.folder = Path(results_dir)
 
-    @cached_property
-    def tables(self):
-        """{experiment: cells with ours and the published value} of Tables 2 to 4; both kinds of AUC-PR."""
-        return comparisons(self.folder)
+    # {experiment: cells with ours and the published value} of Tables 2 to 4; both kinds of AUC-PR
+    tables = cached_property(lambda self: comparisons(self.folder))
+    sources = cached_property(lambda self: sources_by_name(self.folder))
+    claims = cached_property(lambda self: judge_claims(self.sources))
+    main_claims = cached_property(lambda self: main_claims(self.sources, self.claims))
+    statistics = cached_property(lambda self: statistics_tables(self.folder))
+    _runs_by_factor = cached_property(lambda self: effects.runs_by_factor(self.folder))
+    spreads = cached_property(lambda self: effects.spread_by_factor(self._runs_by_factor))
+    contributions = cached_property(lambda self: effects.contributions_of_factors(self._runs_by_factor))
+    # {(experiment, metric, source): scores of all methods}, see leads.py
+    scores = cached_property(lambda self: leads.all_scores(self.sources))
+    leads = cached_property(lambda self: leads.lead_table(self.scores))
+    rankings = cached_property(lambda self: leads.rankings(self.scores))
 
     @cached_property
     def cells(self):
-        """The same with only the comparable AUC-PR, which is weighted where the data is partial."""
+        """The tables with only the comparable AUC-PR, which is weighted where the data is partial."""
         return {name: comparable(table, "reproduced") for name, table in self.tables.items()}
 
     @cached_property
@@ -48,57 +50,16 @@ class Assessment:
         return {name: table[table["data_status"] == "exact"] for name, table in self.cells.items()}
 
     @cached_property
-    def sources(self):
-        return sources_by_name(self.folder)
-
-    @cached_property
-    def claims(self):
-        return judge_claims(self.sources)
-
-    @cached_property
-    def main_claims(self):
-        return main_claims(self.sources, self.claims)
-
-    @cached_property
-    def statistics(self):
-        return statistics_tables(self.folder)
-
-    @cached_property
-    def spreads(self):
-        return spread_by_factor(self._runs_by_factor)
-
-    @cached_property
-    def contributions(self):
-        """What single factors contribute to the variance of AUC-PR."""
-        return contributions_of_factors(self._runs_by_factor)
-
-    @cached_property
-    def _runs_by_factor(self):
-        return runs_by_factor(self.folder)
-
-    @cached_property
     def unseen_shares(self):
         """How far the printed unseen columns depend on the unseen class, and how far ours do."""
         cells = self.cells.get("unseen")
-        return variance_by_unseen_class(None if cells is None else by_method(cells, values="reproduced"))
-
-    @cached_property
-    def scores(self):
-        """{(experiment, metric, source): scores of all methods}, see leads.py."""
-        return all_scores(self.sources)
-
-    @cached_property
-    def leads(self):
-        return lead_table(self.scores)
-
-    @cached_property
-    def rankings(self):
-        return rankings(self.scores)
+        ours = None if cells is None else by_method(cells, values="reproduced")
+        return effects.variance_by_unseen_class(ours)
 
     @cached_property
     def gaps(self):
         """{experiment: PReNet's lead under new draws}, where both protocols were run."""
-        tables = {name: gap_table(self.scores, name) for name in MAIN_TABLES}
+        tables = {name: leads.gap_table(self.scores, name) for name in leads.MAIN_TABLES}
         return {name: table for name, table in tables.items() if len(table)}
 
     @cached_property
@@ -123,7 +84,7 @@ class Assessment:
             (one.key, one.judged.claim.text, one.quantity, source, *size.lead, size.rival, size.status)
             for one in self.main_claims
             for source, size in one.sizes.items()
-            if isinstance(size, Size)
+            if not isinstance(size, str)
         ]
         columns = ["key", "claim", "quantity", "source", "mean", "low", "high", "rival", "data"]
         return pd.DataFrame(rows, columns=columns)

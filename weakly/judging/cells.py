@@ -1,17 +1,17 @@
-"""How close our numbers are to the published ones, and how PReNet's lead changes with new draws."""
+"""How close our numbers are to the published ones."""
 
 from functools import cache
-from pathlib import Path
 
 import numpy as np
 import pandas as pd
 
 from weakly.judging.tables import (
+    AVERAGE,
     METRICS,
     averaged_sets,
+    find_table,
     from_paper_layout,
     read_frame,
-    read_table,
 )
 from weakly.methods import METHODS
 from weakly.paths import PUBLISHED
@@ -23,13 +23,10 @@ PRINTED = {
     "ablation": ("Table 4", "ablation"),
 }
 TITLES = {experiment: f"{place}, {about}" for experiment, (place, about) in PRINTED.items()}
-PUBLISHED_IN = {
-    "interpretations": ("seen", "ablation")
-}  # the tables that another experiment is compared with
-PUBLISHED_METRIC = {
-    "auc_pr_weighted": "auc_pr"
-}  # the published metric that a metric is compared with, if not itself
-SUMMARY_ROWS = ("Average", "P-value")
+# the tables that another experiment is compared with, and the metric that another metric is compared with
+PUBLISHED_IN = {"interpretations": ("seen", "ablation")}
+PUBLISHED_METRIC = {"auc_pr_weighted": "auc_pr"}
+SUMMARY_ROWS = (AVERAGE, "P-value")
 REPRODUCED_WITHIN, CLOSE_WITHIN = 0.01, 0.03
 PAPER_RUNS = 10  # behind a published mean
 PRINTING_ERROR = 0.0005  # error of a number printed with three decimals
@@ -88,33 +85,31 @@ def verdict(difference, interval):
 def difference_table(reproduced, published):
     """A row of CELL_COLUMNS per data set, method and metric that both tables have.
 
-    An interpretation is compared with the published values of the method that it interprets.
+    An interpretation is compared with the published values of the method that it interprets, and our Average
+    with the published values on our sets, rounded once, so that every view shows FSNet's .3215 as .322.
     """
-    expected = published.pivot(index="dataset", columns=["metric", "method"], values="mean")
-    # the paper's Average is over all its sets; ours is compared with the published values on our sets
-    averaged = averaged_sets(reproduced)[0].index.intersection(expected.index)
-    if len(averaged):
-        # rounded as tables are on disk, so that every view shows .3215, FSNet's average, as .322
-        expected.loc["Average"] = expected.loc[averaged].mean().round(6)
-    rows, is_unseen = [], reproduced["dataset"].str.contains("->").any()
-    intervals = {}  # over the sets in the Average, per metric and method
-    for cell in reproduced[reproduced["dataset"].isin(expected.index)].itertuples():
-        method = METHODS[cell.method]
-        if is_unseen and cell.metric != "auc_roc" and not method.uses_labels:
-            continue  # the paper repeats iForest's seen results, with another share of test anomalies
-        counterpart = PUBLISHED_METRIC.get(cell.metric, cell.metric), method.interpretation_of or cell.method
-        value = expected.get(counterpart, {}).get(cell.dataset)
-        if pd.notna(value) and pd.notna(cell.mean):
-            of_column = intervals.setdefault((cell.metric, cell.method), [])
-            is_average, n_runs = cell.dataset == "Average", getattr(cell, "runs", np.nan)
-            interval = interval_of_average(of_column) if is_average else interval_of(cell.std, n_runs)
-            if cell.dataset in averaged:
-                of_column.append(interval)
-            difference = cell.mean - value
-            numbers = value, cell.mean, cell.std, n_runs, difference, interval
-            judged = cell.status, verdict(difference, interval)
-            rows.append((cell.dataset, cell.method, cell.metric, *numbers, *judged))
-    return pd.DataFrame(rows, columns=CELL_COLUMNS)
+    averaged = averaged_sets(reproduced)[0].index.intersection(published["dataset"])
+    ours_of = published[published["dataset"].isin(averaged)].groupby(["metric", "method"], as_index=False)
+    average = ours_of["mean"].mean().round(6).assign(dataset=AVERAGE)
+    expected = pd.concat([published, average])[["dataset", "metric", "method", "mean"]]
+    expected = expected.set_axis(["dataset", "of_metric", "of_method", "published"], axis=1)
+    of_method = [METHODS[name].interpretation_of or name for name in reproduced["method"]]
+    table = reproduced.assign(of_metric=reproduced["metric"].replace(PUBLISHED_METRIC), of_method=of_method)
+    table = table.merge(expected).dropna(subset=["mean", "published"])
+    if reproduced["dataset"].str.contains("->").any():
+        # the paper repeats iForest's seen results, with another share of test anomalies
+        table = table[(table["metric"] == "auc_roc") | table["method"].map(lambda n: METHODS[n].uses_labels)]
+    table = table.rename(columns={"mean": "reproduced", "status": "data_status"})
+    table = table.assign(runs=table["runs"].astype(float) if "runs" in table else np.nan)
+    table = table.assign(
+        difference=table["reproduced"] - table["published"], interval=interval_of(table["std"], table["runs"])
+    )
+    column = pd.MultiIndex.from_frame(table[["metric", "method"]])
+    of_average = table[table["dataset"].isin(averaged)].groupby(["metric", "method"])["interval"]
+    of_average = of_average.agg(interval_of_average).reindex(column).set_axis(table.index)
+    table["interval"] = table["interval"].mask(table["dataset"] == AVERAGE, of_average)
+    table["verdict"] = [verdict(*pair) for pair in zip(table["difference"], table["interval"])]
+    return table[CELL_COLUMNS].reset_index(drop=True)
 
 
 def comparisons(results_dir):
@@ -125,10 +120,8 @@ def comparisons(results_dir):
 
 def comparison(results_dir, experiment, suffix=""):
     """The difference_table of one experiment, empty if there is nothing to compare."""
-    path = Path(results_dir) / f"{experiment}{suffix}.csv"
-    if not path.exists():
-        return pd.DataFrame()
-    return difference_table(read_table(path), published_table(experiment))
+    table = find_table(results_dir, experiment, suffix)
+    return pd.DataFrame() if table is None else difference_table(table, published_table(experiment))
 
 
 def verdict_counts(table):
@@ -136,6 +129,5 @@ def verdict_counts(table):
     exact = table[table["data_status"] == "exact"]
     counts = exact.groupby(["metric", "method", "verdict"]).size().unstack(fill_value=0)
     counts = counts.reindex(columns=list(VERDICTS), fill_value=0)
-    return counts.loc[
-        [key for metric in METRICS for method in METHODS if (key := (metric, method)) in counts.index]
-    ]
+    order = [(metric, method) for metric in METRICS for method in METHODS]
+    return counts.loc[[key for key in order if key in counts.index]]

@@ -8,7 +8,7 @@ published/claims.json has an entry per claim, in the paper's order: text, sectio
 name of the function that applies it, with its arguments. The same function judges all sources (sources.py).
 verdicts.py explains the verdicts; score_rules.py, gain_rules.py and sweep_rules.py apply the rules. Only data
 sets of status `exact` count. Where an experiment has none, its `partial` ones are used and counted apart.
-`main` lists the claims that sum up the paper, each with the size of its effect (sizes.py).
+`main` lists the claims that sum up the paper, each with the size of its effect (leads.py).
 """
 
 import functools
@@ -19,7 +19,7 @@ from typing import NamedTuple
 
 import pandas as pd
 
-from weakly.judging import gain_rules, score_rules, sizes, sweep_rules
+from weakly.judging import gain_rules, leads, score_rules, sweep_rules
 from weakly.judging.sources import (
     ALL_METHODS,
     APPENDIX,
@@ -103,12 +103,18 @@ def claim_of(key):
     return next(one for one in CLAIMS if one.key == key)
 
 
+def tried(function, source):
+    """What a function says about a source, or why the source cannot tell, as a text."""
+    try:
+        return function(source)
+    except NotTestable as reason:
+        return str(reason)
+
+
 def judged_by(one, source):
     """What one source says about a claim."""
-    try:
-        return on_its_data(one.judge(source))
-    except NotTestable as reason:
-        return Finding(UNTESTABLE, str(reason))
+    found = tried(one.judge, source)
+    return Finding(UNTESTABLE, found) if isinstance(found, str) else on_its_data(found)
 
 
 @functools.cache
@@ -128,21 +134,13 @@ def judge_claims(sources):
     ]
 
 
-def size_by(measure, source):
-    """The size according to one source, or why it has none."""
-    try:
-        return measure(source)
-    except NotTestable as reason:
-        return str(reason)
-
-
 def main_claims(sources, judged):
     """The main claims with their verdicts, from judge_claims, and their sizes by source."""
     by_key, found = {one.claim.key: one for one in judged}, []
     for entry in ENTRIES["main"]:
         if entry["claim"] in by_key:
-            measure = bound((sizes,), entry["size"], entry["arguments"])
-            of_sources = {name: size_by(measure, source) for name, source in sources.items()}
+            measure = bound((leads,), entry["size"], entry["arguments"])
+            of_sources = {name: tried(measure, source) for name, source in sources.items()}
             found.append(MainClaim(by_key[entry["claim"]], entry["key"], entry["quantity"], of_sources))
     return found
 
@@ -153,22 +151,19 @@ def main_claims(sources, judged):
 def counts_by_data(judged):
     """{exact or partial: {verdict: number of claims}} of our verdicts that count, without untested claims."""
     counts = {}
-    for status in ("exact", "partial"):
-        verdicts = [one.verdict for one in judged if one.ours.status == status]
-        tested = {v: verdicts.count(v) for v in CLAIM_VERDICTS if v in verdicts and v != UNTESTABLE}
-        counts |= {status: tested} if tested else {}
-    return counts
+    for one in judged:
+        if one.verdict != UNTESTABLE:
+            counts.setdefault(one.ours.status, dict.fromkeys(CLAIM_VERDICTS, 0))[one.verdict] += 1
+    return {status: {verdict: n for verdict, n in counts[status].items() if n} for status in sorted(counts)}
 
 
 def verdict_counts_of_claims(judged):
     """The number of claims by verdict: a row per source and status of its data, a column per verdict."""
-    rows = {}
-    for place, title in enumerate(judged[0].findings if judged else ()):
-        for one in judged:
-            verdict, _, status, _ = one.findings[title]
+    rows = []
+    for title in judged[0].findings if judged else ():
+        for verdict, _, status, _ in sorted(one.findings[title] for one in judged):
             is_ours = status in ("exact", "partial") and verdict != UNTESTABLE
-            row = place, f"{title}, {status} data" if is_ours else title
-            rows.setdefault(row, dict.fromkeys(CLAIM_VERDICTS, 0))[verdict] += 1
-    names = sorted(rows)
-    index = pd.Index([name for _, name in names], name="judged on")
-    return pd.DataFrame([rows[name] for name in names], index=index, columns=list(CLAIM_VERDICTS))
+            rows.append((f"{title}, {status} data" if is_ours else title, verdict))
+    table = pd.DataFrame(rows, columns=["judged on", "verdict"])
+    counts = table.groupby(["judged on", "verdict"], sort=False).size().unstack(fill_value=0)
+    return counts.reindex(columns=list(CLAIM_VERDICTS), fill_value=0).rename_axis(columns=None)

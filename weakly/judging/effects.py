@@ -51,14 +51,10 @@ def _lead_over(sets):
         return Lead(means.mean() if len(sets) else np.nan, np.nan, np.nan)
     rng = np.random.default_rng(BOOTSTRAP_SEED)
     # (draws, sets): the mean of a set's runs, drawn with replacement; then the sets of each draw
-    of_runs = np.column_stack(
-        [
-            values[rng.integers(len(values), size=(BOOTSTRAP_DRAWS, len(values)))].mean(axis=1)
-            for values in sets
-        ]
-    )
-    drawn = rng.integers(len(sets), size=of_runs.shape)
-    means_drawn = np.take_along_axis(of_runs, drawn, axis=1).mean(axis=1)
+    drawn = [values[rng.integers(len(values), size=(BOOTSTRAP_DRAWS, len(values)))] for values in sets]
+    of_runs = np.column_stack([values.mean(axis=1) for values in drawn])
+    chosen = rng.integers(len(sets), size=of_runs.shape)
+    means_drawn = np.take_along_axis(of_runs, chosen, axis=1).mean(axis=1)
     tail = 100 * norm.sf(np.sqrt(len(sets) / (len(sets) - 1)) * t.ppf(0.975, len(sets) - 1))
     low, high = np.percentile(means_drawn, [tail, 100 - tail])
     return Lead(float(means.mean()), float(low), float(high))
@@ -69,69 +65,35 @@ def _lead_over(sets):
 BEYOND_SEEN = "unseen class, beyond the seen %"
 
 
-def explained(values, *factors):
-    """The share of the variance of values (n,) that factors, lists of n levels, explain together (linear)."""
-    columns = [pd.get_dummies(pd.Series(factor)).to_numpy(float) for factor in factors]
-    design = np.column_stack([np.ones(len(values)), *columns])
-    fitted = design @ np.linalg.lstsq(design, values, rcond=None)[0]
-    return 1 - np.square(values - fitted).sum() / np.square(values - values.mean()).sum()
+def variance_by_unseen_class(ours=None):
+    """How far a printed unseen column depends on the unseen class: shares of its variance over the 28 rows.
 
-
-def variance_by_unseen_class(ours=None, metric="auc_pr"):
-    """What explains the variance of a printed unseen column: an analysis of variance over its 28 rows.
-
-    Per method the share that the seen classes explain (14 combinations), the unseen class alone (4), and the
-    unseen class in addition to the seen ones. A detector scored on the unseen class should depend on it; for
-    comparison, the last share in our runs, if `ours` (sets, methods) has all sets of the column.
+    Per method the share that goes with the seen classes alone (14 of them), with the unseen class alone (4),
+    and with the unseen class in addition to the seen ones (an analysis of variance). A detector scored on
+    the unseen class should depend on it; the last column has the same for our runs, if `ours` (sets, methods)
+    has all sets.
     """
     rows = {}
-    for method, column in by_method(published_table("unseen"), metric).items():
-        column = column.dropna()
+    for method, column in by_method(published_table("unseen")).items():
         by_seen, by_unseen, by_both = shares_of_classes(column)
-        rows[METHODS[method].column] = {
-            "seen classes %": 100 * by_seen,
-            "unseen class %": 100 * by_unseen,
-            BEYOND_SEEN: 100 * (by_both - by_seen),
-            "different values": column.nunique(),
-            "rows": len(column),
-        }
+        shares = {"seen classes %": by_seen, "unseen class %": by_unseen, BEYOND_SEEN: by_both - by_seen}
         if ours is not None and method in ours and ours[method].reindex(column.index).notna().all():
             by_seen, _, by_both = shares_of_classes(ours.loc[column.index, method])
-            rows[METHODS[method].column][f"ours: {BEYOND_SEEN}"] = 100 * (by_both - by_seen)
+            shares[f"ours: {BEYOND_SEEN}"] = by_both - by_seen
+        rows[METHODS[method].column] = {name: 100 * share for name, share in shares.items()}
     return pd.DataFrame.from_dict(rows, orient="index").rename_axis("method")
 
 
 def shares_of_classes(column):
     """The shares of a column's variance by seen classes, by unseen class, and by both; rows: `a,b->c`."""
     seen, unseen = zip(*(name.split("->") for name in column.index))
-    return [explained(column.to_numpy(), *factors) for factors in ([seen], [unseen], [seen, unseen])]
-
-
-AUTHORS_CLASS = "bac"  # its rows and the normal ones are the authors'; the other classes' are not
-
-
-def unseen_by_file(ours, method="xgbod", rivals=("prenet", "fsnet")):
-    """A method's mean score and its lead on the unseen sets, by the files that the anomalies come from.
-
-    A detector could learn to recognise the rows that are not the authors'. With bac unseen this only misleads
-    it, with only bac seen no label teaches it. ours: (sets, methods).
-    """
-    columns, rows = {name: METHODS[name].column for name in (method, *rivals)}, {}
-    for title, part in ours[list(columns)].groupby(ours.index.map(_files), sort=True):
-        rows[title] = {"data sets": len(part)} | part.mean().rename(columns).to_dict()
-        for rival in rivals:
-            gap = part[method] - part[rival]
-            rows[title][f"minus {columns[rival]}"] = gap.mean()
-            rows[title][f"ahead of {columns[rival]} on"] = int((gap > 0).sum())
-    return pd.DataFrame.from_dict(rows, orient="index").rename_axis("AUC-PR, weighted")
-
-
-def _files(name):
-    """Which files the anomalies of an unseen set come from, in words."""
-    seen, unseen = name.split("->")
-    if unseen == AUTHORS_CLASS:
-        return "bac unseen: all test rows are the authors'"
-    return "only bac seen: all labels are the authors'" if seen == AUTHORS_CLASS else "others"
+    shares, squares = [], np.square(column - column.mean()).sum()
+    for factors in ([seen], [unseen], [seen, unseen]):
+        levels = [pd.get_dummies(pd.Series(factor)).to_numpy(float) for factor in factors]
+        design = np.column_stack([np.ones(len(column)), *levels])
+        fitted = design @ np.linalg.lstsq(design, column.to_numpy(), rcond=None)[0]
+        shares.append(1 - np.square(column - fitted).sum() / squares)
+    return shares
 
 
 # ---------------------------------------------------------------------------- what moves the numbers
@@ -217,9 +179,8 @@ def contamination_kinds(results_dir):
             columns[method, kind] = of_method.groupby("dataset")["auc_pr"].mean()
     table = pd.DataFrame(columns).dropna()
     complete = [name for name in METHODS if all((name, kind) in table for kind in kinds)]
-    table = table.reindex(
-        index=in_paper_order(table.index), columns=pd.MultiIndex.from_product([complete, kinds])
-    )
+    columns = pd.MultiIndex.from_product([complete, kinds])
+    table = table.reindex(index=in_paper_order(table.index), columns=columns)
     if table.size:
         table.loc[AVERAGE] = table.mean()
     return table

@@ -12,16 +12,14 @@ from weakly.judging.statistics import (
 )
 from weakly.judging.verdicts import (
     Finding,
-    Part,
     at_half_and_twice,
-    by_direction,
     capital,
     grouped,
-    missing_from,
     of_every,
     of_most,
+    of_one,
     of_parts,
-    said,
+    part,
 )
 from weakly.methods import METHODS
 from weakly.numbers import p_text, signed
@@ -55,11 +53,10 @@ def improved_as_quoted(source, experiment, metric="auc_pr"):
     def rule(shortfall):
         parts = []
         for name, gain in gains.items():
-            verdict = by_direction(gain > 0, gain >= (1 - shortfall) * claimed[name])
             text = f"{METHODS[name].column} {signed(gain, 1)}% ({where.format(claimed[name])})"
-            parts.append(Part(verdict, text))
+            parts.append(part(text, gain > 0, gain >= (1 - shortfall) * claimed[name]))
         words = ("as much as claimed over {n} of {total}:", "less:", "no improvement:")
-        return of_parts(parts, words, scores, metric, missing=missing_from(gains, figures))
+        return of_parts(parts, words, scores, metric, wanted=figures)
 
     return at_half_and_twice(rule, SHORTFALL, " of the figure")
 
@@ -70,13 +67,10 @@ def larger_than_over_devnet(source, experiment):
     gains = improvements(scores.values)
     if "devnet" not in gains:
         raise NotTestable("DevNet was not run.")
-    parts = []
-    for name, gain in gains.drop("devnet").items():
-        verdict = by_direction(gain > gains["devnet"])
-        parts.append(Part(verdict, f"{METHODS[name].column} {signed(gain, 1)}%"))
+    others = gains.drop("devnet").items()
+    parts = [part(f"{METHODS[n].column} {signed(gain, 1)}%", gain > gains["devnet"]) for n, gain in others]
     words, start = ("more over", "", "not more over"), signed(gains["devnet"], 1)
-    missing = missing_from(gains, WITH_LABELS[1:])
-    return of_parts(parts, words, scores, missing=missing, start=f"over DevNet {start}%; ")
+    return of_parts(parts, words, scores, wanted=WITH_LABELS, start=f"over DevNet {start}%; ")
 
 
 def improved_per_set(source, experiment, method):
@@ -90,8 +84,8 @@ def improved_per_set(source, experiment, method):
     def rule(points):
         parts = []
         for name, gain in gains.items():
-            verdict = by_direction(gain > 0, gain >= figures[name] - points - BORDER)
-            parts.append(Part(verdict, f"{name} {signed(gain, 1)}% (claimed {figures[name]:g}%)"))
+            text = f"{name} {signed(gain, 1)}% (claimed {figures[name]:g}%)"
+            parts.append(part(text, gain > 0, gain >= figures[name] - points - BORDER))
         words = ("as claimed:", "better, but by less:", "not better:")
         start = f"{len(parts)} of the {len(figures)} named sets tested; "
         return of_parts(parts, words, scores, combine=of_most, start=start)
@@ -123,8 +117,7 @@ def gain_over_variant(source, variant, share_won=0.0):
 
     def rule(shortfall):
         is_enough = gain >= (1 - shortfall) * target and won >= share_won * total
-        claimed = f"{loss}{text}; claimed {signed(target, 1)}%"
-        return Finding(by_direction(gain > 0, is_enough), said(claimed, scores), scores.status)
+        return of_one(gain > 0, is_enough, f"{loss}{text}; claimed {signed(target, 1)}%", scores)
 
     return at_half_and_twice(rule, SHORTFALL, " of the figure")
 
@@ -135,10 +128,8 @@ def better_than_variant(source, variant, all_but=None):
     gain, won, total, text = against(scores, variant)
     is_on_most = won > total / 2
     if all_but is None:
-        verdict = by_direction(gain > 0, is_on_most)
-    else:
-        verdict = by_direction(is_on_most, won >= total - all_but)
-    return Finding(verdict, said(text, scores), scores.status)
+        return of_one(gain > 0, is_on_most, text, scores)
+    return of_one(is_on_most, won >= total - all_but, text, scores)
 
 
 def one_layer_is_better(source, methods):
@@ -152,7 +143,7 @@ def one_layer_is_better(source, methods):
         means, won = pairs.mean(), int((pairs[base] > pairs[name]).sum())
         text = f"{METHODS[base].column} ({means[base]:.3f} versus {means[name]:.3f} with two, "
         text += f"better with one on {won} of {len(pairs)} sets)"
-        parts.append(Part(by_direction(means[base] > means[name], won > len(pairs) / 2), text))
+        parts.append(part(text, means[base] > means[name], won > len(pairs) / 2))
     words = ("one layer is better for", "on average only for", "not for")
-    verdict = of_every(parts, missing_from(values, methods))
+    verdict = of_every(parts, [name for name in methods if name not in values])
     return Finding(verdict, f"{capital(grouped(parts, words))} (AUC-PR, exact data).", "exact")

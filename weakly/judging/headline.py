@@ -64,9 +64,7 @@ def headline(found, experiment="seen", metric="auc_pr"):
             continue
         values = of_source.values[["prenet", row["method"]]].dropna()
         gaps = values["prenet"] - values[row["method"]]
-        moved = (
-            (gaps - gaps.mean()).abs().idxmax()
-        )  # the mean without a set changes by its distance / (n - 1)
+        moved = (gaps - gaps.mean()).abs().idxmax()  # furthest from the mean: it moves the mean most
         rest = of_source.restricted(values.drop(index=moved)).lead(row["method"])
         whole = Lead(row["mean"], row["low"], row["high"])
         rows[source] = {
@@ -126,11 +124,13 @@ def what_matters(found):
     ahead. In the last row PReNet gets its inputs on a better scaling, and trees theirs as they are.
     """
     tables = [find_table(found.folder, name) for name in ("seen", "interpretations")]
+    if tables[0] is None:
+        return pd.DataFrame()
     cells = pd.concat([table for table in tables if table is not None])
     values = scores(cells.drop_duplicates(["dataset", "metric", "method"]))
     rows = {}
     for title, names in BESIDE.items():
-        for name in [name for name in names if name in values]:
+        for name in [name for name in names if name in values and "prenet" in values]:
             pair = values[["prenet", name]].dropna()
             gap = pair["prenet"] - pair[name]
             rows[title, METHODS[name].column] = {

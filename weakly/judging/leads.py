@@ -1,10 +1,11 @@
-"""PReNet's lead over each method and the methods' ranks, on the paper's values and on ours.
+"""PReNet's lead over each method, the methods' ranks, and the sizes of the main claims' effects.
 
     from weakly.judging.leads import all_scores, lead_table
     leads = lead_table(all_scores(sources_by_name("results/reference")))
 
 A lead is PReNet's mean minus the method's, over the data sets that both have, with its 95% interval
-(effects.py). The paper's values are those on our data sets, so that all sources are comparable.
+(effects.py). The paper's values are those on our data sets, so that all sources are comparable. A size is one
+number per source, positive where the paper is right.
 """
 
 from typing import NamedTuple
@@ -12,9 +13,11 @@ from typing import NamedTuple
 import numpy as np
 import pandas as pd
 
+from weakly.judging.effects import Lead, lead
 from weakly.judging.ranks import nemenyi_critical_difference
 from weakly.judging.sources import ALL_METHODS, AS_PUBLISHED, REDRAWN, RELEASED, NotTestable
 from weakly.judging.statistics import MIN_SETS, average_ranks
+from weakly.judging.sweep_rules import gaps_of, theorem_points
 from weakly.judging.tables import PAPER_METRICS
 from weakly.methods import METHODS
 
@@ -42,8 +45,8 @@ def lead_table(scores):
         experiment, metric, source = key
         for method in of_source.values.columns.drop("prenet"):
             n_sets = len(of_source.values[["prenet", method]].dropna())
-            lead = of_source.lead(method)
-            rows.append((experiment, metric, method, source, n_sets, of_source.status, *lead))
+            about = experiment, metric, method, source, n_sets, of_source.status
+            rows.append((*about, *of_source.lead(method)))
     return pd.DataFrame(rows, columns=COLUMNS)
 
 
@@ -85,9 +88,6 @@ def rankings(scores):
     return found
 
 
-closest_rival = strongest_other
-
-
 def gap_table(scores, experiment):
     """PReNet's mean AUC-PR minus each method's: published, with the authors' draws, with new draws.
 
@@ -99,11 +99,9 @@ def gap_table(scores, experiment):
     if None in sources or any(source.runs is None for source in sources[1:]):
         return pd.DataFrame()
     rows = {}
-    for method in [
-        name
-        for name in sources[0].values.columns.drop("prenet")
-        if all(name in one.values for one in sources)
-    ]:
+    for method in sources[0].values.columns.drop("prenet"):
+        if any(method not in one.values for one in sources):
+            continue
         gaps = pd.concat([one.values["prenet"] - one.values[method] for one in sources], axis=1).dropna()
         new = sources[-1].runs
         drawn = (new["prenet"] - new[method]).loc[gaps.index]
@@ -117,5 +115,53 @@ def gap_table(scores, experiment):
     return pd.DataFrame.from_dict(rows, orient="index").rename_axis("method")
 
 
-def interval_is_above_zero(row):
-    return bool(np.isfinite(row["low"]) and row["low"] > 0)
+# ---------------------------------------------------------------------------- sizes of the main claims
+
+FEWEST_SETS = 4  # with fewer, an interval over data sets says nothing
+
+
+class Size(NamedTuple):
+    """The size of a claimed effect according to one source, and what it is compared with."""
+
+    lead: Lead
+    rival: str  # the other method's name, if any
+    status: str
+
+
+def over_sets(differences):
+    """The mean of {data set: difference}, with its interval if there are enough sets."""
+    found = lead({name: [value] for name, value in differences.items()})
+    return found if len(differences) >= FEWEST_SETS else Lead(found.mean, np.nan, np.nan)
+
+
+def lead_over_strongest(source, experiment, methods):
+    """The lead over the strongest other method: the one that PReNet leads by least, or trails by most."""
+    scores = source.scores(experiment, "auc_pr", methods)
+    leads = {name: scores.lead(name) for name in scores.values.columns.drop("prenet")}
+    rival = min(leads, key=lambda name: leads[name].mean)
+    return Size(leads[rival], METHODS[rival].column, scores.status)
+
+
+def lead_over_variant(source, variant):
+    scores = source.scores("ablation", "auc_pr", ["prenet", variant])
+    return Size(scores.lead(variant), METHODS[variant].column, scores.status)
+
+
+def half_the_labels(source, datasets):
+    """PReNet with 60 labels against DevNet with 120, on the data sets that the claim names."""
+    at, status, _ = source.sweep("labels", "n_labeled", (60, 120), datasets)
+    if "devnet" not in at[120]:
+        raise NotTestable("DevNet was not run.")
+    return Size(over_sets((at[60]["prenet"] - at[120]["devnet"]).dropna()), "DevNet", status)
+
+
+def under_contamination(source):
+    """What 5% contamination changes in PReNet's AUC-PR."""
+    at, status, _ = source.contamination(0.0, 0.05)
+    return Size(over_sets((at[0.05]["prenet"] - at[0.0]["prenet"]).dropna()), "no contamination", status)
+
+
+def score_gap(source):
+    """By how much test anomalies score above test normals, for shares of anomalies in U below 2/3."""
+    table, status, _ = theorem_points(source)
+    return Size(over_sets(gaps_of(table).groupby(table["dataset"]).mean()), "normals", status)

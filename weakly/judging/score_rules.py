@@ -3,19 +3,12 @@
 Each rule takes a source (sources.py) and its subject, and returns a Finding (verdicts.py).
 """
 
+import numpy as np
 import pandas as pd
-from scipy.stats import mannwhitneyu
 
 from weakly.judging.cells import BORDER
 from weakly.judging.ranks import LEVEL, holm
-from weakly.judging.sources import (
-    ALL_METHODS,
-    TABLE_METHODS,
-    NotTestable,
-    data_in_words,
-    display,
-    listed,
-)
+from weakly.judging.sources import ALL_METHODS, PRINTED, TABLE_METHODS, NotTestable, display, listed
 from weakly.judging.statistics import (
     MIN_SETS,
     ONE_PER_UNSEEN_CLASS,
@@ -29,14 +22,12 @@ from weakly.judging.statistics import (
 from weakly.judging.verdicts import (
     UNTESTABLE,
     Finding,
-    Part,
     at_half_and_twice,
     by_direction,
     capital,
-    missing_from,
-    not_run,
+    of_one,
     of_parts,
-    said,
+    part,
 )
 from weakly.methods import METHODS
 from weakly.numbers import p_text, p_value, signed
@@ -75,13 +66,13 @@ def significant(source, experiment, methods=TABLE_METHODS, metric="auc_pr", leve
         is_ahead, is_small = signed_rank_sum(values, method) > 0, p < (levels or {}).get(method, level)
         text = f"{METHODS[method].column} ({direction_text(values, method)}, {p_text(p)}, uncorrected "
         text += f"{p_value(uncorrected[method])}, lead {scores.lead(method)})"
-        parts.append(Part(by_direction(is_ahead, is_small), text, bool(is_small and not is_ahead)))
+        parts.append(part(text, is_ahead, is_small, is_small))
     words = ("significantly better than {n} of {total}:", "ahead, but not significantly:", "not better than")
     least, n = smallest_p(len(values)), len(parts)
     after = f" The smallest p that {len(values)} sets can give is {least:.2g}, corrected for {n} methods "
     after += f"{min(1, n * least):.2g}."
-    missing, start = missing_from(values, methods), per_unseen_class(values, experiment)
-    return of_parts(parts, words, scores, metric, missing=missing, start=start, after=after)
+    start = per_unseen_class(values, experiment)
+    return of_parts(parts, words, scores, metric, wanted=methods, start=start, after=after)
 
 
 def per_unseen_class(values, experiment):
@@ -105,22 +96,20 @@ def highest_mean(source, experiment, methods=TABLE_METHODS):
         few = f"Only {len(complete)} data sets have results for all of {display(scores.values)}"
         raise NotTestable(f"{few}, but at least {MIN_SETS} are needed.")
     scores, means = scores.restricted(complete), complete.mean().sort_values(ascending=False, kind="stable")
-    rival, missing = means.drop("prenet").idxmax(), missing_from(complete, methods)
+    rival = means.drop("prenet").idxmax()
     ahead = scores.lead(rival)
-    is_best, is_clear = means["prenet"] == means.max(), ahead.low > 0 and not missing
-    text = f"{place_of_prenet(means, 3)}; lead over {METHODS[rival].column} {ahead}{not_run(missing)}"
-    return Finding(by_direction(is_best, is_clear), said(text, scores), scores.status)
+    text = f"{place_of_prenet(means, 3)}; lead over {METHODS[rival].column} {ahead}"
+    return of_one(means["prenet"] == means.max(), ahead.low > 0, text, scores, methods)
 
 
 def best_rank(source, experiment):
     """PReNet has the lowest average rank, and is ahead of the next one by half a rank or more."""
     scores = source.scores(experiment, "auc_pr", ALL_METHODS)
     ranks = average_ranks(scores.values).sort_values("ordinal", kind="stable")["ordinal"]
-    gap, missing = ranks.drop("prenet").min() - ranks["prenet"], missing_from(ranks, ALL_METHODS)
-    text = said(place_of_prenet(ranks, 2) + not_run(missing), scores)
+    gap, text = ranks.drop("prenet").min() - ranks["prenet"], place_of_prenet(ranks, 2)
 
     def rule(margin):
-        return Finding(by_direction(gap > 0, gap >= margin and not missing), text, scores.status)
+        return of_one(gap > 0, gap >= margin, text, scores, ALL_METHODS)
 
     return at_half_and_twice(rule, CLEAR_RANKS, " ranks")
 
@@ -141,14 +130,13 @@ def conover_better(source, experiment, but=()):
     for name, p in p_values.items():
         is_ahead, is_small = ranks[name] > ranks["prenet"], p < LEVEL
         text = f"{METHODS[name].column} (rank {ranks[name]:.2f} versus {ranks['prenet']:.2f}, {p_text(p)})"
-        parts.append(Part(by_direction(is_ahead, is_small), text, bool(is_small and not is_ahead)))
+        parts.append(part(text, is_ahead, is_small, is_small))
     words = (
         "significantly better than {n} of {total}:",
         "a better rank, but not significantly:",
         "not better than",
     )
-    missing = missing_from(scores.values, [name for name in ALL_METHODS if name not in but])
-    return of_parts(parts, words, scores, missing=missing)
+    return of_parts(parts, words, scores, wanted=[name for name in ALL_METHODS if name not in but])
 
 
 def on_most_sets(source, experiment, methods):
@@ -158,29 +146,28 @@ def on_most_sets(source, experiment, methods):
     for method in scores.values.columns.drop("prenet"):
         won, lost, total = sets_won(scores.values, method)
         text = f"{METHODS[method].column} (ahead on {won}, behind on {lost} of {total}, "
-        parts.append(Part(by_direction(won > lost, won > total / 2), f"{text}lead {scores.lead(method)})"))
+        parts.append(part(f"{text}lead {scores.lead(method)})", won > lost, won > total / 2))
     words = ("better than", "better, but not on most sets, than", "not better than")
-    return of_parts(parts, words, scores, missing=missing_from(scores.values, methods))
+    return of_parts(parts, words, scores, wanted=methods)
 
 
 def nearly_best_everywhere(source, methods=TABLE_METHODS):
     """Every data set: PReNet's AUC-PR is the highest, or at most 0.01 below the highest."""
     scores = source.scores("seen", "auc_pr", methods)
-    complete = scores.values.dropna()
-    rivals, missing = complete.drop(columns="prenet"), missing_from(complete, methods)
+    scores = scores.restricted(scores.values.dropna())
+    own, rivals = scores.values["prenet"], scores.values.drop(columns="prenet")
 
     def rule(tolerance):
         parts = []
         for name, best in rivals.max(axis=1).items():
-            own, rival = complete.at[name, "prenet"], METHODS[rivals.loc[name].idxmax()].column
-            verdict = by_direction(own >= best - tolerance - BORDER)
-            parts.append(Part(verdict, f"{name} {own:.3f} ({rival} {best:.3f})"))
+            text = f"{name} {own[name]:.3f} ({METHODS[rivals.loc[name].idxmax()].column} {best:.3f})"
+            parts.append(part(text, own[name] >= best - tolerance - BORDER))
         words = (
             f"the best or within {tolerance:g} of it on {{n}} of {{total}} sets:",
             "",
             "further below the best:",
         )
-        return of_parts(parts, words, scores.restricted(complete), missing=missing)
+        return of_parts(parts, words, scores, wanted=methods)
 
     return at_half_and_twice(rule, COMPARABLE)
 
@@ -192,37 +179,30 @@ def significant_per_set(source, method, claimed, of=12):
     """PReNet better than a method over the new draws of a set, p < 0.05, on the claimed share of the sets.
 
     With new draws the runs of two methods are pairs, because they share the split and the labels (Wilcoxon).
-    With the authors' draws only the seed differs: the runs are one draw of the data, so that a test over them
-    (Mann-Whitney) is about the variation over seeds, and not about the data set.
+    With the authors' draws only the seed differs. That is one draw of the data, which no test over its runs
+    can judge: the variation over seeds is reported instead.
     """
-    runs = source.runs("seen", ["prenet", method])
-    n_sets, n_runs = runs["prenet"].shape
-    if min(n_sets, n_runs) < MIN_SETS:
-        needed = f"This needs {MIN_SETS} exact data sets with {MIN_SETS} runs each"
-        raise NotTestable(f"{needed}: run {source.command('seen')}.")
+    scores = source.scores("seen", "auc_pr", ["prenet", method])
+    if scores.status == PRINTED:
+        raise NotTestable("The paper prints only means, without single runs or standard deviations.")
+    ours, others = (scores.runs_of(name) for name in ("prenet", method))
+    gaps = ours - others
+    if not source.has_pairs:
+        spread = np.hypot(ours.std(axis=1, ddof=0), others.std(axis=1, ddof=0))  # of unrelated runs
+        means = zip(gaps.index, ours.mean(axis=1) - others.mean(axis=1), spread)
+        text = listed(f"{name} {signed(mean)} ± {std:.3f}" for name, mean, std in means)
+        data = f"mean difference ± standard deviation over seeds, AUC-PR, {scores.words}"
+        return Finding(UNTESTABLE, f"Seeds of one draw, which is no test: {text} ({data}).", scores.status)
+    if gaps.shape[1] < MIN_SETS:
+        raise NotTestable(f"This needs {MIN_SETS} runs of each set: run {source.command('seen')}.")
     counts = {"significantly better": [], "no difference": [], "significantly worse": []}
-    for name in runs["prenet"].index:
-        of_set = pd.DataFrame({other: values.loc[name] for other, values in runs.items()})  # runs by methods
-        p, is_above = paired_test(of_set, method) if source.has_pairs else unpaired_test(of_set, method)
-        kind = f"significantly {'better' if is_above else 'worse'}" if p < LEVEL else "no difference"
-        counts[kind].append(f"{name} {signed((of_set['prenet'] - of_set[method]).mean())}")
+    for name in gaps.index:
+        of_set = pd.DataFrame({"prenet": ours.loc[name], method: others.loc[name]})  # runs by methods
+        kind = "better" if signed_rank_sum(of_set, method) > 0 else "worse"
+        kind = f"significantly {kind}" if wilcoxon_p_values(of_set)[method] < LEVEL else "no difference"
+        counts[kind].append(f"{name} {signed(gaps.loc[name].mean())}")
     better, _, worse = map(len, counts.values())
     text = "; ".join(f"{kind} on {len(sets)}: {listed(sets)}" for kind, sets in counts.items())
-    data = f"over {n_runs} runs of a set, AUC-PR, {data_in_words(n_sets, 'exact')}"
-    if not source.has_pairs:
-        start = "Not a test of data sets, but variation over seeds"
-        return Finding(UNTESTABLE, f"{start}: {text} (Mann-Whitney {data}).", "exact")
-    verdict = by_direction(better > worse, better / n_sets >= claimed / of)
-    return Finding(verdict, f"{capital(text)} (Wilcoxon {data}).", "exact")
-
-
-def paired_test(runs, method):
-    """p-value over the runs of one data set as pairs, and whether PReNet is above by the signed ranks."""
-    return wilcoxon_p_values(runs)[method], signed_rank_sum(runs, method) > 0
-
-
-def unpaired_test(runs, method):
-    """p-value over the runs of one data set as two samples, and whether PReNet is above by the ranks."""
-    ours, others = runs["prenet"].dropna(), runs[method].dropna()
-    statistic, p = mannwhitneyu(ours, others)
-    return p, statistic > len(ours) * len(others) / 2
+    data = f"Wilcoxon over {gaps.shape[1]} runs of a set, AUC-PR, {scores.words}"
+    verdict = by_direction(better > worse, better / len(gaps) >= claimed / of)
+    return Finding(verdict, f"{capital(text)} ({data}).", scores.status)

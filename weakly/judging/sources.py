@@ -12,7 +12,7 @@ import pandas as pd
 
 from weakly.judging.effects import lead
 from weakly.judging.statistics import MIN_SETS, counted_scores, published_scores, scores
-from weakly.judging.tables import counted_status, find_table, paper_runs, read_frame, read_table
+from weakly.judging.tables import counted_status, find_table, paper_runs, read_cells, read_frame
 from weakly.methods import METHODS, method_group
 
 TABLE_METHODS = method_group("table")  # PReNet and the six competing methods of Tables 2 and 3
@@ -43,12 +43,15 @@ class Scores(NamedTuple):
         words = self.words.replace(f"{len(self.values)} ", f"{len(values)} ", 1)
         return self._replace(values=values, words=words)
 
+    def runs_of(self, method):
+        """A method's runs of the data sets, a row for each; a column without values if there are none."""
+        runs = (self.runs or {}).get(method, pd.DataFrame({0: []}))
+        return runs.reindex(self.values.index).astype(float)
+
     def lead(self, method):
         """PReNet's lead over a method, with its interval, over the data sets that both have."""
         differences = (self.values["prenet"] - self.values[method]).dropna()
-        if self.runs is None or not {"prenet", method} <= set(self.runs):
-            return lead({name: [value] for name, value in differences.items()})
-        of_runs = (self.runs["prenet"] - self.runs[method]).reindex(differences.index).to_numpy(float)
+        of_runs = (self.runs_of("prenet") - self.runs_of(method)).loc[differences.index].to_numpy()
         known = zip(differences.items(), (values[~np.isnan(values)] for values in of_runs))
         return lead({name: values if len(values) else [mean] for (name, mean), values in known})
 
@@ -59,6 +62,10 @@ class Sweep(NamedTuple):
     at: dict[float, pd.DataFrame]  # data sets by methods
     status: str
     words: str
+
+    @property
+    def values(self):
+        return self.at[min(self.at)]
 
 
 def data_in_words(n_sets, status):
@@ -107,9 +114,6 @@ class PublishedTables:
 
     contamination = sweep
 
-    def runs(self, *_):
-        raise NotTestable("The paper prints only means, without single runs or standard deviations.")
-
     def interpretations(self, *_):
         raise NotTestable("The paper does not print these results.")
 
@@ -131,7 +135,6 @@ class OurTables:
         self._paper_runs = functools.cache(functools.partial(paper_runs, results_dir))
         self._counted = functools.cache(self._count)
         self._runs = functools.cache(self._runs_by_method)
-        self._swept = functools.cache(self._scores_by_value)
 
     def _protocol(self, experiment):
         return NEW_DRAWS.get(experiment, OTHER_NEW_DRAWS) if self._new_draws else "released"
@@ -144,7 +147,7 @@ class OurTables:
         beyond = driver == "interpretations"
         return " ".join([f"python experiments.py {driver}" if beyond else f"./run_{driver}.sh", *options])
 
-    def _table(self, experiment, *options, read=read_table):
+    def _table(self, experiment, *options, read=read_cells):
         protocol = self._protocol(experiment)
         suffix = "" if protocol == "released" else f"_{protocol}"
         table = self._found(experiment, suffix, read)
@@ -174,30 +177,12 @@ class OurTables:
             raise NotTestable(f"{needs}: run {self.command(experiment, *options)}.")
         return Scores(values, self._runs(experiment, metric), status, data_in_words(len(values), status))
 
-    def _runs_by_method(self, experiment, metric="auc_pr", status=None):
-        """{method: data sets by runs}, None if there are no runs, on data of any status or of one."""
+    def _runs_by_method(self, experiment, metric):
+        """{method: data sets by runs}, None if there are no runs."""
         runs = self._paper_runs(experiment, self._protocol(experiment))
-        runs = runs if status is None else runs[runs["data_status"] == status]
         column = "score" if metric == "auc_pr" else metric
-        return {
-            method: part.pivot(index="dataset", columns="run", values=column)
-            for method, part in runs.groupby("method")
-        } or None
-
-    def runs(self, experiment, methods):
-        """{method: AUC-PR of data sets by runs} on the exact data sets that all of them have."""
-        found = self._runs(experiment, status="exact") or {}
-        sets = self._paper_runs(experiment, self._protocol(experiment))["dataset"].unique()
-        common = [name for name in sets if all(m in found and name in found[m].index for m in methods)]
-        if not common:
-            raise NotTestable(f"No runs on exact data: run {self.command(experiment)}.")
-        return {method: found[method].loc[common] for method in methods}
-
-    def _scores_by_value(self, experiment, parameter, status):
-        """{value: scores on all data sets of a status} of a parameter."""
-        table = self._table(experiment)
-        by_value = table[table["parameter"] == parameter].groupby("value")
-        return {float(value): scores(part, statuses=(status,)) for value, part in by_value}
+        pivot = {"index": "dataset", "columns": "run", "values": column}
+        return {name: part.pivot(**pivot) for name, part in runs.groupby("method")} or None
 
     def sweep(self, experiment, parameter, needed, datasets=None, at_least=1):
         """A parameter's Sweep over the data sets that count, which must have the needed values."""
@@ -205,10 +190,7 @@ class OurTables:
         is_wanted = table["dataset"].map(lambda name: is_chosen(name, datasets))
         table = table[(table["parameter"] == parameter) & is_wanted]
         status = counted_status(table["status"][table["mean"].notna()])
-        by_value = {
-            value: part[part.index.isin(table["dataset"])].dropna(axis=1, how="all")
-            for value, part in self._swept(experiment, parameter, status).items()
-        }
+        by_value = {float(at): scores(part, statuses=(status,)) for at, part in table.groupby("value")}
         if any(value not in by_value or "prenet" not in by_value[value] for value in needed):
             missing = f"Values of {parameter} or data sets are missing"
             raise NotTestable(f"{missing}: run {self.command(experiment)}.")
@@ -218,9 +200,8 @@ class OurTables:
         if len(common) < at_least:
             few = f"Only {words}, but at least {at_least} are needed"
             raise NotTestable(f"{few}: run {self.command(experiment)}.")
-        return Sweep(
-            {value: part[part.index.isin(common)] for value, part in by_value.items()}, status, words
-        )
+        at = {value: part[part.index.isin(common)] for value, part in by_value.items()}
+        return Sweep(at, status, words)
 
     def contamination(self, *rates, at_least=1):
         """The Sweep over rates of contamination; the claim leaves news20 out."""
@@ -229,11 +210,9 @@ class OurTables:
 
     def interpretations(self, names):
         """AUC-PR of these interpretations and of the methods they interpret, on the exact data sets."""
-        bases = {METHODS[name].interpretation_of for name in names}
-        parts = {"seen": bases, "interpretations": set(names)}
-        tables = [self._table(experiment) for experiment in parts]
-        chosen = [table[table["method"].isin(part)] for table, part in zip(tables, parts.values())]
-        values = scores(pd.concat(chosen))
+        wanted = {"seen": {METHODS[name].interpretation_of for name in names}, "interpretations": set(names)}
+        tables = {experiment: self._table(experiment) for experiment in wanted}
+        values = scores(pd.concat(of[of["method"].isin(wanted[name])] for name, of in tables.items()))
         known = [name for name in names if name in values and METHODS[name].interpretation_of in values]
         if not known or values[known].dropna().empty:
             raise NotTestable(f"No results yet: run {self.command('interpretations')}.")

@@ -12,7 +12,7 @@ from functools import cache
 
 import numpy as np
 import pandas as pd
-from scipy.stats import friedmanchisquare, rankdata
+from scipy.stats import rankdata
 
 from weakly.judging import cells
 from weakly.judging.cells import PRINTED, printed_table, published_table
@@ -34,7 +34,7 @@ EXPLANATION = (
     "signed-rank test of PReNet against the method, two-sided, ignoring data sets with no difference "
     "(zero_method='wilcox'), of one method alone; claims correct it for their number of methods (Holm). "
     "Ranks: 1 is best, ties averaged, a missing cell not ranked; percentile: 1 − (rank − 1) / methods. "
-    "Conover p: post-hoc test after Friedman's, on the data sets that all methods have, Holm-adjusted over "
+    "Conover p: his post-hoc test, on the data sets that all methods have, Holm-adjusted over "
     f"all pairs. Empty: fewer than {MIN_SETS} data sets in common. Data sets are not independent: dos, rec, "
     "fuz and bac have the same normal rows, and the 28 unseen sets share most of theirs, so these p-values "
     "are too small; the table with one set per unseen class has independent test anomalies. With n sets, the "
@@ -142,24 +142,14 @@ def average_ranks(values):
     return pd.DataFrame({"ordinal": ordinal.mean(), "percentile": percentile.mean()})
 
 
-def _complete(values):
-    """The data sets that all methods with enough sets have; None if too few are left."""
-    values = values.loc[:, values.notna().sum() >= MIN_SETS].dropna()
-    return values if "prenet" in values and values.shape[0] >= MIN_SETS and values.shape[1] >= 3 else None
-
-
-def friedman(values):
-    """Statistic and p-value of the Friedman test: do the methods differ at all?"""
-    complete = _complete(values)
-    if complete is None or (complete.nunique(axis=1) == 1).all():
-        return np.nan, np.nan
-    return tuple(float(value) for value in friedmanchisquare(*complete.T.to_numpy()))
-
-
 def conover(values):
-    """PReNet's p-value against each method in Conover's test (App. C.2), Holm-adjusted over all pairs."""
-    p_values, complete = pd.Series(np.nan, index=_others(values), dtype=float), _complete(values)
-    if complete is None:
+    """PReNet's p-value against each method in Conover's test (App. C.2), Holm-adjusted over all pairs.
+
+    On the data sets that all methods with enough sets have.
+    """
+    p_values = pd.Series(np.nan, index=_others(values), dtype=float)
+    complete = values.loc[:, values.notna().sum() >= MIN_SETS].dropna()
+    if "prenet" not in complete or len(complete) < MIN_SETS or complete.shape[1] < 3:
         return p_values
     found = conover_p_values(complete.to_numpy())[complete.columns.get_loc("prenet")]
     return p_values.fillna(pd.Series(found, index=complete.columns))
@@ -238,18 +228,6 @@ def experiment_tables(results_dir, experiment):
     return tables
 
 
-def friedman_table(results_dir):
-    """The Friedman test over all methods, per experiment, on the published AUC-PR and on ours."""
-    rows = {}
-    for experiment in PRINTED:
-        ours = own_tables(results_dir, experiment)
-        values = {"published": published_scores(experiment)}
-        values |= {name: counted_scores(table)[0] for name, table in ours.items() if name == "ours"}
-        tests = {name: pd.Series(friedman(of), ["statistic", "p-value"]) for name, of in values.items()}
-        rows[heading(experiment)] = pd.concat(tests)
-    return readable(pd.DataFrame(rows).T)
-
-
 def unseen_class_table(results_dir):
     """PReNet against each method on the four sets with all other classes seen: one per unseen class."""
     tables = {"published": published_scores("unseen")}
@@ -277,4 +255,4 @@ def statistics_tables(results_dir):
         if experiment == "unseen":
             tables[INDEPENDENT_SETS] = unseen_class_table(results_dir)
         tables |= experiment_tables(results_dir, experiment)
-    return tables | {"Friedman test on AUC-PR": friedman_table(results_dir)}
+    return tables

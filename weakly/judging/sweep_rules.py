@@ -11,15 +11,12 @@ from weakly.judging.verdicts import (
     NOT_DIAGNOSTIC,
     SUPPORTED,
     Finding,
-    Part,
     at_half_and_twice,
-    by_direction,
     capital,
-    missing_from,
     of_every,
     of_most,
     of_parts,
-    points,
+    part,
 )
 from weakly.methods import METHODS
 from weakly.numbers import signed
@@ -54,8 +51,7 @@ def fewer_labels(source, rivals, datasets, labels, sign):
         for name, value in target.items():
             own = at[few].at[name, "prenet"]
             is_enough, is_right = own - value >= least, own - alike.get(name, np.inf) >= least
-            verdict = by_direction(is_enough or is_right, is_enough)
-            parts.append(Part(verdict, f"{name} {own:.3f} versus {value:.3f}"))
+            parts.append(part(f"{name} {own:.3f} versus {value:.3f}", is_enough or is_right, is_enough))
         gaps = {n: at[n]["prenet"].reindex(target.index) - target for n in labels[1:]}
         fewer = listed(f"with {n} on {int((gap >= least).sum())}" for n, gap in gaps.items())
         more = f" ({good} {fewer} of {len(parts)})" if gaps else ""
@@ -80,10 +76,10 @@ def increases_with_labels(source, methods, datasets, is_of_most=False):
         if len(gains):
             won = int((gains > 0).sum())
             text = f"{METHODS[name].column} {signed(gains.mean())}, up on {won} of {len(gains)}"
-            parts.append(Part(by_direction(gains.mean() > 0, won > len(gains) / 2), text))
+            parts.append(part(text, gains.mean() > 0, won > len(gains) / 2))
     words = ("from 15 to 120 labels:", "on average only:", "not for")
     combine = of_most if is_of_most else of_every
-    return of_parts(parts, words, sweep, combine=combine, missing=missing_from(few, methods))
+    return of_parts(parts, words, sweep, combine=combine, wanted=methods)
 
 
 # ---------------------------------------------------------------------------- stability
@@ -105,7 +101,7 @@ def stable(changes, what, sweep):
         sets = f"{within.sum()} of {len(within)} sets"
         worst = listed(f"{name} {signed(change)}" for name, change in most.items())
         text = f"AUC-PR changes by at most {limit:g} on {sets} {what}; largest changes: {worst}"
-        return Finding(of_every(points(within)), f"{text} ({sweep.words}).", sweep.status)
+        return Finding(of_every([part("", one) for one in within]), f"{text} ({sweep.words}).", sweep.status)
 
     return at_half_and_twice(rule, STABLE)
 
@@ -135,10 +131,8 @@ def moves(source, parameter, start, end, datasets=None, sign=1):
     changes = sweep.at[end]["prenet"] - sweep.at[start]["prenet"]
 
     def rule(least):
-        parts = []
-        for name, change in changes.items():
-            verdict = by_direction(sign * change > 0, sign * change > least + BORDER)
-            parts.append(Part(verdict, f"{name} {signed(change)}"))
+        as_claimed = [(f"{name} {signed(change)}", sign * change) for name, change in changes.items()]
+        parts = [part(text, change > 0, change > least + BORDER) for text, change in as_claimed]
         words = ("as claimed:", "a little:", "not:")
         which = f" ({len(parts)} of the {len(datasets)} named sets tested)" if datasets else ""
         text = f"From {start:g} to {end:g}{which}: "
@@ -172,7 +166,7 @@ def scored_in_order(source):
     table, status, data = theorem_points(source)
     gap = gaps_of(table)
     least = table.loc[gap.idxmin()]
-    verdict = of_every(points(gap > 0))
+    verdict = of_every([part("", one) for one in gap > 0])
     text = f"Anomalies are above normals at {(gap > 0).sum()} of {len(table)} points; the smallest gap is "
     text += f"{signed(gap.min(), 2)}, on {least['dataset']} at a share of {least['share']:.2f} ({data})."
     beyond, _, _ = theorem_points(source, is_beyond=True)
@@ -197,7 +191,7 @@ def scored_as_predicted(source):
         for kind in ("anomalies", "normals"):
             distance = table[f"mean_score_{kind}"] - table[f"predicted_{kind}"]
             within = distance.abs() <= near + BORDER
-            parts += points(within)
+            parts += [part("", one) for one in within]
             off = f"on average {signed(distance.mean(), 2)} off"
             texts.append(f"{kind} within {near:g} at {within.sum()} of {len(table)} points, {off}")
         return Finding(of_every(parts), f"{capital('; '.join(texts))} ({data}).", status)

@@ -131,7 +131,7 @@ def with_averages(table):
                 row = cells.assign(dataset=name, status=f"{status}, {n_sets}", mean=means)
                 parts.append(row.assign(**part[sweep].iloc[0]))
     counts = [name for name in ("size", "D", "runs") if name in table]
-    return pd.concat(parts, ignore_index=True).astype(dict.fromkeys(counts, "Int64"))
+    return pd.concat(parts or [table], ignore_index=True).astype(dict.fromkeys(counts, "Int64"))
 
 
 def is_average(table):
@@ -245,13 +245,18 @@ def read_frame(path, texts=("dataset", "status"), numbers=()):
 
 
 def read_table(path, is_sweep=False):
-    """Read a table of results; DataError says in one sentence what is wrong with the file."""
+    """Read a table of results with its averages."""
+    return with_averages(read_cells(path, is_sweep))
+
+
+def read_cells(path, is_sweep=False):
+    """Read a table of results; UserError says in one sentence what is wrong with the file."""
     frame = read_frame(path, ("dataset", "status", *SWEEP[:is_sweep]), SWEEP[1:] if is_sweep else ())
     twice = frame.duplicated([name for name in (*SWEEP, "dataset") if name in frame])
     if twice.any():
         raise UserError(f"{path} has two rows for {frame['dataset'][twice].iloc[0]}")
     # an Average is computed anew; tables on disk had one once
-    return with_averages(from_paper_layout(frame[~is_average(frame)].reset_index(drop=True)))
+    return from_paper_layout(frame[~is_average(frame)].reset_index(drop=True))
 
 
 def find_table(results_dir, experiment, suffix="", read=read_table):

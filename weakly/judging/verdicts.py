@@ -80,9 +80,9 @@ def by_direction(is_right, is_enough=True):
     return SUPPORTED if is_right and is_enough else WEAKENED if is_right else CONTRADICTED
 
 
-def points(flags):
-    """A part for each point that something holds at or not."""
-    return [Part(by_direction(flag)) for flag in flags]
+def part(text, is_right, is_enough=True, is_significant=False):
+    """A part by its direction and size; significant in the other direction is worse than not at all."""
+    return Part(by_direction(is_right, is_enough), text, bool(is_significant and not is_right))
 
 
 def on_its_data(finding):
@@ -118,12 +118,11 @@ def grouped(parts, words):
     return "; ".join(groups)
 
 
-def missing_from(run, wanted):
-    return [name for name in wanted if name not in run]
-
-
-def not_run(missing):
-    return f"; not tested (not run, or on fewer than {MIN_SETS} sets): {display(missing)}" if missing else ""
+def not_run(data, wanted):
+    """The methods that a claim is about and the data lacks, and a text that names them."""
+    missing = [name for name in wanted if name not in data.values]
+    why = f"not run, or on fewer than {MIN_SETS} sets"
+    return missing, f"; not tested ({why}): {display(missing)}" if missing else ""
 
 
 def capital(text):
@@ -135,8 +134,16 @@ def said(text, data, metric="auc_pr"):
     return f"{capital(text)} ({METRICS[metric]}, {data.words})."
 
 
-def of_parts(parts, words, data, metric="auc_pr", combine=of_every, missing=(), start="", after=""):
+def of_one(is_right, is_enough, text, data, wanted=()):
+    """The Finding of a single statement, whose data should have the wanted methods."""
+    missing, note = not_run(data, wanted)
+    verdict = by_direction(is_right, is_enough and not missing)
+    return Finding(verdict, said(text + note, data), data.status)
+
+
+def of_parts(parts, words, data, metric="auc_pr", combine=of_every, wanted=(), start="", after=""):
     """The Finding of several parts, with their texts grouped by verdict between a start and an ending."""
+    missing, note = not_run(data, wanted)
     verdict = combine(parts, missing)  # raises NotTestable without any part
-    text = said(f"{start}{grouped(parts, words)}{not_run(missing)}", data, metric)
+    text = said(f"{start}{grouped(parts, words)}{note}", data, metric)
     return Finding(verdict, text + after, data.status)

@@ -11,7 +11,6 @@ import warnings
 import numpy as np
 import pandas as pd
 from scipy import sparse
-from sklearn.datasets import load_svmlight_file
 
 from weakly.errors import DataError
 from weakly.loading.files import damage_reported, open_data_file
@@ -59,6 +58,8 @@ def read_npz(path):
 
 def read_svmlight(path):
     """The authors' news20 format; returns a CSR matrix."""
+    from sklearn.datasets import load_svmlight_file  # half of the time of --help, where it is not needed
+
     with open_data_file(path) as stream:
         X, y = load_svmlight_file(stream, dtype=np.float32)
     return X, binary_labels(pd.Series(y), path)

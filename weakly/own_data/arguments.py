@@ -12,20 +12,7 @@ def comma_list(text):
 
 def anomaly_values(given):
     """The values of --anomaly-value: separated by commas if it is given once, else one for each time."""
-    if given and len(given) == 1:
-        return comma_list(given[0]) or given
-    return given
-
-
-def text_encoding(text):
-    """A command-line argument as the name of an encoding that Python knows."""
-    try:
-        " ".encode(text)
-    except (LookupError, ValueError):
-        raise argparse.ArgumentTypeError(
-            f"unknown encoding {text!r}; usual ones are utf-8, latin-1, cp1252 and utf-16"
-        ) from None
-    return text
+    return comma_list(given[0]) or given if given and len(given) == 1 else given
 
 
 def add_table_arguments(command):
@@ -35,26 +22,33 @@ def add_table_arguments(command):
         "the first line has the column names; with --no-header, columns are named column_1, column_2, ... "
         "(default: --header, or what the model was fitted with)"
     )
+    missing = "texts that mean a missing cell, besides the usual ones such as NA, -, ? and unknown"
+    mark = {"metavar": "MARK", "default": ""}
     add("table", help="CSV or JSON lines (plain, gzipped or zipped) or Parquet file; - is standard input")
     add("--header", action=argparse.BooleanOptionalAction, help=header)
-    mark = {"metavar": "MARK", "default": ""}
     add("--decimal", choices=(".", ","), help="decimal mark (default: recognised)", **mark)
-    thousands = "mark between thousands (default: recognised)"
-    add("--thousands", choices=(",", ".", " ", "'"), help=thousands, **mark)
-    missing = "texts that mean a missing cell, besides the usual ones such as NA, -, ? and unknown"
+    add(
+        "--thousands",
+        choices=(",", ".", " ", "'"),
+        help="mark between thousands (default: recognised)",
+        **mark,
+    )
     add("--missing", type=comma_list, default=[], metavar="A,B", help=missing)
     encoding = "encoding of a text file (default: %(default)s)"
-    add("--encoding", type=text_encoding, default="utf-8", metavar="NAME", help=encoding)
+    add("--encoding", default="utf-8", metavar="NAME", help=encoding)
 
 
 def notation_of(args, fitted=None):
-    """The Notation that the arguments give, else that of the table a model was fitted on, a dict."""
+    """The Notation that the arguments give; header and missing cells as a fitted model's table had them.
+
+    The columns of a model have their own decimal and thousands marks, unless the arguments name others.
+    """
     fitted = fitted or {}
     return Notation(
         header=fitted.get("header") if args.header is None else args.header,
         encoding=args.encoding,
-        decimal=args.decimal or fitted.get("decimal", ""),
-        thousands=args.thousands or fitted.get("thousands", ""),
+        decimal=args.decimal,
+        thousands=args.thousands,
         missing=(*args.missing, *fitted.get("missing", ())),
     )
 

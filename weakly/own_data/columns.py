@@ -112,35 +112,28 @@ def numbers_of(texts, column):
 
 
 def number_column(name, levels, notation):
-    """How a column of texts has numbers, or None; refuses what may mean two things, and a few odd cells."""
+    """How a column of texts has numbers, or None; refuses what may mean two things, and a few odd cells.
+
+    The notation decides only between notations that read all texts.
+    """
     candidates = NOTATIONS
     for some in (levels.iloc[:SAMPLE], levels):
         texts, affixes = without_affix(some)
         reads = {marks: to_numbers(texts, *marks) for marks in candidates}
         candidates = [marks for marks in candidates if reads[marks].notna().any()]
-        is_number = sum(reads[marks].notna() for marks in candidates) > 0
-        if np.mean(is_number) <= 0.5:
+        if np.mean(sum(reads[marks].notna() for marks in candidates) > 0) <= 0.5:
             return None
     units = {*affixes.dropna()} - {""}
-    affix = {"affix": units.pop()} if len(units) == 1 and {*affixes} != {"", "%"} else {}
-    if is_number.all() and not units:
-        fits = [marks for marks in candidates if reads[marks].notna().all()]
-        allowed = [
-            (decimal, thousands)
-            for decimal, thousands in fits
-            if decimal in (notation.decimal or decimal) and decimal != notation.thousands
-            and thousands in ("", notation.thousands or thousands)
-        ]  # fmt: skip
-        if allowed:
-            first, *others = allowed
-            differ = np.any([reads[first] != reads[other] for other in others], axis=0)
-            if first != (".", "") and differ.any():
-                way = "add --decimal , or --thousands , to choose one"
-                refuse_column(name, "numbers", levels[differ], ", which may mean two things", way)
-            return {"kind": "number", "decimal": first[0], "thousands": first[1], **affix}
-        if fits:
-            excluded = ", which --decimal or --thousands exclude"
-            refuse_column(name, "numbers", levels, excluded, "leave these options out")
+    fits = [marks for marks in candidates if reads[marks].notna().all()]
+    if fits and len(units) < 2 and {*affixes} != {"", "%"}:
+        given = notation.decimal or notation.thousands
+        best = max(fits, key=lambda marks: (marks[0] == notation.decimal, marks[1] == notation.thousands))
+        differ = np.any([reads[marks] != reads[best] for marks in fits], axis=0)
+        if differ.any() and not given and best != (".", ""):
+            way = "add --decimal , or --thousands , to choose one"
+            refuse_column(name, "numbers", levels[differ], ", which may mean two things", way)
+        affix = {"affix": units.pop()} if units else {}
+        return {"kind": "number", "decimal": best[0], "thousands": best[1], **affix}
     usual = max(reads.values(), key=lambda numbers: numbers.notna().sum()).notna()
     usual &= affixes == affixes.mode()[0]
     if len(levels) >= MANY_LEVELS and affixes.nunique() <= MOST_UNITS and usual.any():
@@ -298,13 +291,12 @@ def typed_cells(cells, column):
 
 def refuse_cell(name, column, row, cell):
     """Refuse a cell, with what decides how it is read."""
-    what, hint = WORDS[column["kind"]][0], ""
-    if column["kind"] == "number":
-        unit = f" in {column['affix']}" if "affix" in column else ""
-        hint = f"{unit}: see --decimal, --thousands and --missing"
-    elif column["kind"] == "date":
-        hint = f" written as {column['format']}"
-    raise DataError(f"Row {row:,}: column {name!r} holds {cell[:80]!r} instead of a {what}{hint}.")
+    what, hint = WORDS[column["kind"]][0], " --decimal, --thousands and" * (column["kind"] == "number")
+    how = f" in {column['affix']}" if "affix" in column else ""
+    how += f" written as {column['format']}" if "format" in column else ""
+    raise DataError(
+        f"Row {row:,}: column {name!r} holds {cell[:80]!r} instead of a {what}{how}: see{hint} --missing."
+    )
 
 
 def as_written(columns, notation):

@@ -30,21 +30,22 @@ def summarised(table, columns):
     """{column: plain values} of a typed table."""
     summary = {}
     for name, column in columns.items():
-        known = summary[name] = {"quantiles": [], "shares": {}}
-        numbers, places = as_numbers(table[name], column["kind"]), np.linspace(0, 1, N_BINS + 1)
-        if len(numbers):
-            known["quantiles"] = np.quantile(numbers, places, method="nearest").tolist()
-        if column["kind"] != "number":
-            counts = levels_of(table[name], column["kind"]).value_counts()
-            known["shares"] = dict.fromkeys(counts.index[counts >= rare_below(len(table))][:MOST_LEVELS])
-        counts = counts_of(table[name], column["kind"], known)
-        known["shares"] = (counts / max(len(table), 1)).to_dict()
+        numbers, levels, kind = as_numbers(table[name], column["kind"]), {}, column["kind"]
+        places = np.linspace(0, 1, N_BINS + 1) if len(numbers) else []
+        quantiles = np.quantile(numbers, places, method="nearest").tolist() if len(numbers) else []
+        if kind != "number":
+            counts = levels_of(table[name], kind).value_counts()
+            levels = counts.index[counts >= rare_below(len(table))][:MOST_LEVELS]
+        counts = counts_of(table[name], kind, quantiles, levels)
+        summary[name] = {"quantiles": quantiles, "shares": (counts / max(len(table), 1)).to_dict()}
     return summary
 
 
 def as_numbers(column, kind):
     """The numbers of a column, or its dates as days since 1970, without missing ones (n,); none of others."""
-    values = column.dropna().to_numpy() if kind in ("number", "date") else np.array([])
+    if kind not in ("number", "date"):
+        return np.array([])
+    values = column.dropna().to_numpy()
     return (values - np.datetime64(0, "ns")) / np.timedelta64(1, "D") if kind == "date" else values
 
 
@@ -55,17 +56,15 @@ def levels_of(column, kind):
     return (column.map({0.0: "false", 1.0: "true"}) if kind == "truth" else column).fillna(MISSING)
 
 
-def counts_of(column, kind, known):
-    """How many cells are in each group, as a Series."""
+def counts_of(column, kind, quantiles, levels):
+    """How many cells are in each group, as a Series; levels: those that are no OTHER_LEVELS."""
     if kind != "number":
         counts = levels_of(column, kind).value_counts()
-        is_known = counts.index.isin([*known["shares"], MISSING])
+        is_known = counts.index.isin([*levels, MISSING])
         return counts.groupby(counts.index.where(is_known, OTHER_LEVELS)).sum()
-    values, quantiles = column.to_numpy(), known["quantiles"] or [np.inf]  # without any, all lie below
-    groups = 1 + np.searchsorted(
-        quantiles[1:-1], values, side="right"
-    )  # if quantiles are equal, the last bin
-    groups[values < quantiles[0]], groups[values > quantiles[-1]] = 0, N_BINS + 1
+    values, edges = column.to_numpy(), quantiles or [np.inf]  # without any, all lie below
+    groups = 1 + np.searchsorted(edges[1:-1], values, side="right")  # if edges are equal, the last bin
+    groups[values < edges[0]], groups[values > edges[-1]] = 0, N_BINS + 1
     groups[np.isnan(values)] = N_BINS + 2
     return pd.Series(np.bincount(groups, minlength=len(BINS)), BINS)
 
@@ -85,7 +84,8 @@ class Comparison:
         """Count a chunk of typed columns."""
         self.n_rows += len(table)
         for name, kind in self.kinds.items():
-            counts = counts_of(table[name], kind, self.summary[name])
+            known = self.summary[name]
+            counts = counts_of(table[name], kind, known["quantiles"], known["shares"])
             self._counts[name] = self._counts[name].add(counts, fill_value=0)
             seen = np.append(self._ranges[name], as_numbers(table[name], kind))
             self._ranges[name] = [float(seen.min()), float(seen.max())] if len(seen) else []
@@ -104,29 +104,29 @@ class Comparison:
         rows = {}
         for name in self.kinds:
             rise = self.shares(name).diff(axis=1)["now"]
-            distance, unusual = rise.abs().sum() / 2, rise[rise.index.isin(UNUSUAL)].clip(lower=0).sum()
-            much = self.n_rows >= FEWEST_ROWS and (distance > FAR or unusual > MUCH_MORE)
-            rows[name] = distance, unusual, much
-        changes = pd.DataFrame.from_dict(rows, orient="index", columns=["distance", "unusual", "much"])
+            rows[name] = rise.abs().sum() / 2, rise[rise.index.isin(UNUSUAL)].clip(lower=0).sum()
+        changes = pd.DataFrame.from_dict(rows, orient="index", columns=["distance", "unusual"])
+        is_much = (changes["distance"] > FAR) | (changes["unusual"] > MUCH_MORE)
+        changes["much"] = is_much & (self.n_rows >= FEWEST_ROWS)
         return changes.sort_values("distance", ascending=False, kind="stable")
 
     def in_words(self):
         """What has changed most since training, in a line or two; empty if nothing has changed much."""
         texts = []
-        for name, change in self.changes().query("much")[:MOST_NAMED].iterrows():
-            shares, what = self.shares(name), [f"distance {change['distance']:.2f}"]
-            risen = shares.index.isin(UNUSUAL) & (shares["now"] - shares["before"] > MUCH_MORE)
-            for group, share in shares[risen].iterrows():
-                what.append(f"{share['now']:.0%} {group[1:-1]}, {share['before']:.0%} before")
-            texts.append(f"{printable(name)} ({'; '.join(what)})")
-        told = f"DRIFT: these columns have changed: {', '.join(texts)}. Scores may be less reliable."
-        return told if texts else ""
+        for name, distance in self.changes().query("much")["distance"][:MOST_NAMED].items():
+            shares = self.shares(name)
+            risen = shares[shares.index.isin(UNUSUAL) & (shares["now"] - shares["before"] > MUCH_MORE)]
+            what = [f"{row.now:.0%} {row.Index[1:-1]}, {row.before:.0%} before" for row in risen.itertuples()]
+            texts.append(f"{printable(name)} ({'; '.join([f'distance {distance:.2f}', *what])})")
+        words = f"DRIFT: these columns have changed: {', '.join(texts)}. Scores may be less reliable."
+        return words if texts else ""
 
 
 def check_summary(quantiles, shares):
     """An error of some kind unless a column may have these: they are from a file, which may say anything."""
     are_floats = all(type(value) is float for value in [*quantiles, *shares.values()])
     are_shares = all(0 <= share <= 1 for share in shares.values())
-    in_order = all(low <= high for low, high in zip(quantiles, quantiles[1:]))
-    if not (len(quantiles) in (0, N_BINS + 1) and are_floats and are_shares and in_order):
+    if not (
+        are_floats and are_shares and len(quantiles) in (0, N_BINS + 1) and quantiles == sorted(quantiles)
+    ):
         raise ValueError("its summary of the training rows is something else")

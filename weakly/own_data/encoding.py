@@ -21,7 +21,6 @@ from weakly.own_data.columns import rare_below
 from weakly.training.number_scaler import NumberScaler
 
 MOST_LEVELS = 50  # of a category with a feature of their own; the others share one
-PARTS = ("year", "month", "dayofweek", "hour")
 
 
 class DateParts(TransformerMixin, BaseEstimator):
@@ -29,19 +28,18 @@ class DateParts(TransformerMixin, BaseEstimator):
 
     def fit(self, dates, y=None):
         validate_data(self, dates, skip_check_array=True)  # keeps the names
-        numbers = self._parts(dates, [(name, part) for name in dates for part in PARTS])
-        varies = [len(np.unique(column[~np.isnan(column)])) > 1 for column in numbers.T]
-        kept = np.flatnonzero(varies) if any(varies) else [0]  # a feature at least
-        self.parts_ = [(list(dates)[place // len(PARTS)], PARTS[place % len(PARTS)]) for place in kept]
+        parts = [(name, part) for name in dates for part in ("year", "month", "dayofweek", "hour")]
+        varies = [self._part(dates, *one).nunique() > 1 for one in parts]
+        self.parts_ = [one for one, kept in zip(parts, varies) if kept] or parts[:1]  # a feature at least
         return self
 
     def transform(self, dates):
         check_is_fitted(self)
-        return self._parts(dates, self.parts_)
+        return np.column_stack([self._part(dates, *one) for one in self.parts_])
 
     @staticmethod
-    def _parts(dates, parts):
-        return np.column_stack([getattr(pd.to_datetime(dates[name]).dt, part) for name, part in parts]) + 0.0
+    def _part(dates, name, part):
+        return getattr(pd.to_datetime(dates[name]).dt, part).astype(np.float64)
 
     def get_feature_names_out(self, input_features=None):
         return np.array([f"{name}_{part}" for name, part in self.parts_], object)

@@ -4,7 +4,6 @@ import platform
 import time
 
 import numpy as np
-import pandas as pd
 
 from weakly.command_line import say, setting
 from weakly.environment import commit, package_versions
@@ -20,13 +19,12 @@ from weakly.own_data.arguments import (
 from weakly.own_data.choosing import choose_method
 from weakly.own_data.labels import columns_to_use, labelled_rows, print_labels
 from weakly.own_data.models import SAVED_METHODS, fit_model, in_words, save_model
-from weakly.own_data.scoring import highest, scored_rows
+from weakly.own_data.scoring import scored_rows
 from weakly.own_data.tables import Table
 from weakly.source_code import hash_of_modules
 from weakly.writing import name_of, refuse_source, statuses_of
 
 WITHOUT_LABELS = "iforest"
-SCORED_AT_ONCE = 2**18  # rows, which limits memory
 DESCRIPTION = (
     "Learns from labelled anomalies and unlabelled rows. Without --method, a short evaluation chooses one; "
     "without any label, isolation forest finds the rows that are unlike the others. Methods: "
@@ -112,13 +110,10 @@ def origin_of(args, table, labels, method):
 
 
 def print_most_suspicious(model, raw, rows, top):
-    """Print those of the rows, which nobody has checked, that have the highest scores."""
-    best = pd.DataFrame()
-    for start in range(0, len(rows), SCORED_AT_ONCE):
-        chunk = raw.iloc[rows[start : start + SCORED_AT_ONCE]]
-        typed = model.typed(chunk)
-        best = highest(scored_rows(model, chunk, typed, model.scored(typed), top, explain=True), top, best)
+    """Print those of the training rows `rows`, which nobody has checked, that have the highest scores."""
+    best = raw.iloc[rows[np.argsort(-model.training_scores[rows], kind="stable")[:top]]]
+    typed = model.typed(best)
+    shown = scored_rows(model, best, typed, model.scored(typed), explain=True)
+    shown = shown.drop(columns=["why_4", "why_5", "why_rest"], errors="ignore").round(3)
     count, plural = (f"{len(best)} ", "s") if len(best) > 1 else ("", "")
-    print(f"\nThe {count}most suspicious unlabelled row{plural}:")
-    shown = best.drop(columns=["why_4", "why_5", "why_rest"], errors="ignore")
-    print(shown.round(3).to_string(index=False))
+    print(f"\nThe {count}most suspicious unlabelled row{plural}:\n{shown.to_string(index=False)}")

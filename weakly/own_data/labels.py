@@ -26,12 +26,20 @@ from weakly.errors import DataError, printable
 from weakly.loading.files import bounded_memory
 from weakly.numbers import count_of
 from weakly.own_data.arguments import anomaly_values
-from weakly.own_data.columns import DATE, choose_columns, is_missing, typed_columns
+from weakly.own_data.columns import (
+    DATE,
+    as_texts,
+    choose_columns,
+    is_missing,
+    tidy,
+    to_numbers,
+    typed_columns,
+)
 from weakly.own_data.leakage import suspicious_columns, warnings_about_rows
 from weakly.own_data.tables import Table
 
 LISTED = 10  # labels in a message, or columns, at most
-TRUE, FALSE = frozenset({"1", "true", "yes"}), frozenset({"0", "false", "no"})  # as canonical() has them
+TRUE, FALSE = {"1", "true", "yes"}, {"0", "false", "no"}  # as canonical() has them
 OWN_COLUMNS = ("row", "score", "why_1", "why_2", "why_3")  # of a file of `next`
 SAME_NUMBER = 1e-9  # relative: a spreadsheet keeps 15 digits
 FORMULA = re.compile(r"[=+\-@'\t\r]")  # a spreadsheet takes a cell that starts so for a formula or a mark
@@ -51,61 +59,49 @@ class Labels(NamedTuple):
         return (self.y == 0) & ~self.normal
 
 
+def canonical(values):
+    """Texts in one form (m,): 1, 1.0 and "1 " are one label, as are True and true; empty if missing."""
+    texts = pd.Series(list(values), dtype=object).str.strip()
+    numbers = to_numbers(texts.str.replace(",", "."))
+    texts = texts.mask(numbers.notna(), numbers.map("{:.17g}".format)).mask(is_missing(texts), "")
+    lower = texts.str.casefold()
+    return texts.mask(lower.isin(TRUE | FALSE), lower).to_numpy()
+
+
 def known_labels(cells, values, normal_value, path):
     """The Labels of a column (n,) of texts; an unclear cell is refused. values: of --anomaly-value."""
-    levels = pd.Series(cells.unique(), dtype=object)
-    names = canonical(levels, truth=values is None)
-    anomalous = TRUE if values is None else frozenset(canonical(values, truth=False))
-    refuse_absent(values, names, cells, path)
-    normal = frozenset() if normal_value is None else frozenset(canonical([normal_value], values is None))
-    is_empty, is_anomaly = names == "", names.isin(anomalous)
+    codes, levels = pd.factorize(cells)
+    names = canonical(levels)
+    for value in values or ():
+        if canonical([value])[0] not in names:
+            counts = cells[cells != ""].value_counts()[:LISTED]
+            labels = ", ".join(f"{cell[:40]} ({count:,})" for cell, count in counts.items()) or "no labels"
+            raise DataError(
+                f"{path} has no row with the label {value!r} of --anomaly-value; "
+                f"the most frequent ones in column {cells.name!r}: {labels}."
+            )
+    anomalous = TRUE if values is None else {*canonical(values)}
+    normal = set() if normal_value is None else {*canonical([normal_value])}
     if values is None or normal:
         known = anomalous | (normal or FALSE)
-        unclear = ~is_empty & ~names.isin(known)
+        unclear = ~np.isin(names, [*known, ""])[codes]
         if unclear.any():
-            row = np.argmax(cells.isin(levels[unclear]))
+            row = unclear.argmax()
             raise DataError(
                 f"Row {row + 1:,} of {path} has the label {cells.iloc[row]!r} instead of "
                 f"{', '.join(sorted(known))}: see --anomaly-value and --normal-value."
             )
-    meaning = ""
-    if normal_value is None and values is None and names.isin(FALSE).any():
-        zero, one = (levels[names.isin(words)].iloc[:1].sum() for words in (FALSE, TRUE))
-        if is_empty.any():
-            normal, told, other = FALSE, "checked and normal, because other cells are empty", "unlabelled"
-            option = f"--anomaly-value {one or 1}"
+    meaning, zeros = "", levels[np.isin(names, [*FALSE])]
+    if values is None and not normal and len(zeros):
+        if "" in names:
+            normal = FALSE
+            one = next(iter(levels[np.isin(names, [*TRUE])]), 1)
+            meaning = f"checked and normal, because other cells are empty; if not, add --anomaly-value {one}"
         else:
-            told, other = "unlabelled, because no cell is empty", "checked and normal"
-            option = f"--normal-value {zero}"
-        meaning = f"{zero} means {told}; if it means {other} here, add {option}."
-    y = cells.map(dict(zip(levels, is_anomaly))).to_numpy(np.int64)
-    is_normal = cells.map(dict(zip(levels, names.isin(normal)))).to_numpy(bool)
-    return Labels(y, is_normal & (y == 0), meaning)
-
-
-def canonical(values, truth):
-    """Texts in one form: 1, 1.0 and "1 " are one label, a missing cell is empty.
-
-    If `truth`, true, false, yes and no are in lower case.
-    """
-    texts = pd.Series(list(values), dtype=object).str.strip()
-    numbers = pd.to_numeric(texts.str.replace(",", "."), errors="coerce").astype(np.float64)
-    named = texts.mask(np.isfinite(numbers), numbers.map("{:.17g}".format)).mask(is_missing(texts), "")
-    lower = named.str.casefold()
-    return named.mask(lower.isin(TRUE | FALSE), lower) if truth else named
-
-
-def refuse_absent(values, names, cells, path):
-    """Refuse an anomaly value that is in no row; the message lists the most frequent labels."""
-    absent = [value for value in values or () if canonical([value], truth=False)[0] not in set(names)]
-    if absent:
-        counts = cells[cells != ""].value_counts()
-        found = [f"{cell[:40]} ({count:,})" for cell, count in counts.items()]
-        others = f" and {len(found) - LISTED:,} more" if len(found) > LISTED else ""
-        raise DataError(
-            f"{path} has no row with the label {absent[0]!r} of --anomaly-value; "
-            f"column {cells.name!r} has {', '.join(found[:LISTED]) or 'no labels'}{others}."
-        )
+            meaning = f"unlabelled, because no cell is empty; if not, add --normal-value {zeros[0]}"
+        meaning = f"{zeros[0]} means {meaning}."
+    is_anomaly, is_normal = (np.isin(names, [*some])[codes] for some in (anomalous, normal))
+    return Labels(is_anomaly.astype(np.int64), is_normal & ~is_anomaly, meaning)
 
 
 def labelled_rows(args, table, dropped_too=False):
@@ -144,12 +140,11 @@ def columns_to_use(table, raw, y):
     with bounded_memory(table.path):
         columns = choose_columns(raw, table.path, table.notation)
         typed = typed_columns(raw, columns, table.notation.missing)
-    counts = typed.isna().sum()
-    counts = counts[counts > 0].sort_values(ascending=False, kind="stable")
-    told = [f"{printable(str(name))} {n:,} ({n / len(typed):.1%})" for name, n in counts.items()]
-    if told:
-        others = f" and {count_of(len(told) - LISTED, 'more column')}" if len(told) > LISTED else ""
-        print(f"Missing cells: {', '.join(told[:LISTED])}{others}.")
+    counts = typed.isna().sum().sort_values(ascending=False, kind="stable")
+    counts = counts[counts > 0][:LISTED]
+    if len(counts):
+        cells = [f"{printable(str(name))} {n:,} ({n / len(typed):.1%})" for name, n in counts.items()]
+        print(f"Missing cells: {', '.join(cells)}{', ...' * (len(cells) == LISTED)}.")
     for warning in (*suspicious_columns(typed, columns, y), *warnings_about_rows(typed, y)):
         say(warning)
     return columns, typed
@@ -159,14 +154,11 @@ def columns_to_use(table, raw, y):
 
 
 def own_names(columns):
-    """{name: name in the file} of OWN_COLUMNS; a name that the table uses already gets a _ at its end."""
-    names = {}
-    for name in OWN_COLUMNS:
-        taken = name
-        while taken in columns:
-            taken += "_"
-        names[name] = taken
-    return names
+    """{name: name in the file} of OWN_COLUMNS; each gets a _ at its end if the table uses one already."""
+    end = ""
+    while {name + end for name in OWN_COLUMNS} & {*columns}:
+        end += "_"
+    return {name: name + end for name in OWN_COLUMNS}
 
 
 def for_spreadsheet(cell):
@@ -185,55 +177,46 @@ def add_checked(labels, path, table, raw, cells, args):
     file = Table(path, table.notation._replace(header=True, encoding=args.encoding))
     number = own_names([*table.columns, args.label])["row"]
     file.must_have([number, args.label], "of a file that `next` wrote")
-    shared = [name for name in raw.columns if name in file.columns]
-    wanted = [number, args.label, *shared]
+    wanted = [number, args.label, *(name for name in raw.columns if name in file.columns)]
     rows = file.read(wanted, verbatim=wanted)
-    places = row_places(rows[number], len(raw), path)
-    refuse_other_rows(rows[shared], raw.iloc[places][shared], places, path, table)
-    is_anomaly, is_filled = checked_labels(rows[args.label], cells, args, path)
+    places = places_of(rows.pop(number), rows.drop(columns=args.label), raw, path, table)
+    is_anomaly, is_normal = checked_labels(rows[args.label], cells, args, path)
     y, normal = labels.y.copy(), labels.normal.copy()
-    for place, anomalous in zip(places[is_filled], is_anomaly[is_filled]):
-        if normal[place] if anomalous else y[place]:
-            was, now = ("normal", "an anomaly") if anomalous else ("an anomaly", "normal")
-            raise DataError(
-                f"Row {place + 1:,} of {table.path} is already labelled {was}, but {path} says {now}: "
-                "correct one of the two."
-            )
-        y[place], normal[place] = anomalous, not anomalous
-    n_anomalies, n_filled = int(is_anomaly[is_filled].sum()), int(is_filled.sum())
-    counts = f"{count_of(len(rows), 'row')}, {count_of(n_anomalies, 'anomaly', 'anomalies')}"
-    print(f"{path}: {counts}, {n_filled - n_anomalies:,} normal, {len(rows) - n_filled:,} not filled in.")
+    y[places[is_anomaly]], normal[places[is_normal]] = 1, True
+    both = np.flatnonzero((y == 1) & normal)
+    if len(both):
+        raise DataError(
+            f"{path} does not agree with other labels of {table.path}: row {both[0] + 1:,} is an anomaly and "
+            "normal. Correct one of them."
+        )
+    n_open = (~is_anomaly & ~is_normal).sum()
+    counts = f"{count_of(len(rows), 'row')}, {count_of(is_anomaly.sum(), 'anomaly', 'anomalies')}"
+    print(f"{path}: {counts}, {is_normal.sum():,} normal, {n_open:,} not filled in.")
     return Labels(y, normal, labels.meaning)
 
 
-def row_places(cells, n_rows, path):
-    """Positions (m,) of the rows with these numbers, which count from 1."""
-    numbers = pd.to_numeric(cells, errors="coerce").to_numpy(np.float64)
-    wrong = ~((numbers >= 1) & (numbers <= n_rows) & (numbers % 1 == 0))
+def places_of(numbers, rows, raw, path, table):
+    """Positions (m,) in the raw table of a checked file's rows, numbered from 1; refuses other rows."""
+    if not len(rows.columns):
+        raise DataError(f"{path} has no column in common with {table.path}, so its rows are not recognised.")
+    counted = to_numbers(numbers)
+    wrong = ~(counted.between(1, len(raw)) & (counted % 1 == 0))
     if wrong.any():
         raise DataError(
-            f"{path} names the row {cells.iloc[wrong.argmax()]!r}, but the table has "
-            f"{count_of(n_rows, 'row')}: is it a file of another table?"
+            f"{path} names the row {numbers[wrong].iloc[0]!r}, but the table has "
+            f"{count_of(len(raw), 'row')}: is it a file of another table?"
         )
-    return numbers.astype(int) - 1
-
-
-def refuse_other_rows(given, expected, places, path, table):
-    """Refuse a file with a row that is not the table's; both tables (m, columns) have the same columns."""
-    if not len(given.columns):
-        raise DataError(
-            f"{path} has no column in common with {table.path}, so its rows cannot be recognised."
-        )
-    for name in given.columns:
-        found, right = given[name].map(from_spreadsheet), expected[name]
-        differ = ~are_same(found.to_numpy(), right.to_numpy())
+    places = counted.to_numpy(int) - 1
+    for name in rows:
+        given, expected = rows[name].map(from_spreadsheet), raw[name].iloc[places].set_axis(rows.index)
+        differ = ~are_same(given, expected)
         if differ.any():
-            at = differ.argmax()
-            cell, wanted = (str(cells.iloc[at])[:40] for cells in (found, right))
+            cell, wanted = (str(cells[differ].iloc[0])[:40] for cells in (given, expected))
             raise DataError(
-                f"{path} does not match {table.path}: row {places[at] + 1:,} has {cell!r} in column "
+                f"{path} does not match {table.path}: row {places[differ][0] + 1:,} has {cell!r} in column "
                 f"{name!r}, but the table has {wanted!r}."
             )
+    return places
 
 
 def are_same(given, expected):
@@ -241,39 +224,28 @@ def are_same(given, expected):
 
     A spreadsheet writes dates in its own way, so any two dates count as the same.
     """
-    texts, right = (
-        pd.Series(["" if pd.isna(cell) else str(cell) for cell in cells], dtype=object).str.strip()
-        for cells in (given, expected)
-    )
-    same = (texts.str.casefold() == right.str.casefold()) | (is_missing(texts) & is_missing(right))
-    same |= texts.str.fullmatch(DATE) & right.str.fullmatch(DATE)
-    with_comma = texts.str.replace(".", "", regex=False).str.replace(",", ".", regex=False)
-    for read in (texts, with_comma):
-        number, other = (pd.to_numeric(cells, errors="coerce").astype(np.float64) for cells in (read, right))
-        same |= np.isclose(number, other, rtol=SAME_NUMBER, atol=0)
+    texts, right = (tidy(as_texts(cells)).str.casefold() for cells in (given, expected))
+    same = (texts == right) | (texts.isna() & right.isna())
+    same |= texts.str.fullmatch(DATE, case=False, na=False) & right.str.fullmatch(DATE, case=False, na=False)
+    for marks in ((".", ""), (",", ".")):
+        same |= np.isclose(to_numbers(texts, *marks), to_numbers(right), rtol=SAME_NUMBER, atol=0)
     return same.to_numpy(bool)
 
 
 def checked_labels(given, cells, args, path):
-    """Whether each cell of a checked file means an anomaly, and whether it is filled (m,).
+    """Whether each cell of a checked file means an anomaly, or a normal row (m,); if neither, it is empty.
 
     1, true and yes mean an anomaly, and 0, false and no a normal row, unless the table uses these labels
-    itself. The labels of the table can be used too: all but those of --anomaly-value mean normal, because the
-    row was checked. Any other label is refused.
+    itself. The labels of the table can be used, all but those of --anomaly-value for a checked, normal row.
     """
-    values = anomaly_values(args.anomaly_value)
-    truth = values is None
-    used = set(canonical(pd.unique(cells), truth)) - {""}
-    anomalous = set() if truth else set(canonical(values, truth))
-    normal = used - anomalous if args.normal_value is None else set(canonical([args.normal_value], truth))
-    others = set() if truth else used
-    anomalous |= TRUE - others
-    normal = (normal | (FALSE - others)) - anomalous
-    names = canonical(given, truth or not others & (TRUE | FALSE))
-    unclear = (~names.isin(anomalous | normal) & (names != "")).to_numpy()
+    values, names = anomaly_values(args.anomaly_value), canonical(given)
+    used = {*canonical(cells.unique())} - {""}
+    anomalous = TRUE if values is None else {*canonical(values)} | (TRUE - used)
+    normal = (FALSE | used | {*canonical([args.normal_value or ""])}) - anomalous - {""}
+    unclear = ~np.isin(names, [*anomalous, *normal, ""])
     if unclear.any():
         known = ", ".join(sorted(anomalous | normal))
         raise DataError(
             f"{path} has the label {given.iloc[unclear.argmax()]!r}, which is not one of {known}."
         )
-    return names.isin(anomalous).to_numpy(), (names != "").to_numpy()
+    return np.isin(names, [*anomalous]), np.isin(names, [*normal])

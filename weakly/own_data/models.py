@@ -16,7 +16,7 @@ from weakly.errors import DataError
 from weakly.loading.files import bounded_memory
 from weakly.methods import METHODS, make_detector, method_group
 from weakly.own_data.columns import typed_columns
-from weakly.own_data.model_files import DETECTORS, damage_reported, read_model, write_model
+from weakly.own_data.model_files import DETECTORS, check_numbers, damage_reported, read_model, write_model
 
 KNOWN_TO_FAIL = ("logistic", "xgboost")  # beside their repaired versions, logistic-converged and xgboost-half
 SAVED_METHODS = [name for name in method_group("table", "appendix", "today") if name not in KNOWN_TO_FAIL]
@@ -89,9 +89,9 @@ def fit_model(method, table, columns, y, seed=0, settings=None, **about):
     with unfit_reported(method):
         detector.fit(X, y)
     scores = detector.__dict__.pop("decision_scores_")  # one for each row: a file has only their quantiles
-    if y is not None:  # the labelled anomalies, which trees score far above all others, set no threshold
-        scores = scores[np.asarray(y) == 0]
-    return Model(pipeline, about_of(pipeline, table, columns, scores, method) | about)
+    # the labelled anomalies, which trees score far above all others, set no threshold
+    unlabelled = scores if y is None else scores[np.asarray(y) == 0]
+    return Model(pipeline, about_of(pipeline, table, columns, unlabelled, method) | about, scores)
 
 
 def about_of(pipeline, table, columns, scores, method):
@@ -125,10 +125,10 @@ def typical(column, kind):
 
 
 class Model:
-    """A fitted pipeline with what its file says about it; about: see about_of."""
+    """A fitted pipeline with what its file says about it (about_of) and, if just fitted, its rows' scores."""
 
-    def __init__(self, pipeline, about):
-        self.pipeline, self.about = pipeline, about
+    def __init__(self, pipeline, about, training_scores=None):
+        self.pipeline, self.about, self.training_scores = pipeline, about, training_scores
 
     @classmethod
     def of_pipeline(cls, pipeline, X):
@@ -216,8 +216,6 @@ def save_model(path, model):
 
 def load_model(path):
     """Read what save_model wrote; a DataError for any other file."""
-    from weakly.own_data.loaded_numbers import check_numbers
-
     with damage_reported(path):
         model = Model(*read_model(path))
         method_of(model.pipeline)

@@ -16,7 +16,7 @@ from weakly.numbers import count, count_of, number, percent
 from weakly.own_data.drift import FEWEST_ROWS
 from weakly.own_data.info_command import column_in_words, facts
 from weakly.own_data.report_command import KEPT
-from weakly.reporting.elements import page_script, policy
+from weakly.reporting.pages import page_script, policy
 from weakly.reporting.pictures import COLOURS, PAGE_STYLE, TEXT, as_svg, figure, variables
 
 TEMPLATE = Path(__file__).with_name("report_page.html").read_text("utf-8")

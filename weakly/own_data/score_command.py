@@ -1,9 +1,7 @@
 """detect.py score: score the rows of a table with a model."""
 
-import gzip
 import os
 import re
-from contextlib import contextmanager
 from pathlib import Path
 
 import pandas as pd
@@ -17,14 +15,14 @@ from weakly.own_data.models import load_model
 from weakly.own_data.scoring import REASONS, highest, open_for_model, print_doubts, scored_chunks, scored_rows
 from weakly.writing import name_of, refuse_source, written_whole
 
-OTHER_FORMATS = (".feather", ".html", ".json", ".jsonl", ".ods", ".parquet", ".tsv", ".xls", ".xlsx")
+OTHER_FORMATS = (".gz", ".html", ".json", ".jsonl", ".ods", ".parquet", ".tsv", ".xls", ".xlsx", ".zip")
 
 
 def add_arguments(command):
     add_table_arguments(command)
     add = command.add_argument
     add("--model", required=True, metavar="FILE", help="file that fit wrote")
-    output = "CSV file to write, packed if it ends in .gz; - is standard output (default: %(default)s)"
+    output = "CSV file to write; - is standard output (default: %(default)s)"
     add("--output", default="scores.csv", metavar="FILE", help=output)
     keep = "also write these input columns, or all of them if none is named; then put it last"
     add("--keep", type=comma_list, nargs="?", const=[], metavar="A,B", help=keep)
@@ -38,10 +36,8 @@ def add_arguments(command):
 
 
 def run(args):
-    if (ending := Path(args.output.removesuffix(".gz")).suffix.lower()) in OTHER_FORMATS:
-        raise UserError(
-            f"{args.output} cannot be written as {ending}: scores are written as .csv or .csv.gz."
-        )
+    if (ending := Path(args.output).suffix.lower()) in OTHER_FORMATS:
+        raise UserError(f"{args.output} cannot be written as {ending}, only as .csv.")
     model = load_model(args.model)
     table = open_for_model(args, model)
     refuse_source(args.output, table.status, os.stat(args.model))
@@ -49,7 +45,7 @@ def run(args):
     threshold = None if args.contamination is None else model.threshold(args.contamination)
     n_rows, n_flagged, best, unreadable = 0, 0, pd.DataFrame(), None if args.strict else set()
     comparison = Comparison(model.about["summary"], model.columns)
-    with csv_file(args.output) as file:
+    with written_whole(args.output) as file:
         for raw, typed, scores in scored_chunks(model, table, keep, comparison, unreadable):
             result = scored_rows(model, raw, typed, scores, args.top, args.explain)
             if threshold is not None:
@@ -86,14 +82,3 @@ def kept_columns(args, table):
                 "rename it, or leave it out of --keep."
             )
     return list(keep)
-
-
-@contextmanager
-def csv_file(target):
-    """Yield a binary file, packed if its name ends in .gz, without a time: same scores, same bytes."""
-    with written_whole(target) as file:
-        if target.endswith(".gz"):
-            with gzip.GzipFile("", "wb", fileobj=file, mtime=0) as packed:
-                yield packed
-        else:
-            yield file

@@ -32,8 +32,8 @@ import pandas as pd
 
 from weakly.errors import DataError
 from weakly.loading import files
-from weakly.loading.files import LINE_LIMIT, SEPARATORS, bounded_memory, guarded, open_zip
-from weakly.own_data.columns import DATE, MISSING, as_texts, is_missing, to_numbers
+from weakly.loading.files import LINE_LIMIT, bounded_memory, guarded, open_zip
+from weakly.own_data.columns import MISSING, as_texts, is_missing, tidy, to_numbers
 
 ROWS_AT_ONCE, CELLS_AT_ONCE = 16_384, 2**21
 MOST_COLUMNS = 10_000
@@ -110,13 +110,11 @@ class Table:
         try:
             with bounded_memory(self.path):
                 yield
-        except UnicodeError:
+        except (UnicodeError, LookupError):  # the second one: no such encoding
             raise DataError(
                 f"{self.path} is not text in {self.notation.encoding.upper()}: name its encoding, such as "
                 "--encoding latin-1 (or cp1252, utf-16), or save it as CSV if it is another kind of file."
             ) from None
-        except pd.errors.EmptyDataError:
-            raise DataError(f"{self.path} has no rows.") from None
         # the errors of pandas and pyarrow are ValueErrors
         except (OSError, EOFError, ValueError, csv.Error, zlib.error) as error:
             reason = str(error).strip().rstrip(".")
@@ -148,11 +146,12 @@ class Table:
             self._is_json, self._separator = True, ","
             self.notation = self.notation._replace(decimal=".", thousands="")
             return list(dict.fromkeys(name for row in json_rows(self._lines()) for name in row))
-        self._separator = find_separator(top, self.notation.decimal)
+        self._separator = find_separator(top)
         names = next(self._cells(top))
         if len(names) > MOST_COLUMNS:
             raise DataError(f"The first line of {self.path} has more than {MOST_COLUMNS:,} cells.")
-        if self.notation.header is None and looks_like_data(names):
+        cells = pd.Series(names, dtype=object)
+        if self.notation.header is None and (is_missing(cells) | to_numbers(cells).notna()).all():
             raise DataError(
                 f"The first line of {self.path} looks like data, not like column names: "
                 "add --no-header if there are none, or --header if these are the names."
@@ -166,8 +165,6 @@ class Table:
         lacking = ", ".join(name for name in names if name not in self.columns)
         if lacking:
             hint = "; columns must be separated by , ; tab or |" * (len(self.columns) == 1)
-            no_names = bool(to_numbers(pd.Series(self.columns, dtype=object)).notna().any())
-            hint += "; add --no-header if the first line has no names" * no_names
             found = ", ".join(self.columns)[:500] + hint
             raise DataError(
                 f"{self.path} lacks the column{'s' * (', ' in lacking)} {lacking} {purpose}; it has {found}."
@@ -206,8 +203,8 @@ class Table:
     def _cells(self, lines):
         return csv.reader(lines, delimiter=self._separator, skipinitialspace=True)
 
-    def _csv_texts(self):
-        """The rows as texts of many lines; refuses a row without as many cells as there are columns."""
+    def _csv_texts(self, at_once):
+        """The rows as texts of some lines; refuses a row without as many cells as there are columns."""
         taken: list[str] = []
 
         def taking():
@@ -219,55 +216,55 @@ class Table:
         if self.header:
             next(rows)
             taken.clear()
-        start = self._line = rows.line_num + 1
-        for row in rows:
+        while True:
             start, self._line = self._line, rows.line_num + 1
+            if (row := next(rows, None)) is None:
+                break
             is_whole = len(row) == n_columns or (len(row) == n_columns + 1 and not row[-1])
             if not is_whole and "".join(row).strip(" \t"):
                 found = f"{'more' if len(row) > n_columns else 'fewer'} cells than the first line"
                 raise DataError(
-                    f"Line {start:,} of {self.path} has {found}: {len(row):,} instead of {n_columns:,}."
+                    f"Line {self._line:,} of {self.path} has {found}: {len(row):,} instead of {n_columns:,}."
                 )
-            if len(taken) >= ROWS_AT_ONCE:
+            if len(taken) >= at_once:
                 yield "".join(taken)
                 taken.clear()
         self._line = start  # pandas may see that a quote in this row is not closed
         yield "".join(taken)
 
-    def _json_texts(self):
+    def _json_texts(self, at_once):
         """JSON lines as texts of CSV rows."""
         rows = json_rows(self._lines())
-        while block := list(islice(rows, ROWS_AT_ONCE)):
+        while block := list(islice(rows, at_once)):
             yield pd.DataFrame(block, columns=self.columns).to_csv(index=False, header=False)
 
     # ---------------------------------------------------------------------- cells
 
-    def read(self, columns, verbatim=(), texts=()):
+    def read(self, columns, verbatim=()):
         """All rows of these columns; a column of numbers in some chunks and texts in others becomes text."""
+        chunks, held = [], 0
         with bounded_memory(self.path):
-            chunks = [*self.chunks(columns, verbatim, texts)]
-            whole = pd.concat(chunks)
-        types = {
-            name: {chunk[name].dtype for chunk in chunks if not chunk[name].isna().all()} for name in columns
-        }
-        mixed = [name for name in columns if len(types[name]) > 1]
-        return whole.assign(**self.read(mixed, (), mixed)) if mixed else whole
+            for chunk in self.chunks(columns, verbatim):
+                chunks.append(chunk)
+                held += chunk.memory_usage(deep=True).sum()
+                if held > 0.75 * files.MEMORY_LIMIT:  # pandas may crash or lose memory at the limit itself
+                    raise DataError(f"{self.path} needs more than {held / 2**30:.3g} GiB of memory.")
+            types = pd.DataFrame([chunk.dtypes.where(chunk.notna().any()) for chunk in chunks])
+            # one column after the other, so that not all of them are held twice
+            whole = {name: pd.concat([one.pop(name) for one in chunks]) for name in columns}
+            whole = pd.DataFrame(whole, range(chunk.index[-1] + 1), copy=False)
+            if mixed := [name for name in columns if types[name].nunique() > 1]:
+                texts = self.read(mixed, mixed)
+                whole[mixed] = texts.apply(tidy, missing=self.notation.missing)
+        return whole
 
-    def chunks(self, columns, verbatim=(), texts=()):
-        """DataFrames of these columns, each with the next rows; texts: columns without numbers."""
-        at_once, n_rows = max(1, min(ROWS_AT_ONCE, CELLS_AT_ONCE // len(self.columns))), 0
-        texts = {*texts, *self._texts} - {*verbatim}
-        with self._problems_reported():
-            if self._parquet:
-                batches = self._parquet.iter_batches(at_once, columns=columns)
-                frames = (batch.to_pandas(date_as_object=False) for batch in batches)
-            else:
-                frames = self._parsed(columns, verbatim, texts, at_once)
+    def chunks(self, columns, verbatim=()):
+        """DataFrames of these columns, each with the next rows."""
+        frames, n_rows = self._frames(columns, verbatim), 0
         while True:
             with self._problems_reported():
                 if (frame := next(frames, None)) is None:
                     break
-                frame = self._cleaned(frame, columns, verbatim, texts)
             frame.index = range(n_rows, n_rows + len(frame))
             n_rows += len(frame)
             self.position = self._raw.tell()
@@ -276,56 +273,47 @@ class Table:
         if n_rows == 0:
             raise DataError(f"{self.path} has no rows.")
 
-    def _parsed(self, columns, verbatim, texts, at_once):
-        """DataFrames as pandas reads them."""
+    def _frames(self, columns, verbatim):
+        at_once = max(1, min(ROWS_AT_ONCE, CELLS_AT_ONCE // len(self.columns)))
+        as_text = {*self._texts, *verbatim}
+        if self._parquet:
+            for batch in self._parquet.iter_batches(at_once, columns=columns):
+                yield cleaned(batch.to_pandas(date_as_object=False), columns, verbatim, as_text)
+            return
         missing = [*SPELLINGS, *self.notation.missing]
-        return pd.read_csv(
-            Stream(self._json_texts() if self._is_json else self._csv_texts()),
-            chunksize=at_once,
-            names=self.columns,
-            usecols=[*columns] or self.columns[:1],
-            header=None,
-            index_col=False,
-            sep=self._separator,
-            skipinitialspace=True,
-            decimal=self.notation.point,
-            float_precision="high",  # as to_numbers reads
-            dtype=dict.fromkeys([*verbatim, *texts], str),
-            na_values={name: missing for name in columns if name not in verbatim},
-            keep_default_na=False,
-            low_memory=False,
-        )
-
-    @staticmethod
-    def _cleaned(frame, columns, verbatim, texts):
-        """A raw DataFrame of what pandas or pyarrow read."""
-        cells = {}
-        for name in columns:
-            column, kind = frame[name], frame[name].dtype.kind
-            if kind == "M":
-                column = pd.to_datetime(column, utc=True).dt.tz_localize(None).astype("datetime64[ns]")
-            if name in verbatim:
-                column = as_texts(column).fillna("")
-            elif kind in "iuf" and name not in texts:
-                numbers = column.to_numpy(np.float64)
-                column = np.where(np.isfinite(numbers), numbers, np.nan)
-            elif kind != "M" or name in texts:
-                column = as_texts(column)
-            cells[name] = column
-        return pd.DataFrame(cells, frame.index, copy=False)
+        options: dict[str, Any] = {
+            "names": self.columns,
+            "usecols": [*columns] or self.columns[:1],
+            "header": None,
+            "index_col": False,
+            "sep": self._separator,
+            "skipinitialspace": True,
+            "decimal": self.notation.point,
+            "float_precision": "high",  # as to_numbers reads
+            "dtype": dict.fromkeys(as_text, str),
+            "na_values": {name: missing for name in columns if name not in verbatim},
+            "keep_default_na": False,
+            "low_memory": False,
+        }
+        for text in self._json_texts(at_once) if self._is_json else self._csv_texts(at_once):
+            if text.strip():
+                yield cleaned(pd.read_csv(io.StringIO(text), **options), columns, verbatim, as_text)
 
 
-class Stream:
-    """Texts as a file that pandas reads."""
-
-    def __init__(self, texts):
-        self._texts = texts
-
-    def __iter__(self):
-        return self._texts
-
-    def read(self, _=-1):
-        return next(self._texts, "")
+def cleaned(frame, columns, verbatim, as_text):
+    """A raw DataFrame of what pandas or pyarrow read."""
+    cells = {}
+    for name in columns:
+        column, kind = frame[name], frame[name].dtype.kind
+        if kind == "M":
+            column = pd.to_datetime(column, utc=True).dt.tz_localize(None).astype("datetime64[ns]")
+        if name in as_text or kind not in "iufM":
+            column = as_texts(column)
+        elif kind != "M":
+            numbers = column.to_numpy(np.float64)
+            column = np.where(np.isfinite(numbers), numbers, np.nan)
+        cells[name] = column.fillna("") if name in verbatim else column
+    return pd.DataFrame(cells, frame.index, copy=False)
 
 
 def json_rows(lines):
@@ -346,22 +334,11 @@ def json_text(cell):
     return text.encode("utf-8", "replace").decode().replace("\0", "").replace("\r", "\n")
 
 
-def find_separator(lines, decimal):
-    """The separator that gives the most cells; a comma, which may be a decimal mark, is the last choice.
+def find_separator(lines):
+    """The separator that gives the most cells in the first row.
 
-    Any other one that gives the same number of cells in each line comes first.
+    Any but the comma, which may be a decimal mark, comes first if it gives as many in each row.
     """
-    counts = {one: [*map(len, csv.reader(lines, delimiter=one))] for one in SEPARATORS.decode()}
-    several = {one: found for one, found in counts.items() if found[0] > 1 and one != ","}
-    steady = {one: found for one, found in several.items() if decimal == "," or {*found} <= {0, found[0]}}
+    counts = {one: [len(row) for row in csv.reader(lines, delimiter=one) if row] for one in ",;\t|"}
+    steady = [one for one in ";\t|" if counts[one][0] > 1 and len({*counts[one]}) == 1]
     return max(steady or counts, key=lambda one: counts[one][0])
-
-
-def looks_like_data(names):
-    """Whether a first line has only numbers and dates, but not those that pandas counts columns with."""
-    cells = pd.Series(names, dtype=object).str.strip()
-    filled = cells[~is_missing(cells)]
-    if filled.tolist() in ([str(first + i) for i in range(len(filled))] for first in (0, 1)):
-        return False
-    is_number = to_numbers(filled).notna() | to_numbers(filled, ",").notna()
-    return bool((is_number | filled.str.fullmatch(DATE)).all())

@@ -1,181 +1,207 @@
-"""The page's own kinds of plots: dumbbells, intervals, ranks, runs, counts of verdicts."""
+"""What is drawn into one axes: curves, published to ours, intervals, ranks, runs.
 
-from html import escape
+Each function has its data first and the axes last, so that a Panel can bind the data. Coordinates of texts
+beside the axes are in pixels from the data, because a panel's size is fixed on the page.
+"""
 
 import numpy as np
-import pandas as pd
 
 from weakly.judging.ranks import cliques
 from weakly.methods import METHODS
-from weakly.numbers import number, signed
-from weakly.reporting.elements import tag
-from weakly.reporting.markup import MARKS, dataset_name
-from weakly.reporting.svg import Scale, drawing, marker, nice_ticks, path, rounded, text, tick_text
+from weakly.numbers import signed
+from weakly.reporting.palette import KIND_LOOKS, look
+from weakly.reporting.pictures import CARD, COLOURS, LINE, MUTED, TEXT
 
 ROW = 17  # pixels from one row of a plot to the next
-LOOKS_OF_SOURCES = ("published", "released", "redrawn")  # classes of page.css, in the order of the sources
+SOURCE_LOOKS = ("published", "released", "redrawn")  # in page.css, in the order of the sources
 
 
-def titled(content, title):
-    """A group with a tooltip."""
-    return tag("g", tag("title", escape(title)) + content)
+def bare(axes, x=(0, 1), y=(0, 1)):
+    """Axes of this range without ticks, grid and frame."""
+    axes.set(xlim=x, ylim=y, xticks=[], yticks=[])
+    axes.spines[:].set_visible(False)
 
 
-# ---------------------------------------------------------------------------- published to ours
+def method_line(method, **more):
+    """How a method's curve is drawn."""
+    width, size, layer = (2.2, 6, 4) if method == "prenet" else (1.3, 5, 3)
+    how = {"color": look(method).light, "marker": look(method).marker, "linewidth": width, "markersize": size}
+    return how | {"markeredgewidth": 0.5, "markeredgecolor": CARD, "zorder": layer, "clip_on": False} | more
 
 
-def dumbbells(method, cells):
-    """One method: a row per data set with a line from the published value to ours, and the gap."""
-    left, right, width = 62, 196, 240
-    x, height = Scale((0, 1), (left, right)), ROW * len(cells) + 18
-    lines = "".join(f"M{rounded(x(value))} 4V{height - 16}" for value in (0, 0.5, 1))
-    drawn = [path(lines, "grid")]
-    drawn += [
-        text(label, x(value), height - 3, "middle") for value, label in ((0, "0"), (0.5, ".5"), (1, "1"))
-    ]
-    for place, cell in enumerate(cells.itertuples()):
-        at, name = ROW * place + 12, dataset_name(cell.dataset)
-        is_far = cell.verdict == "differs"
-        kind = f"m-{method}" if is_far else "near"
-        start, end = x(cell.published), x(cell.reproduced)
-        parts = text(escape(name), left - 8, at + 4, "end", class_="name")
-        parts += path(f"M{rounded(start)} {at}H{rounded(end)}", f"bone {kind}")
-        parts += marker("prenet", start, at, hollow=True).replace("m-prenet", kind)
-        parts += marker("prenet", end, at).replace("m-prenet", kind)
-        parts += text(signed(cell.difference, 2), width, at + 4, "end", class_="strong" if is_far else "")
-        title = f"{name}, {METHODS[method].column}: published {number(cell.published)}"
-        drawn.append(titled(parts, f"{title}, ours {number(cell.reproduced)}"))
-    size = cells["difference"].abs().mean()
-    label = f"{METHODS[method].column}: published and reproduced AUC-PR on {len(cells)} data sets, "
-    label += f"mean difference {signed(cells['difference'].mean())}, mean size {number(size)}"
-    caption = f"{tag('b', escape(METHODS[method].column))} {signed(cells['difference'].mean(), 2)}"
-    picture = drawing("".join(drawn), label, width, height, "plot dumbbells")
-    return tag("figure", tag("figcaption", caption) + picture, data_method=method)
+def hollow(method, size=7):
+    """How a published value is drawn."""
+    edge = {"markeredgecolor": look(method).light, "markeredgewidth": 1.4, "markersize": size}
+    return {
+        "marker": look(method).marker,
+        "linestyle": "none",
+        "markerfacecolor": CARD,
+        "zorder": 5,
+        "clip_on": False,
+    } | edge
 
 
-# ---------------------------------------------------------------------------- leads with intervals
+def draw_band(axes, x, low, high, color, **more):
+    """The area between two curves; a polygon, which is a short path in an SVG."""
+    there = np.isfinite(low) & np.isfinite(high)
+    x, low, high = (np.asarray(values, float)[there] for values in (x, low, high))
+    edges = np.concatenate([x, x[::-1]]), np.concatenate([low, high[::-1]])
+    axes.fill(*edges, color=color, alpha=0.16, linewidth=0, zorder=2, clip_on=False, **more)
 
 
-def interval_range(leads, least=0.02):
-    """A range that contains 0 and all of these leads."""
-    values = [value for one in leads for value in one if np.isfinite(value)]
-    low, high = min([0.0, *values]), max([0.0, *values])
-    wider = max(least - (high - low), 0.12 * (high - low)) / 2
-    return low - wider, high + wider
+# ---------------------------------------------------------------------------- curves
 
 
-def intervals(rows, bounds, label, decimals=3):
+def draw_curves(curves, ticks, bounds, label, published, axes, log=False, thin=()):
+    """Means with bands: curves has method, x, mean, spread; published is {method: (x, value)}.
+
+    bounds are those of y; ticks is {x: text}; thin methods are grey and without markers.
+    """
+    first, last = min(ticks), max(ticks)
+    margin = 0.06 * (last - first) or 1
+    axes.set_xscale("log" if log else "linear")
+    axes.set(xlim=(first / 1.15, last * 1.15) if log else (first - margin, last + margin), ylim=bounds)
+    axes.set_xticks(list(ticks), list(ticks.values()))
+    axes.set_xticks([], minor=True)
+    axes.set_xlabel(label)
+    axes.locator_params(axis="y", nbins=4, steps=[1, 2, 5, 10])
+    for method, part in curves.groupby("method", sort=False):
+        part, gid = part.sort_values("x").dropna(subset="mean"), f"data-method={method}"
+        if method in thin:
+            axes.plot(part["x"], part["mean"], color=MUTED, linewidth=0.7, alpha=0.6, gid=gid, clip_on=False)
+            continue
+        if part["spread"].fillna(0).any():
+            low, high = ((part["mean"] + sign * part["spread"].fillna(0)).clip(*bounds) for sign in (-1, 1))
+            draw_band(axes, part["x"], low, high, look(method).light, gid=gid)
+        axes.plot(part["x"], part["mean"], gid=gid, **method_line(method))
+    for method, place in published.items():
+        axes.plot(*place, gid=f"data-method={method}", **hollow(method))
+
+
+def draw_theorem(part, bounds, axes):
+    """Mean scores of anomalies and normals against their share in U, measured and predicted."""
+    for kind, (color, _, marker) in KIND_LOOKS.items():
+        share, mean, std = part["share"], part[f"mean_score_{kind}"], part[f"mean_score_{kind}_std"]
+        draw_band(axes, share, mean - std, mean + std, color)
+        axes.plot(share, mean, color=color, marker=marker, markersize=3, clip_on=False)
+        axes.plot(share, part[f"predicted_{kind}"], color=color, linestyle="--", clip_on=False)
+    axes.axvline(2 / 3, color=TEXT, linestyle=":", clip_on=False)
+    axes.set(xlim=(0, max(0.72, part["share"].max())), ylim=bounds, xlabel="share in U")
+    axes.locator_params(nbins=5)
+
+
+def draw_marker(method, axes):
+    """The colour and marker of a method, for a legend."""
+    bare(axes, (-1, 1), (-1, 1))
+    axes.plot(0, 0, color=look(method).light, marker=look(method).marker, markersize=8, clip_on=False)
+
+
+# ---------------------------------------------------------------------------- one row per data set or method
+
+
+def draw_published(method, cells, sets, axes):
+    """One method: a row per data set with a line from the published value (ring) to ours, and the gap."""
+    axes.set(xlim=(0, 1), ylim=(len(sets) - 0.4, -0.6))
+    axes.set_xticks([0, 0.5, 1], ["0", ".5", "1"])
+    axes.set_yticks(range(len(sets)), sets, color=TEXT)
+    axes.grid(axis="x", clip_on=False)
+    axes.grid(axis="y", visible=False)
+    axes.spines["bottom"].set_visible(False)
+    for cell in cells.itertuples():
+        at, is_far = sets.index(cell.dataset), cell.verdict == "differs"
+        color = look(method).light if is_far else MUTED
+        round_ = {"color": color, "marker": "o", "markersize": 5.5, "clip_on": False, "zorder": 3}
+        axes.plot([cell.published, cell.reproduced], [at, at], color=color, linewidth=2, clip_on=False)
+        axes.plot(cell.published, at, **round_ | {"markerfacecolor": CARD, "markeredgewidth": 1.4})
+        axes.plot(cell.reproduced, at, **round_)
+        how = {"fontweight": "bold", "color": TEXT} if is_far else {"color": MUTED}
+        text = signed(cell.difference, 2)
+        axes.annotate(text, (1, at), (44, 0), textcoords="offset points", ha="right", va="center", **how)
+
+
+def draw_intervals(rows, bounds, decimals, axes):
     """A row per source: its name, the mean with its interval around a line at 0, and both as numbers.
 
     rows: (name, Lead or None, note).
     """
-    left, right, width, height = 108, 206, 368, 20 * len(rows) + 22
-    x, foot = Scale(bounds, (left, right)), height - 16
-    drawn = [path(f"M{rounded(x(0))} 2V{foot}", "zero")]
-    for value in nice_ticks(bounds, 3):
-        drawn.append(path(f"M{rounded(x(value))} {foot}v3", "grid"))
-        drawn.append(text(tick_text(value), x(value), height - 2, "middle"))
-    for place, ((name, lead, note), look) in enumerate(zip(rows, LOOKS_OF_SOURCES)):
-        at = 20 * place + 12
-        drawn.append(text(escape(name), 0, at + 4, class_="name"))
+    axes.set(xlim=bounds, ylim=(len(rows) - 0.4, -0.6), yticks=[])
+    axes.locator_params(axis="x", nbins=3)
+    axes.spines["bottom"].set_visible(False)
+    axes.axvline(0, color=TEXT, linewidth=1, clip_on=False)
+    beside = {"textcoords": "offset points", "va": "center"}
+    for at, ((name, lead, note), kind) in enumerate(zip(rows, SOURCE_LOOKS)):
+        axes.annotate(name, (bounds[0], at), (-108, 0), color=TEXT, **beside)
         if lead is None or not np.isfinite(lead.mean):
-            drawn.append(text(escape(note), right + 7, at + 4))
+            axes.annotate(note, (bounds[1], at), (7, 0), color=MUTED, **beside)
             continue
-        words = signed(lead.mean, decimals)
+        color, text = COLOURS[kind].light, signed(lead.mean, decimals)
         if np.isfinite(lead.low):
-            line = f"M{rounded(x(lead.low))} {at}H{rounded(x(lead.high))}"
-            drawn.append(path(line, f"whisker {look}"))
-            words += f" [{signed(lead.low, decimals)}, {signed(lead.high, decimals)}]"
-        dot = tag("circle", cx=rounded(x(lead.mean)), cy=at, r=4.5, class_=f"dot {look}")
-        drawn.append(dot + text(escape(words), right + 7, at + 4, class_="strong"))
-    return drawing("".join(drawn), label, width, height, "plot intervals")
+            axes.plot([lead.low, lead.high], [at, at], color=color, linewidth=2.2, clip_on=False)
+            text += f" [{signed(lead.low, decimals)}, {signed(lead.high, decimals)}]"
+        face = CARD if kind == "published" else color
+        dot = {"marker": "o", "markersize": 8, "markeredgewidth": 1.8, "markeredgecolor": color}
+        axes.plot(lead.mean, at, markerfacecolor=face, clip_on=False, **dot)
+        axes.annotate(text, (bounds[1], at), (7, 0), color=TEXT, fontweight="bold", **beside)
 
 
-# ---------------------------------------------------------------------------- ranks
-
-
-def rank_plot(title, ranks, critical_difference, note=""):
+def draw_ranks(ranks, critical_difference, axes):
     """A critical-difference diagram with a row per method: dots are average ranks, the best above.
 
     A bar on the right joins methods whose ranks do not differ significantly.
     """
-    groups = cliques(ranks, critical_difference)
-    left, width = 100, 330
-    right = width - 48 - 8 * len(groups)
-    x, height = Scale((1, max(len(ranks), 2)), (left, right)), ROW * len(ranks) + 50
-    drawn = []
-    ruler = x(1 + critical_difference) if 1 + critical_difference <= len(ranks) else right
-    drawn.append(path(f"M{left} 8v6M{left} 11H{rounded(ruler)}M{rounded(ruler)} 8v6", "axis-line"))
-    drawn.append(text(f"critical difference {critical_difference:.2f}", left, 26))
-    top, foot = 34, ROW * len(ranks) + 34
-    lines = ""
-    for value in range(1, len(ranks) + 1):
-        lines += f"M{rounded(x(value))} {top}V{foot}"
-        if len(ranks) <= 10 or value % 2:
-            drawn.append(text(str(value), x(value), foot + 13, "middle"))
-    drawn.insert(0, path(lines, "grid"))
-    at = {method: top + ROW * place + ROW / 2 for place, method in enumerate(ranks.index)}
-    for method, rank in ranks.items():
-        name = METHODS[method].column if method in METHODS else str(method)
-        strong = "name strong" if method == "prenet" else "name"
-        drawn.append(text(escape(name), left - 10, at[method] + 4, "end", class_=strong))
-        drawn.append(marker(method, x(rank), at[method], small=False))
-        drawn.append(text(f"{rank:.2f}", width - 8 * len(groups) - 4, at[method] + 4, "end"))
-    for number_, group in enumerate(groups):
-        place = width - 8 * (len(groups) - number_) + 4
-        drawn.append(path(f"M{place} {rounded(at[group[0]] - 5)}V{rounded(at[group[-1]] + 5)}", "clique"))
-    label = f"{title}: average ranks, {', '.join(f'{name} {rank:.2f}' for name, rank in ranks.items())}"
-    picture = drawing("".join(drawn), label, width, height, "plot ranks")
-    caption = f"{escape(title)} {tag('small', escape(note)) if note else ''}"
-    return tag("figure", tag("figcaption", caption) + picture)
+    most, beside = max(len(ranks), 2), {"textcoords": "offset points", "va": "center"}
+    axes.set(xlim=(1, most), ylim=(len(ranks) - 0.4, -2.6), yticks=[])
+    axes.set_xticks(range(1, most + 1, 1 if most <= 10 else 2))
+    axes.vlines(range(1, most + 1), -0.5, len(ranks) - 0.5, color=LINE, linewidth=0.8, zorder=1)
+    axes.spines["bottom"].set_visible(False)
+    end = min(1 + critical_difference, most)
+    axes.plot([1, end], [-2.2, -2.2], color=TEXT, marker="|", markersize=6, clip_on=False)
+    axes.annotate(f"critical difference {critical_difference:.2f}", (1, -1.4), (0, 0), color=MUTED, **beside)
+    for at, (method, rank) in enumerate(ranks.items()):
+        weight = {"fontweight": "bold" if method == "prenet" else "normal"}
+        axes.annotate(METHODS[method].column, (1, at), (-10, 0), ha="right", color=TEXT, **weight, **beside)
+        axes.plot(rank, at, **method_line(method) | {"markersize": 8})
+        axes.annotate(f"{rank:.2f}", (most, at), (44, 0), ha="right", color=MUTED, **beside)
+    for place, group in enumerate(cliques(ranks, critical_difference)):
+        ends = [ranks.index.get_loc(group[0]) - 0.3, ranks.index.get_loc(group[-1]) + 0.3]
+        right = to_the_right(axes, 54 + 8 * place)
+        axes.plot([most, most], ends, transform=right, color=MUTED, linewidth=4, clip_on=False)
 
 
-# ---------------------------------------------------------------------------- runs
+def to_the_right(axes, pixels):
+    """The data's coordinates, some pixels to the right."""
+    from matplotlib.transforms import ScaledTranslation
+
+    return axes.transData + ScaledTranslation(pixels / 72, 0, axes.figure.dpi_scale_trans)
 
 
-def strip(title, status, runs, published, column="score", **attributes):
-    """One data set: a row per method with a dot for every run and a tick for the published value."""
-    by_method = dict(list(runs.groupby("method")[column]))
-    published = {method: value for method, value in published.items() if method in by_method}
-    values = runs[column].tolist() + [value for value in published.values() if pd.notna(value)]
-    low, high = min(values), max(values)
-    margin = max(0.05 - (high - low), 0.08 * (high - low)) / 2
-    low, high = max(0.0, low - margin), min(1.0, high + margin)
-    place = lambda value: round(1000 * (value - low) / (high - low))  # noqa: E731
-    rows = []
-    for method in [name for name in METHODS if name in by_method]:
-        scores = by_method[method]
-        # a line of no length with round ends is a dot that stays round when the plot is stretched
-        dots = "".join(f"M{place(value)} 8h0" for value in scores)
-        content = path("M0 8H1000", "grid") + path(dots, f"runs m-{method}")
-        words = f"mean {number(scores.mean())}, {number(scores.min())} to {number(scores.max())}"
-        words += f" in {len(scores)} runs"
-        if pd.notna(published.get(method)):
-            content += path(f"M{place(published[method])} 1V15", "tick")
-            words += f", published {number(published[method])}"
-        plot = tag("svg", content, viewBox="0 0 1000 16", preserveAspectRatio="none", aria_hidden="true")
-        label = f"{dataset_name(title)}, {METHODS[method].column}: {words}"
-        named = {"class_": "strip", "role": "img", "aria_label": label, "title": label, "data_method": method}
-        rows.append(tag("div", tag("span", METHODS[method].column) + plot, **named))
-    axis = "".join(tag("span", f"{low + share * (high - low):.2f}") for share in (0, 0.5, 1))
-    note = tag("span", escape(status), class_="tag") if status != "exact" else ""
-    caption = tag("figcaption", f"{escape(dataset_name(title))} {note}")
-    content = caption + "".join(rows) + tag("div", axis, class_="strip-axis", aria_hidden="true")
-    named = {"class_": "strips", "data_set": dataset_name(title), "data_status": status}
-    return tag("figure", content, **named, **attributes)
+def draw_runs(scores, published, axes):
+    """A row per method with a dot for every run and a tick for the published value.
+
+    scores: {method: values of its runs}; published: {method: value}.
+    """
+    from matplotlib.patches import PathPatch
+    from matplotlib.path import Path
+
+    low, high = range_of_runs(scores, published)
+    bare(axes, (low, high), (len(scores) - 0.5, -0.5))
+    axes.set_xticks([low, (low + high) / 2, high], [f"{v:.2f}" for v in (low, (low + high) / 2, high)])
+    axes.set_yticks(range(len(scores)), [METHODS[name].column for name in scores], color=TEXT)
+    for at, (method, values) in enumerate(scores.items()):
+        gid = {"gid": f"data-method={method}", "clip_on": False}
+        axes.plot([low, high], [at, at], color=LINE, linewidth=0.8, zorder=1, **gid)
+        # a line of no length with round ends is a dot, so that all dots are one path
+        dots = Path(
+            [(value, at) for value in values for _ in range(2)], [Path.MOVETO, Path.LINETO] * len(values)
+        )
+        color = {"edgecolor": look(method).light, "linewidth": 5, "capstyle": "round", "fill": False}
+        axes.add_patch(PathPatch(dots, zorder=3, **color, **gid))
+        if method in published:
+            axes.plot([published[method]] * 2, [at - 0.4, at + 0.4], color=TEXT, linewidth=2, zorder=4, **gid)
 
 
-def verdict_bar(counts):
-    """A stacked bar of the counts by verdict, with the numbers next to it."""
-    total, at, parts = sum(counts.values()), 0.0, []
-    for verdict, count in counts.items():
-        width = 100 * count / total
-        class_ = verdict.replace(" ", "-")
-        parts.append(tag("rect", x=round(at, 2), y=0, width=round(width, 2), height=10, class_=class_))
-        at += width
-    picture = tag("svg", "".join(parts), viewBox="0 0 100 10", preserveAspectRatio="none", aria_hidden="true")
-    numbers = ""
-    for verdict, count in counts.items():
-        words = tag("span", MARKS[verdict], aria_hidden="true") + str(count)
-        numbers += tag("span", words + tag("span", f" {verdict}", class_="away"), class_=f"count {verdict}")
-    return tag("div", picture + tag("span", numbers, class_="counts"), class_="bar")
+def range_of_runs(scores, published):
+    """A range that contains all runs and published values, at least 0.05 wide and within 0 and 1."""
+    values = [*published.values(), *(value for runs in scores.values() for value in runs)]
+    margin = max(0.05 - (max(values) - min(values)), 0.08 * (max(values) - min(values))) / 2
+    return max(0.0, min(values) - margin), min(1.0, max(values) + margin)

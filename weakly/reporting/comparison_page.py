@@ -5,28 +5,25 @@ import pandas as pd
 from weakly.judging.cells import TITLES, VERDICTS
 from weakly.judging.claims import verdict_counts_of_claims
 from weakly.judging.effects import contamination_kinds
+from weakly.judging.headline import headline
 from weakly.judging.statistics import EXPLANATION
 from weakly.judging.tables import (
     METRICS,
     averaged_sets,
-    by_method,
     counted_status,
     is_replaced,
     read_table,
     write_table,
 )
 from weakly.methods import METHODS
-from weakly.numbers import signed
+from weakly.reporting.sections import statistics_frames
 from weakly.reporting.text_tables import as_markdown, counts_table, kinds_table, side_by_side
 from weakly.writing import written_whole
 
 SIDE_BY_SIDE = (
-    "Ours (mean ± standard deviation over runs) / published. AUC-PR of partial data is weighted to the "
-    "paper's share of anomalies."
-)
-DIFFERENCES = (
-    "Ours minus published ± its interval, and the verdict. AUC-PR of partial data has two tables: as "
-    "measured, and weighted to the paper's share of anomalies."
+    "Ours (mean ± standard deviation over runs) / published, and the verdict on exact data; differences with "
+    "their intervals are in the file _vs_published.csv. AUC-PR of partial data is weighted to the paper's "
+    "share of anomalies."
 )
 DISTANCES = (
     "Mean and largest |difference| over the data sets that count: the exact ones or, if there are none, the "
@@ -51,16 +48,6 @@ CONTAMINATION = (
 def without_lone_average(table):
     """A table of cells without the average of a single data set."""
     return table[~table["data_status"].str.endswith(" 1 set")]
-
-
-def differences(table, metric):
-    """Ours minus published with its interval and verdict: a row per data set, a column per method."""
-    part = without_lone_average(table[table["metric"] == metric])
-    intervals = part["interval"].map(" ± {:.3f}".format).replace(" ± nan", "")
-    cells = part.assign(cell=part["difference"].map(signed) + intervals + " " + part["verdict"])
-    partial = set(part["dataset"][part["data_status"] == "partial"])
-    shown = by_method(cells, metric, "cell").rename(columns=lambda name: METHODS[name].column)
-    return shown.rename(index=lambda name: name + " (partial)" * (name in partial))
 
 
 def distances(tables):
@@ -89,13 +76,6 @@ def sections(found):
         for metric in dict.fromkeys(table["metric"]):
             shown = side_by_side(without_lone_average(table), metric)
             yield f"{TITLES[experiment]}, {METRICS[metric]}", text, shown
-    for experiment, table in found.tables.items():
-        for metric in dict.fromkeys(table["metric"]):
-            yield (
-                f"Differences, {TITLES[experiment]}, {METRICS[metric]}",
-                DIFFERENCES,
-                differences(table, metric),
-            )
     yield "Distances from the published values", DISTANCES, distances(found.tables)
     yield (
         "Cells by verdict",
@@ -106,16 +86,12 @@ def sections(found):
         draws = "with the authors' draws and with new splits and labels in every run"
         text = f"PReNet's mean AUC-PR minus each method's, {draws}"
         yield f"What remains with new draws, {TITLES[experiment]}", text, gaps
-    text = "Standard deviation of AUC-PR over runs in which one factor is redrawn and all others are fixed"
-    yield "What affects the numbers", text, found.spreads.round(4)
+    for experiment in found.gaps:
+        title = f"The lead over the strongest other method, {TITLES[experiment]}"
+        yield title, "With all data sets, and without the one that moves it most", headline(found, experiment)
     yield "What the authors' contamination is", CONTAMINATION, kinds_table(contamination_kinds(found.folder))
-    for place, (title, table) in enumerate(found.statistics.items()):
+    for place, (title, table) in enumerate(statistics_frames(found)):
         yield title, "" if place else EXPLANATION, table
-    yield (
-        "The printed unseen columns: do they depend on the unseen class?",
-        "Share of the variance of AUC-PR over the 28 rows, as printed; the last column is ours",
-        found.unseen_shares.round(1),
-    )
     yield "The claims of the paper: verdicts", "", verdict_counts_of_claims(found.claims)
     yield "The claims, one by one", "", claims_table(found.claims)
 
@@ -124,7 +100,7 @@ def claims_table(judged):
     """Each claim with its verdict and figures according to every source."""
     rows = [
         {"claim": f"{one.claim.text} ({one.claim.section})"}
-        | {title: f"**{finding.verdict}**. {finding.evidence}" for title, finding in one.findings.items()}
+        | {title: f"**{finding.shown}**. {finding.evidence}" for title, finding in one.findings.items()}
         | {"rule": one.claim.rule, "note": one.claim.caveat}
         for one in judged
     ]

@@ -44,7 +44,7 @@ function isEmpty(parent, message) {
     const parts = all("tbody tr, figure", one);
     if (!parts.length) continue;
     hasAny = true;
-    if (!one.hidden && parts.some((part) => !part.closest("[hidden]") && !part.matches("figure:not(:has(.strip:not([hidden]))).strips"))) return false;
+    if (!one.hidden && parts.some((part) => !part.closest("[hidden]"))) return false;
   }
   return hasAny;
 }

@@ -1,13 +1,12 @@
 """The part of the page about when, how and from which data the results were produced."""
 
-from html import escape
 from pathlib import Path
+from typing import NamedTuple
 
 import pandas as pd
 
 from weakly.judging.tables import in_paper_order
-from weakly.reporting.elements import tag
-from weakly.reporting.markup import frame_table, missing
+from weakly.reporting.tables import Table, frame_table
 from weakly.running.provenance import read_sessions
 from weakly.running.runs_file import RunsFile
 
@@ -15,8 +14,14 @@ ENDINGS = ("_runs.csv", "_provenance.json")
 NOTHING = "not recorded"
 
 
-def provenance_section(results_dir):
-    """When these numbers were produced, with what and from which data."""
+class MadeWith(NamedTuple):
+    sessions: Table
+    environments: list
+    data: Table | None
+
+
+def made_with(results_dir):
+    """When these numbers were produced, with what and from which data; None without any results."""
     rows, environments = [], {}
     labels = {
         ending: sorted(path.name.removesuffix(ending) for path in Path(results_dir).glob(f"*{ending}"))
@@ -24,19 +29,14 @@ def provenance_section(results_dir):
     }
     for label in sorted({*labels["_runs.csv"], *labels["_provenance.json"]}):
         for session in read_sessions(Path(results_dir) / f"{label}_provenance.json") or [{}]:
-            made_with = environment(session)
-            number = environments.setdefault(made_with, len(environments) + 1) if made_with else NOTHING
+            text = environment(session)
+            number = environments.setdefault(text, len(environments) + 1) if text else NOTHING
             rows.append({"results": label, **session_row(session), "environment": str(number)})
     if not rows:
-        return missing("Results", "./run_all.sh")
-    listed = "".join(tag("li", escape(text)) for text in environments) or tag("li", NOTHING)
+        return None
     sessions = pd.DataFrame(rows).set_index("results")
-    return (
-        frame_table("When and how the results were produced", sessions, "Results", class_="scroll code")
-        + tag("h3", "Environments")
-        + tag("ol", listed, class_="environments")
-        + data_table(results_dir, labels["_runs.csv"])
-    )
+    shown = frame_table("When and how the results were produced", sessions, "Results", "scroll code")
+    return MadeWith(shown, list(environments), data_table(results_dir, labels["_runs.csv"]))
 
 
 def parts_of(session, *names):
@@ -90,8 +90,8 @@ def data_table(results_dir, labels):
     order = {name: position for position, name in enumerate(in_paper_order(row["data set"] for row in rows))}
     rows.sort(key=lambda row: order[row["data set"]])
     if not rows:
-        return ""
-    return frame_table("Data", pd.DataFrame(rows).set_index("data set"), "Data set", class_="scroll code")
+        return None
+    return frame_table("Data", pd.DataFrame(rows).set_index("data set"), "Data set", "scroll code")
 
 
 def row_orders(results_dir, labels):

@@ -23,7 +23,7 @@ LOOKS = {
     "cfsnet": Look("#b4508a", "#e79fc9", "v"),
     "repen": Look("#2b85b3", "#8fdcff", "P"),
     "iforest": Look("#5c5c5c", "#bdbdbd", "X"),
-    "xgbod": Look("#000000", "#ffffff", "<"),
+    "xgbod": Look("#111111", "#ffffff", "<"),
     "pumad": Look("#661100", "#d98c7a", ">"),
     "feawad": Look("#332288", "#a99cf5", "p"),
     "logistic": Look("#6f7d1c", "#c9d86a", "h"),
@@ -46,38 +46,11 @@ KIND_LOOKS = {  # of rows, in the theorem's figure
     "anomalies": Look("#9b1b5a", "#ff86b8", "o"),
     "normals": Look("#3f5d7d", "#9fc3e8", "s"),
 }
-OUTLINES = {  # a marker as an SVG path around 0,0; any other is drawn like the first
-    "o": "M-4.2 0a4.2 4.2 0 1 0 8.4 0a4.2 4.2 0 1 0-8.4 0z",
-    "s": "M-3.7-3.7h7.4v7.4h-7.4z",
-    "^": "M0-4.8L4.6 3.6H-4.6z",
-    "v": "M0 4.8L4.6-3.6H-4.6z",
-    "<": "M-4.8 0L3.6-4.6V4.6z",
-    ">": "M4.8 0L-3.6-4.6V4.6z",
-    "D": "M0-5L5 0L0 5L-5 0z",
-    "d": "M0-5.2L3.2 0L0 5.2L-3.2 0z",
-    "P": "M-1.5-4.5h3v3h3v3h-3v3h-3v-3h-3v-3h3z",
-    "X": "M-4.4-2.2L-2.2-4.4L0-2.2L2.2-4.4L4.4-2.2L2.2 0L4.4 2.2L2.2 4.4L0 2.2L-2.2 4.4L-4.4 2.2L-2.2 0z",
-    "p": "M0-4.8L4.6-1.5L2.8 3.9H-2.8L-4.6-1.5z",
-    "h": "M0-4.8L4.2-2.4V2.4L0 4.8L-4.2 2.4V-2.4z",
-}
 
 
 def look(method):
     """How a method is drawn."""
-    if method in LOOKS:
-        return LOOKS[method]
+    if method in LOOKS or method in KIND_LOOKS:
+        return (LOOKS | KIND_LOOKS)[method]
     others = [name for name in METHODS if name not in LOOKS]
     return OTHERS[others.index(method) % len(OTHERS) if method in others else 0]
-
-
-def outline(method):
-    """The marker of a method as an SVG path."""
-    return OUTLINES.get(look(method).marker, OUTLINES["o"])
-
-
-def method_colours():
-    """A style sheet that gives each class, such as m-prenet or k-normals, its colour in both themes."""
-    looks = {f"m-{name}": look(name) for name in METHODS} | {f"k-{k}": v for k, v in KIND_LOOKS.items()}
-    return "\n".join(
-        f".{name} {{ --c: light-dark({one.light}, {one.dark}); }}" for name, one in looks.items()
-    )

@@ -1,18 +1,15 @@
-"""The data of the paper's Figs. 2 to 5 and of the theorem's figure, for figures.py and the page."""
+"""The paper's Figs. 2 to 5 and the theorem's figure: what they show, and the data they are drawn from."""
 
-from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 import pandas as pd
 
 from weakly.judging import cells
-from weakly.judging.tables import AVERAGE, PAPER_SET_UP, by_method, read_frame, read_table
-from weakly.loading.registry import SEEN_SETS
-from weakly.methods import METHODS
+from weakly.judging.tables import PAPER_SET_UP, by_method, read_cells, read_frame
 
 
-@dataclass(frozen=True)
-class Parameter:
+class Parameter(NamedTuple):
     """One x axis: label, value in the paper's tables, largest value to show, how values are placed."""
 
     label: str
@@ -31,49 +28,68 @@ PARAMETERS = {
     "ensemble_size": Parameter("ensemble size E", 30),
     "l2": Parameter("regularisation λ", 0.01, evenly=True),
 }
-# experiment: its figures as (name, parameters, title); several parameters are a column of panels each
-SWEEPS = {
-    "labels": [
-        ("labels_seen", ["n_labeled"], "Number of labelled anomalies, seen classes"),
-        ("labels_unseen", ["n_labeled"], "Number of labelled anomalies, unseen classes"),
-    ],
-    "contamination": [("contamination", ["contamination"], "Contamination of the unlabelled data")],
-    "sensitivity": [("sensitivity", ["margin", "ensemble_size", "l2"], "Sensitivity to hyperparameters")],
+
+
+class PaperFigure(NamedTuple):
+    experiment: str  # whose table it shows
+    title: str
+    command: str
+    claims: tuple  # the keys of the claims that it shows
+    parameters: tuple = ()  # several are a column of panels each
+
+
+FIGURES = {
+    "labels_seen": PaperFigure(
+        "labels",
+        "Fig. 2: labelled anomalies, seen classes",
+        "./run_labels.sh",
+        ("more-labels-help", "fewer-labels-than-devnet", "fewer-labels-than-dsad"),
+        ("n_labeled",),
+    ),
+    "labels_unseen": PaperFigure(
+        "labels",
+        "Fig. 3: labelled anomalies, unseen classes",
+        "./run_labels.sh",
+        ("more-labels-help-on-unseen", "fewer-labels-on-unseen"),
+        ("n_labeled",),
+    ),
+    "contamination": PaperFigure(
+        "contamination",
+        "Fig. 4: contamination of the unlabelled data",
+        "./run_contamination.sh",
+        ("stable-under-contamination",),
+        ("contamination",),
+    ),
+    "sensitivity": PaperFigure(
+        "sensitivity",
+        "Fig. 5: margin m, ensemble size E and λ",
+        "./run_sensitivity.sh",
+        ("robust-in-margin", "robust-in-ensemble-size", "robust-in-lambda"),
+        ("margin", "ensemble_size", "l2"),
+    ),
+    "theorem": PaperFigure(
+        "theorem",
+        "The theorem of Sec. 4: are the scores as predicted?",
+        "./run_contamination.sh --theorem",
+        ("theorem-order", "theorem-values"),
+    ),
 }
+CLAIMS_OF_FIGURES = {name: figure.claims for name, figure in FIGURES.items()}
 KINDS = ("anomalies", "normals")  # of rows, in the theorem's figure
-THEOREM_COLUMNS = ["share"] + [
-    name for kind in KINDS for name in (f"mean_score_{kind}", f"mean_score_{kind}_std", f"predicted_{kind}")
-]
-CLAIMS_OF_FIGURES = {  # by figure, the keys of the claims that it shows
-    "labels_seen": ("more-labels-help", "fewer-labels-than-devnet", "fewer-labels-than-dsad"),
-    "labels_unseen": ("more-labels-help-on-unseen", "fewer-labels-on-unseen"),
-    "contamination": ("stable-under-contamination",),
-    "sensitivity": ("robust-in-margin", "robust-in-ensemble-size", "robust-in-lambda"),
-    "theorem": ("theorem-order", "theorem-values"),
-}
-DRAWN = [*SWEEPS, "theorem"]  # the experiments that have figures
+THEOREM_COLUMNS = [f"{name}_{kind}" for name in ("mean_score", "predicted") for kind in KINDS]
+THEOREM_COLUMNS += ["share", *(f"mean_score_{kind}_std" for kind in KINDS)]
 
 
-def read_drawable(path, experiment):
-    """The rows of a table that belong to a data set, not to an Average."""
-    is_theorem = experiment == "theorem"
-    table = read_frame(path, numbers=THEOREM_COLUMNS) if is_theorem else read_table(path, is_sweep=True)
-    return table[~table["dataset"].str.startswith(AVERAGE, na=False)]
+def read_figure(path, name):
+    """The rows of a table that a figure shows: labels have one of seen and one of unseen classes."""
+    if name == "theorem":
+        return read_frame(path, numbers=THEOREM_COLUMNS)
+    table = read_cells(path, is_sweep=True)
+    unseen = table["dataset"].str.contains("->", regex=False)
+    return table[unseen] if name == "labels_unseen" else table[~unseen] if name == "labels_seen" else table
 
 
 def published_values():
     """The AUC-PR of Tables 2 and 3, by data set: 60 labels, 2% contamination, PReNet's default settings."""
     there = [name for name in ("seen", "unseen") if (cells.PUBLISHED / f"{name}.csv").exists()]
     return pd.concat([pd.DataFrame(), *(by_method(cells.published_table(name)) for name in there)])
-
-
-def methods_in(table):
-    """The methods that have an AUC-PR in a table, in the order of METHODS."""
-    there = set(table["method"][table["metric"].str.startswith("auc_pr") & table["mean"].notna()])
-    return [name for name in METHODS if name in there]
-
-
-def left_out(table):
-    """The data sets of Table 2 that a table does not have, in words; empty if it has them all."""
-    missing = [name for name in SEEN_SETS if name not in set(table["dataset"])]
-    return f" (without {', '.join(missing)})" if missing and len(missing) < len(SEEN_SETS) else ""

@@ -28,13 +28,11 @@ def counts_table(tables):
 
 
 def side_by_side(table, metric):
-    """Ours and published in the paper's layout: `mean ± std / published` per data set and method."""
+    """`ours ± std / published verdict` per data set and method; only exact data has a verdict."""
     part = table[table["metric"] == metric]
-    spreads = ["" if pd.isna(std) else f" ± {std:.3f}" for std in part["std"]]
-    cells = [
-        f"{ours:.3f}{spread} / {paper:.3f}"
-        for ours, spread, paper in zip(part["reproduced"], spreads, part["published"])
-    ]
+    spreads = part["std"].map(" ± {:.3f}".format).where(part["std"].notna(), "")
+    cells = part["reproduced"].map("{:.3f}".format) + spreads + part["published"].map(" / {:.3f}".format)
+    cells += (" " + part["verdict"]).where(part["data_status"] == "exact", "")
     shown = by_method(part.assign(cell=cells), metric, "cell")
     partial = set(part["dataset"][part["data_status"] == "partial"])
     shown = shown.rename(index=lambda name: name + " (partial)" * (name in partial))

@@ -14,13 +14,13 @@ import sys
 import pandas as pd
 
 from weakly.beyond.result_files import page_text
-from weakly.beyond.scaling import scaling_summary
+from weakly.beyond.scaling import SUMMARY, scaling_runs, summary_table
+from weakly.beyond.today import leads_as_text, today_runs
 from weakly.beyond.today_text import averages_with_scalings, differences
 from weakly.command_line import user_errors_end
-from weakly.errors import UserError
 from weakly.judging.assessment import Assessment
 from weakly.judging.claims import NEW, OURS
-from weakly.judging.effects import Lead, contamination_kinds
+from weakly.judging.effects import contamination_kinds
 from weakly.judging.printed import REVERSED, impossible_cells, printed_beside_lowest, reversed_xgbod
 from weakly.judging.sources import RELEASED
 from weakly.judging.statistics import unseen_class_table
@@ -28,6 +28,7 @@ from weakly.judging.tables import by_method
 from weakly.methods import METHODS, method_group
 from weakly.numbers import number, signed
 from weakly.paths import ROOT
+from weakly.reporting.figures import draw_all_figures
 from weakly.reporting.front_picture import draw_front_picture
 from weakly.reporting.sweeps import CLAIMS_OF_FIGURES
 from weakly.reporting.text_tables import as_markdown, kinds_table
@@ -35,9 +36,9 @@ from weakly.running.paper_experiments import EXACT_SETS
 from weakly.writing import written_whole
 
 REFERENCE = ROOT / "results" / "reference"
-PRINTED_HERE = "the paper's values, our sets"
 PAGES = ("README.md", "REPRODUCTION.md")
 INTERPRETATIONS = REFERENCE / "interpretations.md"
+BOTH = ["reproduced", "published"]
 MARKED = re.compile(r"(<!-- (?!end)(\S+) -->\n).*?(<!-- end -->)", re.DOTALL)
 
 
@@ -62,28 +63,23 @@ def column(name):
 # ---------------------------------------------------------------------------- Tables 2 to 4
 
 
-def mean_difference(cells):
-    """The mean |difference| of each method, as text."""
-    return cells["difference"].abs().groupby(cells["method"]).mean().map(number)
-
-
 def table_2(methods):
-    """AUC-PR on the exact data sets, ours / published, with the average and the mean |difference|."""
-    cells = rows_of("seen_vs_published", metric="auc_pr")
-    cells = cells[cells["method"].isin(methods) & cells["data_status"].str.startswith("exact")]
-    texts = cells[["reproduced", "published"]].map(number).agg(" / ".join, axis=1)
-    shown = by_method(cells.assign(cell=texts), "auc_pr", "cell")
-    shown.loc["mean |difference|"] = mean_difference(cells[cells["data_status"] == "exact"])
-    return shown.rename_axis("AUC-PR, ours / published").rename(columns=column)
+    """AUC-PR on the exact data sets, measured / published, with the average and the mean |difference|."""
+    cells = rows_of("seen_vs_published", metric="auc_pr", data_status="exact")
+    texts = cells[BOTH].map(number).agg(" / ".join, axis=1)
+    shown = by_method(cells.assign(cell=texts), "auc_pr", "cell")[methods]
+    means = averages(cells, "auc_pr")
+    shown.loc["Average"] = means["measured"] + " / " + means["published"]
+    shown.loc["mean |difference|"] = means["mean |difference|"]
+    return shown.rename_axis("AUC-PR, measured / published").rename(columns=column)
 
 
 def averages(cells, metric):
-    """The published and our average of each method, and the mean |difference| over the sets."""
-    cells = cells[cells["metric"] == metric]
-    is_average = cells["dataset"] == "Average"
-    table = cells[is_average].set_index("method")[["published", "reproduced"]].map(number)
-    table = table.rename(columns={"reproduced": "ours"})
-    return table.assign(**{"mean |difference|": mean_difference(cells[~is_average])})
+    """The published and the measured average of each method, and the mean |difference| over the sets."""
+    cells = cells[(cells["metric"] == metric) & (cells["dataset"] != "Average")]
+    cells = cells.assign(difference=cells["difference"].abs())
+    means = cells.groupby("method", sort=False)[[*BOTH[::-1], "difference"]].mean().round(6).map(number)
+    return means.rename(columns={"reproduced": "measured", "difference": "mean |difference|"})
 
 
 def table_3():
@@ -93,28 +89,37 @@ def table_3():
     table = averages(cells, "auc_pr_weighted").add_prefix("AUC-PR, ").join(roc, how="outer")
     table = table.loc[method_group("table", "appendix")].rename(index=column)
     by_class = unseen_class_table(REFERENCE)
-    for source in ("published", "ours"):
-        table[f"PReNet's lead, 4 sets, {source}"] = by_class[source, "lead"].map(signed)
+    for source, title in {"published": "published", "ours": "measured"}.items():
+        table[f"PReNet's lead, 4 sets, {title}"] = by_class[source, "lead"].map(signed)
     return table.fillna("").rename_axis("mean of 28 sets")
 
 
 def table_4():
     """The averages of the ablation on exact data."""
-    cells = rows_of("ablation_vs_published")
-    table = averages(cells[cells["data_status"].str.startswith("exact")], "auc_pr")
-    return table.loc[cells["method"].unique()].rename(index=column).rename_axis("average AUC-PR")
+    table = averages(rows_of("ablation_vs_published", data_status="exact"), "auc_pr")
+    return table.rename(index=column).rename_axis("average AUC-PR")
 
 
 # ---------------------------------------------------------------------------- draws, leads, claims
 
 
 def leads():
-    """PReNet's lead over each method in average AUC-PR, with its 95% interval: a column per source."""
+    """PReNet's lead over each method in average AUC-PR, with its 95% interval."""
     table = rows_of("leads", experiment="seen", metric="auc_pr")
-    cells = [str(Lead(*values)) for values in table[list(Lead._fields)].itertuples(index=False)]
-    shown = table.assign(cell=cells).pivot(index="method", columns="source", values="cell")
+    shown = table.assign(cell=leads_as_text(table)).pivot(index="method", columns="source", values="cell")
     shown = shown.loc[table["method"].unique(), table["source"].unique()]
     return shown.rename(index=column, columns=draws).rename_axis(index="PReNet minus", columns=None)
+
+
+def factors():
+    """What single factors contribute to the variance of AUC-PR, with intervals."""
+    table = assessed().contributions.reset_index()
+    numbers = table[["contribution %", "low %", "high %"]].to_numpy()
+    texts = [f"{share:.0f} [{low:.0f}, {high:.0f}]" for share, low, high in numbers]
+    shown = table.assign(text=texts).pivot(index="factor", columns="method", values="text")
+    return shown.loc[table["factor"].unique(), table["method"].unique()].rename_axis(
+        index="contribution, %", columns=None
+    )
 
 
 def main_claims():
@@ -122,20 +127,21 @@ def main_claims():
     rows = {}
     for one in assessed().main_claims:
         size = one.sizes[RELEASED]
-        row = verdicts(one.judged) | {"size, released": str(size.lead), "compared with": size.rival}
-        row["compared with"] += " (partial data)" * (size.status == "partial")
-        rows[one.judged.claim.text] = row
+        rival = size.rival + " (partial data)" * (size.status == "partial")
+        row = {"size, released": str(size.lead), "compared with": rival}
+        rows[one.judged.claim.text] = verdicts(one.judged) | row
     return pd.DataFrame.from_dict(rows, orient="index").rename_axis("claim")
 
 
-def verdicts(judged, titles=(PRINTED_HERE, OURS, NEW)):
-    """The verdicts of a claim on the printed values of our data sets, and on ours."""
+def verdicts(judged, titles=("the paper's values, our sets", OURS, NEW)):
+    """The verdicts of a claim on the printed values of our data sets, and on our runs."""
     return {draws(title): judged.findings[title].shown for title in titles}
 
 
 def draws(title):
     """A source's title with the names of the protocols."""
-    return title.replace("the authors' draws", "released").replace("new draws", "independent")
+    title = title.replace("ours", "our runs").replace("the authors' draws", "released")
+    return title.replace("new draws", "independent")
 
 
 def figures():
@@ -176,7 +182,7 @@ def baselines(shown=("dsad", "fsnet", "cfsnet", "repen", "feawad", "xgbod")):
             sets = "" if len(part) == len(EXACT_SETS) else f", {', '.join(part['dataset'])} only"
             means = part["published"].mean(), part["reproduced"].mean(), part["difference"].abs().mean()
             rows[column(name) + sets] = [number(mean) for mean in means]
-    titles = ["published", "ours", "mean |difference|"]
+    titles = ["published", "measured", "mean |difference|"]
     return pd.DataFrame.from_dict(rows, orient="index", columns=titles).rename_axis("average AUC-PR")
 
 
@@ -198,9 +204,8 @@ def interpretations_page():
     """The text of interpretations.md: every interpretation, and PReNet's contamination in three kinds."""
     yield "# Other interpretations of what the paper leaves open"
     yield (
-        "`python experiments.py interpretations`: AUC-PR on the exact data sets with the authors' draws, mean ± "
-        "standard deviation of 10 runs. A row changes one thing of the method's file; weakly/methods.py has the "
-        "settings. What follows from it is in REPRODUCTION.md."
+        "`python experiments.py interpretations`: AUC-PR with the authors' draws, mean ± standard deviation "
+        "of 10 runs. A row changes one thing of the method's file; weakly/methods.py has the settings."
     )
     for base, names in bases().items():
         yield from (f"## {column(base)}", interpretation_table(base, names))
@@ -221,8 +226,9 @@ def printed_xgbod():
 
 def printed_unseen():
     """How far the printed unseen columns depend on the unseen class, and their impossible cells."""
-    table = assessed().unseen_shares.drop(columns=["unseen class %", "different values", "rows"])
+    table = assessed().unseen_shares.drop(columns="unseen class %")
     cells = impossible_cells("unseen")["method"].map(column).value_counts()
+    table = table.rename(columns=lambda title: title.replace("ours:", "measured:"))
     return table.assign(**{"impossible cells of 28": cells.reindex(table.index).fillna(0).astype(int)})
 
 
@@ -230,10 +236,10 @@ def printed_unseen():
 
 
 def crosscheck():
-    """AUC-PR of ADGym and ours, on data sets with features between 0 and 1 and on the others."""
+    """AUC-PR of ADGym and our runs, on data sets with features between 0 and 1 and on the others."""
     table = rows_of("crosscheck_methods", metric="auc_pr")
     table = table[table["method"].map(lambda name: METHODS[name].group != "outside")]
-    titles = {"theirs": "ADGym", "ours": "ours", "ours_difference": "mean |difference|"}
+    titles = {"theirs": "ADGym", "ours": "measured", "ours_difference": "mean |difference|"}
     parts = {
         data: part.set_index("method")[list(titles)].rename(columns=titles).add_prefix(f"{data}: ")
         for data, part in table.groupby("data", sort=False)
@@ -248,15 +254,15 @@ TABLES = {
     "table-3": table_3,
     "table-4": table_4,
     "leads": leads,
-    "factors": lambda: assessed().contributions,
-    "scaling": lambda: scaling_summary(REFERENCE),
+    "factors": factors,
+    "scaling": lambda: summary_table(scaling_runs(REFERENCE), SUMMARY).filter(regex="^(?!.*without)"),
     "baselines": baselines,
     "printed-xgbod": printed_xgbod,
     "printed-unseen": printed_unseen,
     "figures": figures,
     "crosscheck": crosscheck,
     "today": lambda: averages_with_scalings(REFERENCE),
-    "differences": lambda: differences(REFERENCE),
+    "differences": lambda: differences(today_runs(REFERENCE)),
     "main-claims": main_claims,
 }
 
@@ -282,14 +288,12 @@ def main(argv=None):
     )
     parser.parse_args(argv)
     with user_errors_end(parser):
-        try:
-            texts = {ROOT / name: filled((ROOT / name).read_text()) for name in PAGES}
-        except OSError as error:
-            raise UserError(f"{error.filename} cannot be read: {error.strerror}") from None
+        texts = {ROOT / name: filled((ROOT / name).read_text()) for name in PAGES}
         texts[INTERPRETATIONS] = page_text(interpretations_page())
         for path, text in texts.items():
             print(f"{path.relative_to(ROOT)}: {'written' if write(path, text) else 'nothing to change'}")
         cells = assessed().exact_cells["seen"]
+        print(*draw_all_figures(REFERENCE), sep="\n")
         print(*draw_front_picture(cells[cells["metric"] == "auc_pr"], REFERENCE), sep="\n")
     return 0
 

@@ -34,6 +34,7 @@ class ClusterWorkers:
 
     def __init__(self, scheduler):
         self._scheduler, self._executors, self._refused = scheduler, {}, set()  # executors by address
+        self._is_waiting = False  # for a first worker, or another one
         try:
             timeout = self.seconds_to_connect
             self._client = distributed.Client(scheduler, timeout=timeout, set_as_default=False)
@@ -46,26 +47,25 @@ class ClusterWorkers:
         raise UserError(f"start the scheduler {scheduler} inside a clone of this project")
 
     def names(self):
-        """The addresses of the workers to use now; waits while the scheduler has none."""
-        for look in range(sys.maxsize):
-            try:
-                present = set(self._client.nthreads())
-            except (OSError, CancelledError):
-                lost = f"the scheduler {self._scheduler} was lost; every finished run is kept"
-                raise UserError(lost) from None
-            for address in set(self._executors) - present:
-                # cancels its run, which would otherwise wait for the worker to return
-                self._executors.pop(address).shutdown(wait=False)
-            for address in present - set(self._executors) - self._refused:
-                self._add(address)
-            if self._executors:
-                break
-            if present:
-                none_of = f"none of the {len(present)} workers of {self._scheduler}"
-                raise UserError(f"{none_of} is usable: see the messages above")
-            if look == 0:
+        """The addresses of the workers to use now; waits a moment while the scheduler has none."""
+        try:
+            present = set(self._client.nthreads())
+        except (OSError, CancelledError):
+            lost = f"the scheduler {self._scheduler} was lost; every finished run is kept"
+            raise UserError(lost) from None
+        for address in set(self._executors) - present:
+            # cancels its run, which would otherwise wait for the worker to return
+            self._executors.pop(address).shutdown(wait=False)
+        for address in present - set(self._executors) - self._refused:
+            self._add(address)
+        if present and not self._executors:
+            none_of = f"none of the {len(present)} workers of {self._scheduler}"
+            raise UserError(f"{none_of} is usable: see the messages above")
+        if not present:
+            if not self._is_waiting:
                 tell(f"{self._scheduler} has no workers: waiting for one (Ctrl-C to stop).")
             time.sleep(self.patience)
+        self._is_waiting = not present
         return list(self._executors)
 
     def _add(self, address):

@@ -11,7 +11,6 @@ from weakly.loading.unseen import source_of, with_all_others_seen
 from weakly.methods import METHODS, make_detector
 from weakly.running.configuration import IDENTITY_COLUMNS, PLACE, PREPARED, Cell
 from weakly.running.paper_experiments import COSTLY_SETS, THEOREM_RATES
-from weakly.running.progress import usual_seconds
 from weakly.running.runs_file import SET_UP
 from weakly.running.single_run import code_hash, describe_settings
 
@@ -112,7 +111,7 @@ def is_left_out(args, method, name, point):
 
 
 def plan(args, wanted, done):
-    """The runs to make, without those in `done`: {cell: run numbers}, the longest first."""
+    """The runs to make, without those in `done`: {cell: run numbers}."""
     made = defaultdict(set)  # run numbers by identity
     for *identity, run in done[[*IDENTITY_COLUMNS, "run"]].itertuples(index=False, name=None):
         made[tuple(identity)].add(run)
@@ -123,7 +122,7 @@ def plan(args, wanted, done):
         why = "other data, settings, code or libraries"
         print(f"{sum(map(len, others))} earlier runs were made with {why}: they are kept, but not used.")
     missing = {}
-    for identity, cell in sorted(by_identity.items(), key=lambda item: -usual_seconds(item[1])):
+    for identity, cell in by_identity.items():
         missing[cell] = [run for run in range(args.runs) if args.force or run not in made[identity]]
     n_wanted = len(missing) * args.runs
     if n_kept := n_wanted - sum(map(len, missing.values())):

@@ -5,7 +5,7 @@ cluster.py Dask's executor for one of its workers. (A local Dask cluster would l
 of the machine could have code executed.) The number and kind of workers do not change the results. A worker
 finishes its cell and continues with similar cells, so that the data is opened and the network compiled once
 for all their runs, and Table 3's sets with the same seen classes share their fits. A failing run does not
-affect others. If its worker dies, the run is retried; if it dies again, only its cell is given up.
+affect others. If its worker dies, a run is retried; if that dies too, the run is given up.
 """
 
 import contextlib
@@ -17,16 +17,14 @@ import threading
 from collections import Counter
 from concurrent import futures
 
+from tqdm import tqdm
+
+from weakly.methods import METHODS
 from weakly.running.single_run import run_once
 
 CELLS_PER_PROCESS = 40
-ONE_THREAD = (
-    "OMP_NUM_THREADS",
-    "OPENBLAS_NUM_THREADS",
-    "MKL_NUM_THREADS",
-    "TF_NUM_INTRAOP_THREADS",
-    "TF_NUM_INTEROP_THREADS",
-)
+ONE_THREAD = "OMP_NUM_THREADS OPENBLAS_NUM_THREADS MKL_NUM_THREADS".split()
+ONE_THREAD += ["TF_NUM_INTRAOP_THREADS", "TF_NUM_INTEROP_THREADS"]
 
 
 def attempt(cell, run, refused=()):
@@ -43,15 +41,23 @@ def attempt(cell, run, refused=()):
 
 
 def run_cells(missing, jobs, cluster=None):
-    """Make the runs {cell: run numbers} on `jobs` processes, or on the Dask cluster with this address.
+    """Make the runs {cell: run numbers} on `jobs` processes or a Dask cluster, and show the progress.
 
-    Yields (cell, measured, None) per run, (cell, None, why) per failed run and per cell given up because its
-    worker died.
+    Yields (cell, measured, None) per run, and (cell, None, why) per run that failed or killed its workers.
     """
     if cluster is not None:
         from weakly.running.cluster import ClusterWorkers  # imports distributed, which only this needs
-    with contextlib.closing(LocalWorkers(jobs) if cluster is None else ClusterWorkers(cluster)) as workers:
-        yield from outcomes(missing, workers)
+    n_runs = sum(map(len, missing.values()))
+    every = 0.5 if sys.stderr.isatty() else 30  # seconds; in a log file, a line every half minute is enough
+    how = {"mininterval": every, "smoothing": 0, "dynamic_ncols": True, "unit": "run"}
+    with (
+        contextlib.closing(LocalWorkers(jobs) if cluster is None else ClusterWorkers(cluster)) as workers,
+        tqdm(total=n_runs, disable=not n_runs, **how) as progress,
+    ):
+        for cell, measured, error in outcomes(missing, workers):
+            yield cell, measured, error
+            progress.set_description(f"{cell.dataset} {METHODS[cell.method].column}", refresh=False)
+            progress.update()
 
 
 def outcomes(missing, workers):
@@ -76,17 +82,15 @@ def outcomes(missing, workers):
             worker, cell, run = in_hand.pop(future)
             try:
                 ended.append((cell, *future.result()))
-                continue
             except Exception as problem:  # an error of the worker, not of the run
-                death = workers.drop(worker, problem)  # None if it refused the run
-            deaths[cell, run] += death is not None
-            others = waiting.pop(cell, [])
-            if deaths[cell, run] > workers.retries:
-                ended.append((cell, None, death))  # its other runs would probably fail, too
-                continue
-            waiting = {cell: [run, *others], **waiting}  # comes next
-            if death:
-                print(f"{cell}, run {run}: {death}; retrying.", file=sys.stderr, flush=True)
+                death = workers.drop(worker, problem)
+                deaths[cell, run] += death is not None  # otherwise it refused the run
+                if deaths[cell, run] > workers.retries:
+                    ended.append((cell, None, f"run {run}: {death}"))
+                else:
+                    waiting = {cell: [run, *waiting.pop(cell, [])], **waiting}  # comes next
+                    if death:
+                        print(f"{cell}, run {run}: {death}; retrying.", file=sys.stderr, flush=True)
     yield from ended
 
 
@@ -128,7 +132,12 @@ class LocalWorkers:
         if worker not in self._processes:
             self._processes[worker], self._cells[worker] = new_process(), set()
         self._cells[worker].add(cell)
-        return self._processes[worker].submit(attempt, cell, run)
+        try:
+            return self._processes[worker].submit(attempt, cell, run)
+        except futures.BrokenExecutor as problem:  # it died since its last run
+            future = futures.Future()
+            future.set_exception(problem)
+            return future
 
     def drop(self, worker, problem=None):
         """Stop using the process of a worker; returns a sentence for the case that it died."""

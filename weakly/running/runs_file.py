@@ -127,18 +127,19 @@ class RunsFile:
 
         Table 2's PReNet is also a column of Table 4 and a point of every curve. Returns how many were copied.
         """
-        key, n_copied = [*IDENTITY_COLUMNS, "run"], 0
-        wanted, known = {cell.identity for cell in wanted}, set(map(tuple, self.read()[key].to_numpy()))
+        key, tables = [*IDENTITY_COLUMNS, "run"], []
         for path in sorted(set(self.path.parent.glob(f"*{ENDING}")) - {self.path}):
             with suppress(UserError):  # that file's own experiment will say what is wrong with it
-                runs = RunsFile(path.parent, path.name.removesuffix(ENDING)).read().astype(object)
-                for row in runs.where(runs.notna(), "").to_dict("records"):
-                    identity = tuple(row[name] for name in key)
-                    if identity[:-1] in wanted and identity not in known:
-                        self.append(row)
-                        known.add(identity)
-                        n_copied += 1
-        return n_copied
+                tables.append(RunsFile(path.parent, path.name.removesuffix(ENDING)).read())
+        if not tables:
+            return 0
+        others = pd.concat(tables).drop_duplicates(key).astype(object)
+        is_wanted = others.set_index(IDENTITY_COLUMNS).index.isin([cell.identity for cell in wanted])
+        is_there = others.set_index(key).index.isin(self.read().set_index(key).index)
+        adopted = others[is_wanted & ~is_there]
+        for row in adopted.where(adopted.notna(), "").to_dict("records"):
+            self.append(row)
+        return len(adopted)
 
     def count(self):
         """The number of runs in the file."""
