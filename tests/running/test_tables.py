@@ -217,7 +217,7 @@ def test_methods_that_were_asked_for_stand_beside_prenet(tmp_path, capsys):
     write_tables(runs, tmp_path, "seen")
     assert compare.compare(tmp_path, "seen", ["xgbod", "repen"])
     rows = [line.split()[0] for line in capsys.readouterr().out.splitlines() if " .300" in line]
-    assert rows == ["PReNet", "REPEN", "XGBOD", "DSAD"]
+    assert rows == ["PReNet", "REPEN", "XGBOD†", "DSAD"]
 
 
 def test_a_data_set_of_your_own_is_in_the_table_but_not_in_its_average(tmp_path, capsys):

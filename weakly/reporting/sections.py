@@ -1,5 +1,6 @@
 """What the sections of the page show, as data for page.html."""
 
+import re
 from collections.abc import Sequence
 from functools import partial
 from typing import NamedTuple
@@ -54,6 +55,11 @@ def swatch(method):
 
 
 # ---------------------------------------------------------------------------- claims
+
+
+def in_short(evidence):
+    """The first part of some evidence without what is in brackets, which is folded below."""
+    return re.sub(r" \([^)]*\)", "", evidence.split(";")[0]).rstrip(".") + "."
 
 
 def claim_panel(one):
