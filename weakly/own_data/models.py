@@ -16,7 +16,14 @@ from weakly.errors import DataError
 from weakly.loading.files import bounded_memory
 from weakly.methods import METHODS, make_detector, method_group
 from weakly.own_data.columns import typed_columns
-from weakly.own_data.model_files import DETECTORS, check_numbers, damage_reported, read_model, write_model
+from weakly.own_data.model_files import (
+    DETECTORS,
+    check_numbers,
+    damage_reported,
+    read_model,
+    require,
+    write_model,
+)
 
 KNOWN_TO_FAIL = ("logistic", "xgboost")  # beside their repaired versions, logistic-converged and xgboost-half
 SAVED_METHODS = [name for name in method_group("table", "appendix", "today") if name not in KNOWN_TO_FAIL]
@@ -231,14 +238,12 @@ def check_about(model):
     about = model.about
     info(about)  # all that info and the page say
     texts = [about["method"], *about["notation"]["missing"], *about["columns"]]
-    if not (all(isinstance(text, str) for text in texts) and type(about["rows"]) is int):
-        raise ValueError("its about.json holds something else")
+    require(all(isinstance(text, str) for text in texts) and type(about["rows"]) is int, "other facts")
     quantiles = np.array(about["quantiles"], np.float64)
     usual = quantiles.ndim == 1 and 1 < len(quantiles) <= QUANTILES
-    if not (usual and (np.abs(quantiles) < 1e300).all() and (np.diff(quantiles) >= 0).all()):
-        raise ValueError("its quantiles are not ascending numbers")
+    usual = usual and (np.abs(quantiles) < 1e300).all() and (np.diff(quantiles) >= 0).all()
+    require(usual, "quantiles that do not ascend")
     types = {name: TYPES[column["kind"]] for name, column in model.columns.items()}
     row = pd.DataFrame({name: pd.Series([about["typical"][name]], dtype=types[name]) for name in types})
     scores = model.pipeline.decision_function(row)
-    if not (scores.shape == (1,) and np.isfinite(scores).all()):
-        raise ValueError("it gives no scores")
+    require(scores.shape == (1,) and np.isfinite(scores).all(), "no scores for a typical row")
