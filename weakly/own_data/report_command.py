@@ -21,7 +21,7 @@ from weakly.own_data.drift import FEWEST_ROWS, Comparison
 from weakly.own_data.info_command import column_in_words, facts
 from weakly.own_data.labels import is_missing, known_labels
 from weakly.own_data.models import load_model
-from weakly.own_data.scoring import highest, open_for_model, print_doubts, scored_chunks, scored_rows
+from weakly.own_data.score_command import highest, open_for_model, print_doubts, scored_chunks, scored_rows
 from weakly.reporting.pages import head_and_script
 from weakly.reporting.pictures import COLOURS, PAGE_STYLE, TEXT, as_svg, figure, variables
 from weakly.writing import name_of, refuse_source, written_whole
