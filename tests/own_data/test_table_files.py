@@ -1,8 +1,6 @@
 """Tables as users have them: short rows, quotes, packing, encodings, no header; numbers, texts and chunks."""
 
-import csv
 import gzip
-import io
 import json
 import os
 import threading
@@ -75,24 +73,6 @@ def test_rows_with_other_cells_than_the_header_are_refused_by_their_line(monkeyp
         assert refused(f"{start}{row}\n7,8,9\n") == f"{more}: {row.count(',') + 1} instead of 3."
     assert "a quote in line 6 is not closed" in refused(start + '5,6,"7\n8,9,10\n')
     assert "Line 2 of t.csv has fewer cells" in refused("1,2\n3\n", header=False)
-
-
-def test_rows_are_those_of_the_csv_module():
-    """Over several chunks, with all kinds of cells; one cell less is noticed wherever it is."""
-    rng = np.random.default_rng(0)
-    cells = ["", "1.5", "a b", "x,y", 'say "no"', "two\nlines", "\n", "é", ";", "self"]
-    rows = rng.choice(np.array(cells, dtype=object), (40_000, 3)).tolist()
-
-    def written(rows, line_break):
-        buffer = io.StringIO(newline="")
-        csv.writer(buffer, lineterminator=line_break).writerows([["self", "b", "c"], *rows])
-        return buffer.getvalue()
-
-    assert texts(written(rows, "\n")) == (["self", "b", "c"], rows)
-    for place in (0, 16_384, 39_999):
-        content = written([*rows[:place], ["x", "y"], *rows[place:]], "\r\n")
-        line = 2 + place + sum(cell.count("\n") for row in rows[:place] for cell in row)
-        assert f"Line {line:,} of t.csv has fewer cells" in refused(content)
 
 
 @pytest.mark.parametrize("at_once", [2, 10_000])

@@ -110,7 +110,7 @@ class Table:
         try:
             with bounded_memory(self.path):
                 yield
-        except (UnicodeError, LookupError):  # the second one: no such encoding
+        except UnicodeError:
             raise DataError(
                 f"{self.path} is not text in {self.notation.encoding.upper()}: name its encoding, such as "
                 "--encoding latin-1 (or cp1252, utf-16), or save it as CSV if it is another kind of file."
