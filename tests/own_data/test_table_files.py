@@ -128,7 +128,8 @@ def test_names_and_separators():
     assert opened("a, ,b,\n1,2,3,\n").columns == ["a", "column_2", "b", "column_4"]
     assert "more than one column 'a'" in refused("a,b,a\n1,2,3\n")
     assert "its first line is empty" in refused("") and "its first line is empty" in refused("\n1,2\n")
-    for line in ("1,7", "5.1,,3", "0,1,2"):
+    assert opened(",0,1\n0,1,7\n").columns == ["column_1", "0", "1"]  # as pandas writes them
+    for line in ("1,7", "5.1,,3", "1,5;2", "0,1,2"):
         assert "looks like data, not like column names: add --no-header" in refused(f"{line}\n{line}\n")
     assert texts("1,2\n3,4\n", header=True) == (["1", "2"], [["3", "4"]])
     for content, message in (

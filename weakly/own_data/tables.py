@@ -151,7 +151,8 @@ class Table:
         if len(names) > MOST_COLUMNS:
             raise DataError(f"The first line of {self.path} has more than {MOST_COLUMNS:,} cells.")
         cells = pd.Series(names, dtype=object)
-        if self.notation.header is None and (is_missing(cells) | to_numbers(cells).notna()).all():
+        is_data = is_missing(cells) | to_numbers(cells).notna() | to_numbers(cells, ",").notna()
+        if self.notation.header is None and is_data.all() and names[0]:  # pandas writes ,0,1 as names
             raise DataError(
                 f"The first line of {self.path} looks like data, not like column names: "
                 "add --no-header if there are none, or --header if these are the names."
