@@ -78,6 +78,8 @@ class Table:
             self.columns = self._parquet_names() if self._start == PARQUET else self._text_names()
         as_pandas = {"kind": "number", "decimal": self.notation.point}.items()
         self._texts = [name for name, column in (kinds or {}).items() if not as_pandas <= column.items()]
+        if len(self.columns) > MOST_COLUMNS:  # the time that pandas takes grows with their square
+            raise DataError(f"{self.path} has rows of more than {MOST_COLUMNS:,} cells.")
         repeated = pd.Index(self.columns)[pd.Index(self.columns).duplicated()]
         if len(repeated):
             raise DataError(f"{self.path} has more than one column {repeated[0]!r}.")
@@ -148,8 +150,6 @@ class Table:
             return list(dict.fromkeys(name for row in json_rows(self._lines()) for name in row))
         self._separator = find_separator(top)
         names = next(self._cells(top))
-        if len(names) > MOST_COLUMNS:
-            raise DataError(f"The first line of {self.path} has more than {MOST_COLUMNS:,} cells.")
         cells = pd.Series(names, dtype=object)
         is_data = is_missing(cells) | to_numbers(cells).notna() | to_numbers(cells, ",").notna()
         if self.notation.header is None and is_data.all() and names[0]:  # pandas writes ,0,1 as names
