@@ -78,8 +78,6 @@ class Table:
             self.columns = self._parquet_names() if self._start == PARQUET else self._text_names()
         as_pandas = {"kind": "number", "decimal": self.notation.point}.items()
         self._texts = [name for name, column in (kinds or {}).items() if not as_pandas <= column.items()]
-        if len(self.columns) > MOST_COLUMNS:  # the time that pandas takes grows with their square
-            raise DataError(f"{self.path} has rows of more than {MOST_COLUMNS:,} cells.")
         repeated = pd.Index(self.columns)[pd.Index(self.columns).duplicated()]
         if len(repeated):
             raise DataError(f"{self.path} has more than one column {repeated[0]!r}.")
@@ -135,7 +133,13 @@ class Table:
             ) from None
         self._raw.seek(0)
         self._parquet = ParquetFile(self._raw)
-        return self._parquet.schema_arrow.names
+        return self._limited(self._parquet.schema_arrow.names)
+
+    def _limited(self, names):
+        """The names, if there are not too many: the time that pandas takes grows with their square."""
+        if len(names) > MOST_COLUMNS:
+            raise DataError(f"{self.path} has rows of more than {MOST_COLUMNS:,} cells.")
+        return names
 
     def _text_names(self):
         """The column names; also decides between CSV and JSON lines, and on the separator."""
@@ -147,9 +151,10 @@ class Table:
         if top[0].startswith("{"):
             self._is_json, self._separator = True, ","
             self.notation = self.notation._replace(decimal=".", thousands="")
-            return list(dict.fromkeys(name for row in json_rows(self._lines()) for name in row))
+            rows = json_rows(self._lines())
+            return self._limited(list(dict.fromkeys(name for row in rows for name in row)))
         self._separator = find_separator(top)
-        names = next(self._cells(top))
+        names = self._limited(next(self._cells(top)))
         cells = pd.Series(names, dtype=object)
         is_data = is_missing(cells) | to_numbers(cells).notna() | to_numbers(cells, ",").notna()
         if self.notation.header is None and is_data.all() and names[0]:  # pandas writes ,0,1 as names
