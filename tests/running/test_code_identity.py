@@ -1,7 +1,6 @@
 """A result knows which code and data made it: what changes them, and what the driver then does."""
 
 import functools
-import shutil
 import subprocess
 import sys
 from dataclasses import replace
@@ -9,7 +8,7 @@ from dataclasses import replace
 import numpy as np
 import pandas as pd
 import pytest
-from drivers import ENVIRONMENT, ROOT, parsed, planned
+from drivers import ENVIRONMENT, ROOT, experiment_here, finish, parsed, planned, start
 from toys import save_rows
 
 from weakly import environment, source_code
@@ -196,26 +195,11 @@ def test_weights_of_partial_data_are_not_kept_for_exact_data(tmp_path):
 # ---------------------------------------------------------------------------- the driver
 
 
-@pytest.fixture
-def clone(tmp_path):
-    """A copy of the project's scripts, to change."""
-    folder = tmp_path / "clone"
-    folder.mkdir()
-    for path in ROOT.glob("*.py"):
-        shutil.copy(path, folder)
-    for path in ROOT.glob("*/__init__.py"):
-        shutil.copytree(path.parent, folder / path.parent.name)
-    (folder / "published").symlink_to(ROOT / "published")
-    return folder
-
-
-def run_iforest(clone, n_runs=2, **variables):
-    """Runs of iForest on the synthetic set, with the scripts of a clone; a finished process."""
-    command = [sys.executable, clone / "experiments.py", "seen", "--datasets", "demo", "--methods", "iforest"]
-    command += ["--runs", n_runs, "--jobs", 1]
-    command += ["--offline", "--data-dir", clone / "dataset", "--results-dir", clone / "results"]
-    how = {"cwd": clone, "env": ENVIRONMENT | variables, "text": True, "capture_output": True, "timeout": 300}
-    return subprocess.run(list(map(str, command)), **how)
+def run_iforest(clone, n_runs, code=0, **variables):
+    """What runs of iForest printed, on the synthetic set, with the scripts of a clone."""
+    options = ("--methods", "iforest", "--runs", n_runs)
+    environment = ENVIRONMENT | variables
+    return finish(start(clone / "dataset", clone / "results", *options, root=clone, env=environment), code)
 
 
 EDIT = """
@@ -230,18 +214,19 @@ if os.environ.get("EDIT") and "multiprocessing" in " ".join(sys.orig_argv) and "
 @pytest.mark.slow
 def test_runs_of_other_code_are_kept_made_again_and_not_shown(clone):
     """Code that is edited between planning and a worker's import is not recorded as the old one."""
-    assert run_iforest(clone).returncode == 0
-    before = (clone / "results" / "seen_runs.csv").read_bytes()
+    path = clone / "results" / "seen_runs.csv"
+    run_iforest(clone, 2)
+    before = path.read_bytes()
     (clone / "sitecustomize.py").write_text(EDIT)  # which every process imports when it starts
     # from now on, anomalies have the lowest scores
-    done = run_iforest(clone, 3, EDIT=str(clone / "iforest_baseline.py"), PYTHONPATH=str(clone))
-    assert "2 of 3 runs exist already and are kept." in done.stdout
-    assert done.returncode == 1 and "the code, a setting or a library was changed" in done.stderr
-    assert (clone / "results" / "seen_runs.csv").read_bytes() == before
-    out = run_iforest(clone).stdout
+    edited = {"EDIT": str(clone / "iforest_baseline.py"), "PYTHONPATH": str(clone)}
+    out, err = run_iforest(clone, 3, 1, **edited)
+    assert "2 of 3 runs exist already and are kept." in out
+    assert "the code, a setting or a library was changed" in err and path.read_bytes() == before
+    out, _ = run_iforest(clone, 2)
     assert "2 earlier runs were made with other data, settings, code or libraries: they are kept" in out
-    assert (clone / "results" / "seen_runs.csv").read_bytes().startswith(before)
-    runs = pd.read_csv(clone / "results" / "seen_runs.csv")
+    assert path.read_bytes().startswith(before)
+    runs = pd.read_csv(path)
     assert sorted(runs["run"]) == [0, 0, 1, 1] and runs["code"].nunique() == 2
     old, new = runs["auc_roc"][:2].mean(), runs["auc_roc"][2:].mean()
     assert new == pytest.approx(1 - old)
@@ -249,11 +234,11 @@ def test_runs_of_other_code_are_kept_made_again_and_not_shown(clone):
     assert table["runs"] == 2 and table["auc_roc_iforest"] == pytest.approx(new, abs=1e-6)
 
 
-@pytest.mark.slow
-def test_data_changed_in_place_is_refused(clone):
-    run_iforest(clone, 1)
-    (path,) = clone.glob("dataset/prepared/demo/*/X.npy")
+def test_data_changed_in_place_is_refused(runs_here, tmp_path, capsys):
+    options = ("seen", "--demo", "--methods", "iforest", "--runs")
+    assert experiment_here(tmp_path, tmp_path / "results", *options, 1) == 0
+    (path,) = tmp_path.glob("prepared/demo/*/X.npy")
     np.save(path, np.load(path)[::-1])
-    done = run_iforest(clone)
-    assert done.returncode == 2 and "was changed after it was prepared: delete it" in done.stderr
-    assert len(pd.read_csv(clone / "results" / "seen_runs.csv")) == 1
+    assert experiment_here(tmp_path, tmp_path / "results", *options, 2) == 2
+    assert "was changed after it was prepared: delete it" in capsys.readouterr().err
+    assert len(pd.read_csv(tmp_path / "results" / "seen_runs.csv")) == 1
