@@ -25,6 +25,12 @@ OF_PRENET = [
     name for name, method in METHODS.items() if method.module in ("prenet", "weakly.beyond.interpretations")
 ]
 ALL = list(METHODS)
+TODAY = {method: code_hash(method) for method in METHODS}
+
+
+def changed_methods():
+    """The methods that have another code than when the tests began."""
+    return [method for method in METHODS if code_hash(method) != TODAY[method]]
 
 
 @pytest.mark.parametrize("module, old, new, of_whom", [
@@ -40,27 +46,31 @@ ALL = list(METHODS)
     # what decides no number: comments, formatting, docstrings, scripts, tables, files
     ("prenet", "added_units = (1000, 250)  # of", "added_units = (\n        1000, 250)  #", []),
     ("prenet", '"""PReNet: pairwise relation', '"""PReNet, pairwise relation', []),
-    ("prenet", '    """Eq. 6, with psi computed once', '    """Equation 6, with psi computed once', []),
     ("prenet", 'main(["seen", "--methods", "prenet", *sys.argv[1:]])', 'main(["seen"])', []),
     ("weakly.methods", 'METHODS = {\n', 'METHODS = {\n    "mine": Method("Mine", "mine", "Mine"),\n', []),
     ("weakly.loading.store", '"manifest.csv"', '"list.csv"', []),
     ("weakly.writing", "fsync(file", "fdatasync(file", []),
 ])  # fmt: skip
 def test_what_decides_a_number_counts(monkeypatch, module, old, new, of_whom):
-    today = {method: code_hash(method) for method in METHODS}
     text = source_code.text_of(module)
     assert text.count(old) == 1, f"{module}.py has {text.count(old)} times {old!r}"
     monkeypatch.setitem(source_code.texts, module, text.replace(old, new))
-    assert [method for method in METHODS if code_hash(method) != today[method]] == of_whom
+    assert changed_methods() == of_whom
 
 
-def test_methods_of_one_class_have_one_code(monkeypatch):
-    today = code_hash("prenet")
-    assert today == code_hash("trm") != code_hash("devnet")
-    assert code_hash("fsnet") != code_hash("cfsnet")  # two classes of one file
-    # the numbers behind the odds of partial data
+@pytest.mark.parametrize("library, of_whom", [("numpy", ALL), ("keras", NETWORKS), ("matplotlib", [])])
+def test_versions_of_the_libraries_that_a_method_imports_count(monkeypatch, library, of_whom):
+    version_of = environment.version_of
+    monkeypatch.setattr(source_code, "version_of", lambda name: "0" if name == library else version_of(name))
+    assert changed_methods() == of_whom
+
+
+def test_methods_of_one_class_have_one_code_and_the_sizes_of_the_papers_data_count(monkeypatch):
+    assert (
+        TODAY["prenet"] == TODAY["trm"] and len({TODAY[name] for name in ("prenet", "fsnet", "cfsnet")}) == 3
+    )
     monkeypatch.setitem(DATA_SETS, "dos", replace(DATA_SETS["dos"], anomalies=1_635))
-    assert code_hash("prenet") != today
+    assert changed_methods() == ALL
 
 
 def test_helpers_count_wherever_they_are(monkeypatch, tmp_path):
@@ -73,10 +83,8 @@ def test_helpers_count_wherever_they_are(monkeypatch, tmp_path):
         "parts/__init__.py": "ZERO = 0",
         "parts/a.py": "from . import e\nfrom .deep.b import two",
         "parts/deep/__init__.py": "from ..f import three",
-        **dict.fromkeys(
-            ("parts/deep/b.py", "parts/e.py", "parts/f.py", "loose/c.py", "weaklyd.py"), "ONE = 1"
-        ),
     }
+    files |= dict.fromkeys("parts/deep/b.py parts/e.py parts/f.py loose/c.py weaklyd.py".split(), "ONE = 1")
     for name, text in files.items():
         (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
         (tmp_path / name).write_text(text)
@@ -95,14 +103,6 @@ def test_helpers_count_wherever_they_are(monkeypatch, tmp_path):
     # of an installed package, those beside it are not ours
     monkeypatch.setattr(source_code, "IS_CLONE", False)
     assert source_code.path_of("mine") and not source_code.path_of("parts")
-
-
-def test_versions_of_the_libraries_that_a_method_imports_count(monkeypatch):
-    today, version_of = {method: code_hash(method) for method in METHODS}, environment.version_of
-    for library, of_whom in (("numpy", ALL), ("keras", NETWORKS), ("matplotlib", [])):
-        changed = lambda name, library=library: "0.1" if name == library else version_of(name)  # noqa: E731
-        monkeypatch.setattr(source_code, "version_of", changed)
-        assert [method for method in METHODS if code_hash(method) != today[method]] == of_whom
 
 
 @pytest.mark.slow
@@ -169,15 +169,12 @@ def test_the_methods_of_one_start_get_the_same_data(tmp_path, monkeypatch):
 
 def test_rows_that_are_kept_are_those_of_the_same_set_up_and_seed(tmp_path):
     save_rows(tmp_path)
-    options = [["--n-labeled", 6], [], ["--contamination", 0.1], ["--scaling", "ranks"]]
-    cells = [
-        planned("logistic", tmp_path, "--protocol", "independent", "--n-labeled", 5, *more, dataset="x")
-        for more in options
-    ]
-    runs = [(cells[0], 0), *((cell, 1) for cell in cells)]
+    common = ("--protocol", "independent", "--n-labeled", 5)
+    changes = [["--n-labeled", 6], [], ["--contamination", 0.1], ["--scaling", "ranks"]]
+    cells = [planned("logistic", tmp_path, *common, *change, dataset="x") for change in changes]
     results = []
     for forget in (False, True):
-        for cell, run in runs:
+        for cell, run in [(cells[0], 0), *((cell, 1) for cell in cells)]:
             if forget:
                 single_run._kept.clear()
             results.append(run_once(cell, run)["mean_score_normals"])
