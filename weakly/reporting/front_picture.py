@@ -1,4 +1,4 @@
-"""The published and the measured AUC-PR, a panel per method: the first picture of the page and of README.md."""
+"""Published and measured AUC-PR, a panel per method: the first picture of the page and of README.md."""
 
 from functools import partial
 
