@@ -86,6 +86,7 @@ def test_same_seed_same_scores_wherever_the_rows_are(name):
         assert np.abs(scores - other).max() > 1e-6
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", [*MAIN, "ldm"], scope="module")  # other variants: test_sparse.py
 def test_sparse_rows_are_taken_or_refused_in_a_sentence(name):
     X, _, known = two_clusters()

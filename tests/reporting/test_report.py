@@ -118,6 +118,7 @@ def test_a_claim_shows_what_the_paper_and_ours_say_side_by_side(page):
     (nine,) = page.find("article", id="claim-nine-on-seen")
     badges = [one["text"] for one in page.find("span", within=nine) if "badge" in one.get("class", "")]
     assert len(badges) == 3 and badges[0].endswith("weakened")  # the paper's own values, all its sets
+    assert "p = " not in page.find("p", within=nine, class_="evidence")[0]["text"]  # the figures are folded
     assert "FEAWAD (ahead on 8 of 11, p = 0.154" in nine["text"] and "Every method" in nine["text"]
     assert "ours, the authors' draws, exact data" in page.find("section", aria_labelledby="claims")[0]["text"]
 

@@ -12,7 +12,7 @@ import pandas as pd
 
 from weakly.judging.effects import lead
 from weakly.judging.statistics import MIN_SETS, counted_scores, published_scores, scores
-from weakly.judging.tables import counted_status, find_table, paper_runs, read_cells, read_frame
+from weakly.judging.tables import counted_status, find_table, paper_runs, read_frame, read_table
 from weakly.methods import METHODS, method_group
 
 TABLE_METHODS = method_group("table")  # PReNet and the six competing methods of Tables 2 and 3
@@ -147,10 +147,9 @@ class OurTables:
         beyond = driver == "interpretations"
         return " ".join([f"python experiments.py {driver}" if beyond else f"./run_{driver}.sh", *options])
 
-    def _table(self, experiment, *options, read=read_cells):
+    def _table(self, experiment, *options, read=read_table):
         protocol = self._protocol(experiment)
-        suffix = "" if protocol == "released" else f"_{protocol}"
-        table = self._found(experiment, suffix, read)
+        table = self._found(experiment if protocol == "released" else f"{experiment}_{protocol}", read)
         if table is None:
             raise NotTestable(f"No results yet: run {self.command(experiment, *options)}.")
         return table

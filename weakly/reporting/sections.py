@@ -1,5 +1,6 @@
 """What the sections of the page show, as data for page.html."""
 
+import re
 from collections.abc import Sequence
 from functools import partial
 from typing import NamedTuple
@@ -13,7 +14,14 @@ from weakly.judging.headline import what_matters
 from weakly.judging.leads import MAIN_TABLES, Size
 from weakly.judging.printed import impossible_cells, printed_beside_lowest
 from weakly.judging.sources import AS_PUBLISHED, REDRAWN, RELEASED
-from weakly.judging.tables import METRICS, PAPER_METRICS, by_method, find_table, in_paper_order
+from weakly.judging.tables import (
+    METRICS,
+    PAPER_METRICS,
+    by_method,
+    find_table,
+    in_paper_order,
+    with_averages,
+)
 from weakly.loading.registry import SEEN_SETS
 from weakly.methods import METHODS, method_group
 from weakly.numbers import count, count_of, number
@@ -54,6 +62,11 @@ def swatch(method):
 
 
 # ---------------------------------------------------------------------------- claims
+
+
+def in_short(evidence):
+    """The first part of some evidence without what is in brackets, which is folded below."""
+    return re.sub(r" \([^)]*\)", "", evidence.split(";")[0]).rstrip(".") + "."
 
 
 def claim_panel(one):
@@ -98,9 +111,10 @@ def verdict_table(found, experiment):
 
 def protocol_tables(found, experiment):
     """Results with both protocols, and PReNet's lead under each; empty if one was not run."""
-    released, independent = (find_table(found.folder, experiment, s) for s in ("", "_independent"))
+    released, independent = (find_table(found.folder, experiment + end) for end in ("", "_independent"))
     if independent is None:
         return []
+    released, independent = with_averages(released), with_averages(independent)
     draws = "above, with the authors' draws, ± over initial weights; below, with new splits and labels, "
     tables = [
         protocol_matrix(f"{METRICS[metric]}: {draws}± over splits", released, independent, metric)

@@ -49,7 +49,7 @@ def run_cells(missing, jobs, cluster=None):
         from weakly.running.cluster import ClusterWorkers  # imports distributed, which only this needs
     n_runs = sum(map(len, missing.values()))
     every = 0.5 if sys.stderr.isatty() else 30  # seconds; in a log file, a line every half minute is enough
-    how = {"mininterval": every, "smoothing": 0, "dynamic_ncols": True, "unit": " runs"}
+    how = {"mininterval": every, "smoothing": 0, "dynamic_ncols": True, "unit": "run"}
     with (
         contextlib.closing(LocalWorkers(jobs) if cluster is None else ClusterWorkers(cluster)) as workers,
         tqdm(total=n_runs, disable=not n_runs, **how) as progress,
@@ -132,7 +132,12 @@ class LocalWorkers:
         if worker not in self._processes:
             self._processes[worker], self._cells[worker] = new_process(), set()
         self._cells[worker].add(cell)
-        return self._processes[worker].submit(attempt, cell, run)
+        try:
+            return self._processes[worker].submit(attempt, cell, run)
+        except futures.BrokenExecutor as problem:  # it died since its last run
+            future = futures.Future()
+            future.set_exception(problem)
+            return future
 
     def drop(self, worker, problem=None):
         """Stop using the process of a worker; returns a sentence for the case that it died."""
