@@ -15,7 +15,7 @@ from weakly.judging.claims import OURS, PAPER, counts_by_data
 from weakly.judging.effects import Lead, contamination_kinds
 from weakly.judging.headline import chance_to_show, headline, own_numbers
 from weakly.judging.printed import printed_beside_lowest
-from weakly.judging.ranks import signed_rank_p
+from weakly.judging.ranks import holm, signed_rank_p
 from weakly.judging.sources import RELEASED
 from weakly.judging.statistics import smallest_p, unseen_class_table
 from weakly.judging.tables import paper_runs
@@ -186,6 +186,10 @@ def statements():
         f"{counts['supported']} are supported, {counts['weakened']} weakened and "
         f"{counts['contradicted']} contradicted"
     )
+    means = rows_of("ablation", status="exact").filter(like="auc_pr_").rename(columns=lambda name: name[7:])
+    means = means.drop(columns="prenet").rsub(means["prenet"], axis=0)
+    of_variants = means[["trm", "iprenet", "ldm", "a2h", "npr"]].apply(signed_rank_p)
+    assert n(of_variants["trm"]) == n(of_variants["ldm"])
     control = rows_of("main_claims", key="pairs").iloc[-1]
     agreement = rows_of("crosscheck_methods", metric="auc_pr").set_index(["data", "method"])[
         "ours_difference"
@@ -239,8 +243,8 @@ def statements():
         f"{n(seen('prenet', 'bac'))} instead of {n(printed('prenet', 'bac'))}, misses it by "
         f"{abs(gaps['bac']) - 0.01:.4f}",
         f"are below the printed ones (p = {own.p:.3f}), by {n(-gaps.mean())} on average",
-        f"is higher than theirs by {range_of_leads}, XGBOD apart, and than DevNet's by "
-        f"{n(seen('prenet') - seen('devnet'))}.",
+        f"and PUMAD are {range_of_leads}, its lead over DevNet is {n(seen('prenet') - seen('devnet'))}.",
+        f"TRM and LDM, p is {n(of_variants['trm'])}, but {n(holm(of_variants)['trm'])} with",
         f"{sum(counts.values())} claims tested on exact data, {verdicts}",
         f"against FEAWAD, p is {corrected_p('FEAWAD', PAPER):.2f}",
         f"(mean |difference| {like_paper}), but not elsewhere ({others})",
