@@ -102,7 +102,7 @@ def draw_marker(method, axes):
 def draw_published(method, cells, sets, axes):
     """One method: a row per data set with a line from the published value (ring) to ours, and the gap."""
     axes.set(xlim=(0, 1), ylim=(len(sets) - 0.4, -0.6))
-    axes.set_xticks([0, 0.5, 1], ["0", ".5", "1"])
+    axes.set_xticks([0, 0.5, 1], ["0", "0.5", "1"])
     axes.set_yticks(range(len(sets)), sets, color=TEXT)
     axes.grid(axis="x", clip_on=False)
     axes.grid(axis="y", visible=False)
