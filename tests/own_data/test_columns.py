@@ -12,7 +12,6 @@ from weakly.own_data.columns import (
     as_written,
     choose_columns,
     column_kind,
-    dates_of,
     is_missing,
     to_numbers,
     typed_columns,
@@ -223,6 +222,8 @@ def test_to_numbers_and_what_is_missing():
     ],
 )
 def test_dates(cells, notation, first):
-    found, dates = dates_of(column(cells), "x")
-    assert found == notation and dates[0] == pd.Timestamp(first) and str(dates.dtype) == "datetime64[ns]"
+    found, _ = kind_of(cells)
+    dates = typed(cells, found)
+    assert found == {"kind": "date", "format": notation}
+    assert dates[0] == pd.Timestamp(first) and str(dates.dtype) == "datetime64[ns]"
     assert dates.isna().tolist() == [cell == "" for cell in cells]

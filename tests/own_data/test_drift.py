@@ -98,16 +98,6 @@ def test_a_column_of_one_value_and_one_without_values():
     assert comparison.changes()["distance"].to_dict() == {"x": 0, "y": 0.5}
 
 
-FORGED = [([], {"a": "0.5"}), ([], {"a": float("nan")}), ([], {"a": 2.0}), ([1.0], {}), (3, {})]
-
-
-@pytest.mark.parametrize("quantiles, shares", FORGED)
-def test_a_forged_summary_is_refused(quantiles, shares):
-    forged = {"amount": {"quantiles": quantiles, "shares": shares}}
-    with pytest.raises((TypeError, ValueError)):
-        Comparison(forged, {"amount": {"kind": "number"}})
-
-
 def test_score_tells_drift_and_counts_flags_over_all_rows(folder, run, model_path, capsys):
     command = f"score {{}} --model {model_path} --output scores.csv --top 3 --contamination 0.05"
     assert run(command.format("events.csv")) == 0

@@ -351,6 +351,11 @@ FORGED = {
         ("about.json", {"method": "os"}),
         ("about.json", {"origin": 3}),
         ("about.json summary", {"age": 3}),
+        ("about.json summary age", {"shares": {"a": "0.5"}}),
+        ("about.json summary age", {"shares": {"a": float("nan")}}),
+        ("about.json summary age", {"shares": {"a": 2.0}}),
+        ("about.json summary age", {"quantiles": [1.0]}),
+        ("about.json summary age", {"quantiles": 3}),
         ("about.json notation", {"missing": [3]}),
     ],
     "random-forest": [

@@ -168,17 +168,6 @@ def date_column(name, levels):
     return {"kind": "date", "format": usual}
 
 
-def dates_of(texts, name):
-    """The format of dates, and the dates (NaT: missing)."""
-    texts = tidy(texts)
-    levels = texts.dropna().drop_duplicates()
-    column = date_column(name, levels)
-    if column is None:
-        wrong = levels[as_dates(levels, "ISO8601").isna()].iloc[0][:40]
-        raise DataError(f"Column {name!r} holds {wrong!r}, which is not a date such as 2024-03-31.")
-    return column["format"], as_dates(texts, column["format"])
-
-
 def refuse_mixture(name, what, levels, is_right):
     wrong = levels[~is_right].iloc[0][:40]
     way = f"correct it, add --missing {wrong} if it means nothing"
