@@ -146,9 +146,7 @@ def test_checked_files_may_use_the_labels_of_the_table(truth, options, answer, c
 
 CHANGES = {  # what fit says of what a person did to the file of `next`
     "does not match events.csv: row": lambda rows: rows.assign(amount="1234.5"),
-    "in column 'time', but the table has": lambda rows: rows.assign(
-        row=rows["row"].astype(int) + 1, time="x"
-    ),
+    "in column 'id', but the table has": lambda rows: rows.assign(row=rows["row"].astype(int) + 1),
     "names the row '601', but the table has 600 rows": lambda rows: rows.assign(row="601"),
     "names the row '1.5'": lambda rows: rows.assign(row="1.5"),
     "label 'maybe', which is not one of 0, 1, false, no, true, yes": lambda rows: rows.assign(fraud="maybe"),

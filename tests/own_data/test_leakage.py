@@ -8,9 +8,9 @@ from event_tables import events
 from weakly.own_data.leakage import suspicious_columns, warnings_about_rows
 
 N_ROWS = 4_000
-LEAKS = {  # what a warning says of a column; its kind and cells, written once an anomaly is known
+LEAKS = {  # what a warning says; kind and cells of a column that is filled in later
     "is M3 in": ("category", lambda rng, known: np.where(known, "M3", rng.choice(["M1", "M2"], len(known)))),
-    "is A or B in": ("category", lambda rng, known: np.where(known, np.where(rng.random(len(known)) < 0.7, "A",
+    " or ": ("category", lambda rng, known: np.where(known, np.where(rng.random(len(known)) < 0.7, "A",
         "B"), "none")),
     "is not -1 in": ("category", lambda rng, known: np.where(known, rng.integers(40, size=len(known)), -1)),
     "is card stolen in": ("category", lambda rng, known: np.where(known, "card stolen", "nan")),
