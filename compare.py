@@ -30,13 +30,14 @@ from weakly.judging.tables import (
     by_method,
     comparable,
     read_table,
+    with_averages,
     write_table,
 )
 from weakly.methods import METHODS
 from weakly.running.runs_file import SWEEP
 
 SIGNS = {"reproduced": "=", "close": "≈", "differs": "≠"}  # between our number and the published one
-LEGEND = "AUC-PR, ours and published: = reproduced, ≈ close, ≠ differs; * partial data"
+LEGEND = "AUC-PR, ours/published: = reproduced ≈ close ≠ differs; * partial † impossible"
 FEW_COLUMNS = 4  # of which differences are shown, too
 MOST_COLUMNS = 13  # the sets of Table 2 and their average; of more only averages are shown
 
@@ -100,6 +101,14 @@ def cells_in_short(reproduced, cells, has_room=False):
     return by_method(ours, values="text").fillna("-").T.rename(index=lambda name: METHODS[name].column)
 
 
+def marks_of(experiment):
+    """{name: name with a mark} of the methods whose published column has impossible cells (printed.py)."""
+    from weakly.judging.printed import impossible_cells  # takes a moment to import
+
+    methods = impossible_cells(experiment)["method"].unique() if experiment in ("seen", "unseen") else ()
+    return {METHODS[name].column: f"{METHODS[name].column}†" for name in methods}
+
+
 def compare(results_dir, experiment, methods=()):
     """Write and print the comparison of one experiment; returns False if there is nothing to compare.
 
@@ -110,7 +119,7 @@ def compare(results_dir, experiment, methods=()):
         return False
     path = Path(results_dir) / f"{experiment}_vs_published.csv"
     write_table(cells, path)
-    reproduced = read_table(Path(results_dir) / f"{experiment}.csv")
+    reproduced = with_averages(read_table(Path(results_dir) / f"{experiment}.csv"))
     partial = set(reproduced["dataset"][reproduced["status"] == "partial"])
     shown = cells_in_short(reproduced, cells, reproduced["dataset"].nunique() <= FEW_COLUMNS)
     shown = shown.rename(columns=lambda name: name + "*" * (name in partial))
@@ -118,6 +127,7 @@ def compare(results_dir, experiment, methods=()):
     shown = shown.loc[sorted(shown.index, key=lambda name: name not in first)]
     averages = [name for name in shown if name.startswith(AVERAGE)]
     print(f"\n{LEGEND}")
+    shown = shown.rename(index=marks_of(experiment))
     print_rows(shown[averages] if averages and len(shown.columns) > MOST_COLUMNS else shown)
     if AVERAGE in shown:
         print_paragraph(f"{AVERAGE} of {', '.join(averaged_sets(reproduced)[0].index)}")
@@ -132,7 +142,7 @@ def print_overview(found):
 
     print(LEGEND)
     for experiment, cells in found.tables.items():
-        reproduced = read_table(found.folder / f"{experiment}.csv")
+        reproduced = with_averages(read_table(found.folder / f"{experiment}.csv"))
         shown, (averaged, status) = cells_in_short(reproduced, cells), averaged_sets(reproduced)
         title = f"average of {len(averaged)}" if len(averaged) > 1 else "".join(averaged.index)
         column = shown.get(AVERAGE if len(averaged) > 1 else title)
@@ -142,7 +152,8 @@ def print_overview(found):
             texts = counts.astype(str).agg(" ".join, axis=1).rename(lambda name: METHODS[name].column)
             rows.append(texts.rename(f"{' '.join(SIGNS.values())} cells"))
         methods = [method.column for name, method in METHODS.items() if name in set(cells["method"])]
-        print_rows(pd.DataFrame(rows).reindex(columns=methods).fillna(""), PRINTED[experiment][0])
+        shown = pd.DataFrame(rows).reindex(columns=methods).fillna("").rename(columns=marks_of(experiment))
+        print_rows(shown, PRINTED[experiment][0])
     text = sentence(found)
     counts = counts_by_data([one.judged for one in found.main_claims]).values()
     parts = [", ".join(f"{n} {verdict}" for verdict, n in by_verdict.items()) for by_verdict in counts]
