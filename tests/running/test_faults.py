@@ -51,8 +51,10 @@ def workers_of(driver):
 
 def is_alive(pid):
     """Whether a process runs; one that is dead and that nobody has waited for does not."""
-    stat = Path(f"/proc/{pid}/stat")
-    return stat.exists() and stat.read_text().rpartition(")")[2].split()[0] != "Z"
+    try:
+        return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] != "Z"
+    except (FileNotFoundError, ProcessLookupError):
+        return False
 
 
 def wait_until(condition, seconds=60):
