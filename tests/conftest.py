@@ -70,7 +70,9 @@ def clone(tmp_path):
         shutil.copy(path, folder)
     for path in ROOT.glob("*/__init__.py"):
         shutil.copytree(path.parent, folder / path.parent.name)
-    shutil.copy(ROOT / "requirements.txt", folder / ".venv" / "requirements.installed")
+    lists = [ROOT / "requirements.txt", ROOT / "requirements.lock"]
+    installed = b"".join(path.read_bytes() for path in lists)  # as setup_env.sh notes it
+    (folder / ".venv" / "requirements.installed").write_bytes(installed)
     (folder / "published").symlink_to(ROOT / "published")
     return folder
 
