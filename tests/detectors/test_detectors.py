@@ -29,14 +29,19 @@ INTERPRETATIONS = """fsnet-5-rows devnet-natural repen-none-known repen-supervis
 RANDOM_TREES = ("iforest", "xgbod", "catboost", "random-forest")  # networks have a random part anyway
 # Of detectors that take seconds; the same in all tests, because other settings are compiled again. In its
 # 200 epochs RoSAS also learns by heart which anomalies have no label.
-LESS_TRAINING = {"feawad": dict(pretraining_epochs=10, epochs=10), "rosas": dict(epochs=40)}
+LESS_TRAINING = {
+    "feawad": dict(pretraining_epochs=5, epochs=10, learning_rate=1e-3, encoder=(16, 8), scorer=(16, 8)),
+    "rosas": dict(epochs=40),
+    "xgbod": dict(svm_rows=200),
+}
 # method by method, so that its graph is compiled once: only a few are kept
 EACH = pytest.mark.parametrize("name", [*MAIN, *VARIANTS], scope="module")
 
 
 @pytest.fixture(autouse=True)
 def few_trees(monkeypatch):
-    """CatBoost with 100 of its 1,000 trees."""
+    """CatBoost with 100 of its 1,000 trees, XGBOD with small forests."""
+    monkeypatch.setattr("xgbod.FOREST_TREES", (10, 20))
     monkeypatch.setattr("catboost.CatBoostClassifier", partial(CatBoostClassifier, iterations=100))
 
 
@@ -107,8 +112,9 @@ def test_sparse_rows_are_taken_or_refused_in_a_sentence(name):
 @pytest.mark.parametrize("name", ["prenet", "iforest"])
 def test_fit_equals_fit_rows_on_the_training_set(name):
     X, _, known = two_clusters()
-    by_position = quick(name).fit_rows(X, np.flatnonzero(known == 0), np.flatnonzero(known == 1))
-    by_label = quick(name).fit(X, known)
+    few = {"epochs": 2} if name == "prenet" else {}
+    by_position = quick(name, **few).fit_rows(X, np.flatnonzero(known == 0), np.flatnonzero(known == 1))
+    by_label = quick(name, **few).fit(X, known)
     np.testing.assert_array_equal(by_position.decision_function(X), by_label.decision_function(X))
 
 

@@ -112,8 +112,7 @@ def test_definition_follows_equation_6(uncompiled):
 # ---------------------------------------------------------------------------- dropout
 
 
-@pytest.mark.slow
-def test_masks_differ_from_step_to_step_and_start_anew_in_each_fit():
+def test_masks_differ_from_step_to_step_and_start_anew_in_each_fit(uncompiled):
     """Mean losses of 6 epochs of one step, without learning and on one and the same batch.
 
     test_training.py compares the masks with Keras' own, each instance of a pair with its own.

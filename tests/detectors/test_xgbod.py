@@ -15,10 +15,7 @@ from xgbod import FOREST_TREES, SVM_NUS, XGBOD, fit_one_class_svms
 
 @pytest.fixture(scope="module")
 def fitted_with_parts():
-    """A detector with all its forests, and scikit-learn's forests and XGBoost's classifier of its fit.
-
-    The forests take most of the time, so the other tests have small ones.
-    """
+    """A detector with all its forests, and scikit-learn's forests and XGBoost's classifier of its fit."""
     X, _, known = two_clusters()
     parts = {IsolationForest: [], XGBClassifier: []}
     with pytest.MonkeyPatch.context() as patch:
@@ -123,17 +120,12 @@ def test_svms_see_a_subsample_of_the_training_rows(svm_rows, expected):
     assert np.isfinite(detector.decision_function(X)).all()
 
 
-def test_scores_are_margins_in_the_order_of_the_probabilities(fitted_with_parts):
+def test_scores_are_margins_that_start_from_one_half(fitted_with_parts):
+    """With next to no learning the margins stay at 0, the logit of the original's base_score."""
     fitted, _, classifier = fitted_with_parts
-    X, _, _ = two_clusters(seed=1)
+    X, _, known = two_clusters()
     scores = fitted.decision_function(X)
-    assert scores.shape == (len(X),) and scores.dtype == np.float64
     probabilities = classifier.predict_proba(fitted.add_scores(X))[:, 1]
     np.testing.assert_allclose(1 / (1 + np.exp(-scores)), probabilities, rtol=1e-4)
-
-
-def test_boosting_starts_from_one_half():
-    """With next to no learning the margins stay at 0, the logit of the original's base_score."""
-    X, _, known = two_clusters()
     scores = XGBOD(n_estimators=1, learning_rate=1e-6).fit(X, known).decision_function(X)
     assert np.abs(scores).max() < 1e-4
