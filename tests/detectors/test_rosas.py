@@ -61,9 +61,7 @@ def test_scores_in_numpy_equal_those_of_keras():
     wanted = scorer(rows)[1].numpy()
     assert wanted.min() < -0.1 and wanted.max() > 0.1
     np.testing.assert_allclose(scores_of(rows, *scorer.get_weights()), wanted, atol=1e-5)
-    squares = sum(
-        float(np.square(one).sum()) for one in scorer.get_weights()
-    )  # weight decay is on all of them
+    squares = sum(np.square(one).sum() for one in scorer.get_weights())  # weight decay is on all of them
     assert float(sum(scorer.losses)) == pytest.approx(1e-4 / 2 * squares, rel=1e-5)
 
 

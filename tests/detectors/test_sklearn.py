@@ -24,7 +24,6 @@ from iforest_baseline import IForest
 from prenet import PReNet
 from weakly.beyond.classifiers import Logistic, XGBoost
 from weakly.methods import make_detector, method_group
-from weakly.running.single_run import describe_settings
 from weakly.training import keras_detector
 from weakly.training.input_checks import UnscaledFeaturesWarning
 from weakly.training.network import tf
@@ -180,22 +179,19 @@ def test_sparse_formats(name):
 
 
 SCRIPT = """
-import sys, joblib, numpy as np
+import joblib, sys
 from weakly.methods import make_detector
-X, y, scores = np.load(sys.argv[1]).values()
-np.testing.assert_allclose(joblib.load(sys.argv[2]).decision_function(X), scores, rtol=1e-6)
-for name in ("prenet", "iforest", "xgbod"):
-    few = {"epochs": 1} if name == "prenet" else {"svm_rows": 20} if name == "xgbod" else {}
+X, y = joblib.load(sys.argv[1])
+for name, few in ("prenet", {"epochs": 1}), ("iforest", {}), ("xgbod", {"svm_rows": 20}):
     make_detector(name, **few).fit(X, y).predict(X)
 """
 
 
 @pytest.mark.slow
-def test_another_process_scores_alike_and_prints_nothing(tmp_path):
-    detector = PReNet(**SMALL).fit(X, KNOWN)
-    np.savez(tmp_path / "data.npz", X, KNOWN, detector.decision_function(X))
-    joblib.dump(detector, tmp_path / "detector.joblib")
-    command = [sys.executable, "-c", SCRIPT, tmp_path / "data.npz", tmp_path / "detector.joblib"]
+def test_nothing_is_printed(tmp_path):
+    """TensorFlow would announce on the file descriptor, once in a process, that it compiles."""
+    joblib.dump((X, KNOWN), tmp_path / "rows.joblib")
+    command = [sys.executable, "-c", SCRIPT, tmp_path / "rows.joblib"]
     run = subprocess.run(command, cwd=Path(__file__).parent.parent.parent, capture_output=True, text=True)
     assert (run.returncode, run.stdout, run.stderr) == (0, "", "")
 
@@ -252,11 +248,6 @@ def test_predict_proba_by_hand():
     np.testing.assert_allclose(detector.predict_proba([[1.0], [1.5]]), [[1, 0], [0.5, 0.5]])
 
 
-def test_contamination_is_no_setting():
-    assert describe_settings(Logistic(contamination=0.3)) == describe_settings(Logistic())
-    assert "contamination" not in PReNet().learning_parameters()  # one compiled graph for all of them
-
-
 def test_a_pickle_holds_no_keras_model():
     detector = PReNet(**SMALL).fit(X, KNOWN)
     first = detector.model_
@@ -278,16 +269,6 @@ def test_parts_of_a_linear_score_by_hand():
         detector.explain(sparse.csr_matrix((1, 3)))
     with pytest.raises(NotFittedError, match="keeps the medians"):
         Logistic().fit(sparse.csr_matrix(np.eye(3)), [0, 0, 1]).explain(np.eye(3))
-
-
-@pytest.mark.parametrize("name", ["prenet", "xgboost"])
-def test_parts_are_counted_from_the_medians_of_the_training_rows(name):
-    detector = make_detector(name, **SMALL if name != "xgboost" else {}).fit(X, KNOWN)
-    rows = np.tile(np.median(X, axis=0), (2, 1))
-    rows[0, 2] += 1.0
-    score, usual = detector.decision_function(rows)
-    expected = [[0, 0, score - usual, 0, 0, 0], [0] * 6]
-    np.testing.assert_allclose(detector.explain(rows), expected, atol=1e-6)
 
 
 @pytest.mark.parametrize("change, found", [

@@ -126,16 +126,11 @@ def test_hardly_any_rows_are_enough(uncompiled, name, matrix, n_unlabeled, used,
 
 # ---------------------------------------------------------------------------- too large numbers
 
-HUGE = {
-    "one feature": with_column(rows()[:, 0] * 1e37),
-    "all features": rows() * 1e30,
-}
 
-
-@pytest.mark.parametrize("case", HUGE)
+@pytest.mark.parametrize("factor", [[1e37, 1, 1, 1, 1, 1], 1e30], ids=["one feature", "all features"])
 @EACH
-def test_a_network_refuses_to_learn_from_huge_features(name, matrix, case):
-    X = HUGE[case]
+def test_a_network_refuses_to_learn_from_huge_features(name, matrix, factor):
+    X = rows() * factor
     if name not in NETWORKS:
         fit_and_score(name, matrix, X, LABELS, X)  # trees split them
         return
@@ -147,7 +142,7 @@ def test_a_network_refuses_to_learn_from_huge_features(name, matrix, case):
 
 
 def test_a_sparse_step_whose_gradient_overflows_is_told():
-    """Of features of 1e25 the loss is finite, and the square of the gradient is not: clipping would hide it."""
+    """Features of 1e25: the loss is finite, the square of the gradient is not, and clipping would hide it."""
     one_step = make_detector("devnet", epochs=1, batches_per_epoch=1, batch_size=16)
     with pytest.raises(ValueError, match="loss became nan in epoch 1 of 1"):
         one_step.fit(sparse.csr_matrix(rows() * 1e25), LABELS)
