@@ -31,7 +31,7 @@ RANDOM_TREES = ("iforest", "xgbod", "catboost", "random-forest")  # networks hav
 # Of detectors that take seconds; the same in all tests, because other settings are compiled again. In its
 # 200 epochs RoSAS also learns by heart which anomalies have no label.
 LESS_TRAINING = {
-    "feawad": dict(pretraining_epochs=5, epochs=10, learning_rate=1e-3, encoder=(16, 8), scorer=(16, 8)),
+    "feawad": dict(pretraining_epochs=5, epochs=10, learning_rate=1e-3, encoder=(8,), scorer=(8,)),
     "rosas": dict(epochs=40),
     "xgbod": dict(svm_rows=200),
 }

@@ -1,7 +1,6 @@
 """Detectors that train one Keras network with the shared loop.
 
-A subclass of PsiDetector has the parameters that the paper gives all deep detectors; its own are fields of
-its class, a dataclass(repr=False, eq=False).
+A subclass of PsiDetector has the parameters that the paper gives all deep detectors, and fields of its own.
 
 Keras and TensorFlow train the network. `fit` keeps only weights_, a list of arrays in the order of Keras, and
 scores are computed from these in numpy. So a saved or pickled detector scores without importing TensorFlow.

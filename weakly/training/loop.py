@@ -9,7 +9,7 @@ Choices that the paper leaves open and that affect the numbers:
   - gradients are clipped to a *global* norm of 1 (over all variables together);
   - the weights at the end of the epoch with the lowest mean loss, l2 included, are kept.
 
-Importing this file imports TensorFlow. Detectors import it only to fit, because scoring does not need it.
+Importing this file imports TensorFlow, so detectors import it only to fit.
 """
 
 import contextlib

@@ -172,7 +172,6 @@ class Blocks:
         self._set(values, np.zeros_like(values), counts)
 
     def _set(self, values, gradient_squares, counts):
-        """Make these the weights, their RMSprop state and their counts."""
         self.values, self._gradient_squares, self._counts = values, gradient_squares, counts
         size = BLOCK_WEIGHTS // values.shape[1] + 1
         self._slices = [slice(start, start + size) for start in range(0, len(values), size)]
