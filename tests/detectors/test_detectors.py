@@ -22,8 +22,7 @@ from weakly.training.keras_detector import KerasDetector
 
 X, _, KNOWN = two_clusters()
 MAIN = method_group("table", "appendix", "today")
-# A2H's 1000 units take seconds: test_prenet.py. Of the interpretations, the kinds with a loss, a network or
-# batches of their own
+# A2H's 1000 units take seconds: test_prenet.py
 VARIANTS = [pytest.param(name, marks=pytest.mark.slow) for name in ("trm", "iprenet", "ldm", "npr")]
 INTERPRETATIONS = """fsnet-5-rows devnet-natural repen-none-known repen-supervised dsad-hinge dsad-autoencoder
     dsad-natural""".split()

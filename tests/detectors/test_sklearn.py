@@ -1,12 +1,8 @@
 """The detectors as a library: scikit-learn's checks, types, PyOD's names, pickles, output, scaling."""
 
 import pickle
-import subprocess
-import sys
 import warnings
-from pathlib import Path
 
-import joblib
 import numpy as np
 import pandas as pd
 import pytest
@@ -176,24 +172,6 @@ def test_sparse_formats(name):
     for kind in (sparse.csr_array, sparse.csc_matrix, sparse.coo_array):
         detector = small_detector(name).fit(kind(rows), KNOWN)
         np.testing.assert_array_equal(detector.decision_function(kind(rows)), wanted)
-
-
-SCRIPT = """
-import joblib, sys
-from weakly.methods import make_detector
-X, y = joblib.load(sys.argv[1])
-for name, few in ("prenet", {"epochs": 1}), ("iforest", {}), ("xgbod", {"svm_rows": 20}):
-    make_detector(name, **few).fit(X, y).predict(X)
-"""
-
-
-@pytest.mark.slow
-def test_nothing_is_printed(tmp_path):
-    """TensorFlow would announce on the file descriptor, once in a process, that it compiles."""
-    joblib.dump((X, KNOWN), tmp_path / "rows.joblib")
-    command = [sys.executable, "-c", SCRIPT, tmp_path / "rows.joblib"]
-    run = subprocess.run(command, cwd=Path(__file__).parent.parent.parent, capture_output=True, text=True)
-    assert (run.returncode, run.stdout, run.stderr) == (0, "", "")
 
 
 def test_the_logger_tells_of_a_fit_if_asked(caplog):
