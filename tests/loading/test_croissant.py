@@ -14,7 +14,7 @@ CROISSANT = json.loads((ROOT / "dataset" / "croissant.json").read_text())
 
 @pytest.fixture(scope="module")
 def records():
-    """The rows of its two tables, after mlcroissant has found nothing to complain about."""
+    """The rows of its two tables, about which mlcroissant has nothing to complain."""
     croissant = pytest.importorskip("mlcroissant", reason="mlcroissant is not installed")
     described = croissant.Dataset(jsonld=CROISSANT)
     issues = described.metadata.ctx.issues

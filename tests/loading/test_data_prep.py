@@ -330,17 +330,17 @@ def test_bad_input(data_dir, capsys, case):
     assert re.search(message, error) and snapshot(data_dir) == before
 
 
+CHANGED, NOT_PREPARED = "was changed after it was prepared", "x is not prepared"
 DAMAGED = {  # the file, what becomes of its array (its bytes for meta.json), what is said
-    "X of another order": ("X.npy", lambda X: X[::-1], "was changed after it was prepared"),
-    "X of another shape": ("X.npy", lambda X: X.T, "was changed after it was prepared"),
-    "X of another type": ("X.npy", lambda X: X.view(np.int32), "was changed after it was prepared"),
-    "y of another type": ("y.npy", lambda y: y.view(">i8"), "was changed after it was prepared"),
-    "y of another shape": ("y.npy", lambda y: y[:, np.newaxis], "was changed after it was prepared"),
-    "wider, sparse": ("X_shape.npy", lambda shape: shape + [0, 7], "was changed after it was prepared"),
-    "half of X": ("X.npy", lambda _: b"half", "cannot be read: .*; delete"),
-    "another meta": ("../meta.json", lambda _: b"null", "x is not prepared"),
-    "a wrong meta": ("../meta.json", lambda _: b'{"fingerprint": 5}', "x is not prepared"),
-    "half of meta": ("../meta.json", lambda _: b"{", "x is not prepared"),
+    "order": ("X.npy", lambda X: X[::-1], CHANGED),
+    "shape": ("X.npy", lambda X: X.T, CHANGED),
+    "type": ("X.npy", lambda X: X.view(np.int32), CHANGED),
+    "type of y": ("y.npy", lambda y: y.view(">i8"), CHANGED),
+    "shape of y": ("y.npy", lambda y: y[:, np.newaxis], CHANGED),
+    "sparse shape": ("X_shape.npy", lambda shape: shape + [0, 7], CHANGED),
+    "half": ("X.npy", lambda _: b"half", "cannot be read: .*; delete"),
+    "meta": ("../meta.json", lambda _: b'{"fingerprint": 5}', NOT_PREPARED),
+    "half of meta": ("../meta.json", lambda _: b"{", NOT_PREPARED),
 }
 
 

@@ -17,14 +17,12 @@ from weakly.loading import splits
 from weakly.loading.arrays import load_data, save_data
 from weakly.loading.readers import read_class_csv
 from weakly.loading.splits import (
-    ABSENT,
-    HELD_OUT,
     ONE_DRAW,
     PAPER_PROTOCOLS,
+    Seeds,
     released_contamination,
     split_independent,
     split_released,
-    split_rows,
 )
 from weakly.methods import make_detector
 from weakly.running.configuration import Cell
@@ -38,11 +36,6 @@ THYROID_EXTRA = {0: (3097, 1899, 16), 1: (559, 1582, 8), 2: (7057, 5257, 5), 135
 
 def digest(array):
     return hashlib.sha256(np.ascontiguousarray(array).tobytes()).hexdigest()[:16]
-
-
-@pytest.fixture(scope="module")
-def thyroid(real_data):
-    return read_class_csv(real_data / "annthyroid_21feat_normalised.csv")
 
 
 def make_data(n_normals=400, n_anomalies=100, n_features=40, seed=0):
@@ -68,8 +61,8 @@ def files(data):
     return sorted(path.name for path in data.folder.iterdir())
 
 
-def test_released_on_thyroid(thyroid):
-    X, y = thyroid
+def test_released_on_thyroid(real_data):
+    X, y = read_class_csv(real_data / "annthyroid_21feat_normalised.csv")
     split = split_released(X, y)
     assert (len(split.anomalies), split.anomalies[:5].tolist()) == (60, [908, 6668, 4740, 1986, 4873])
     assert digest(split.anomalies.astype("<i8")) == "47c887e1878bfd61"
@@ -89,22 +82,23 @@ def test_released_on_thyroid(thyroid):
     assert digest(extra.astype("<f4")) == "80cdfffea76c7f64"
 
 
-@pytest.mark.parametrize("rate, n_labeled", [(0.02, 60), (0.1, 5)])
-def test_released_is_what_the_description_says(rate, n_labeled):
+@pytest.mark.parametrize("rate, n_labeled, seeds", [(0.02, 60, Seeds()), (0.1, 5, Seeds(3, 1, 2))])
+def test_released_is_what_the_description_says(rate, n_labeled, seeds):
     """The same by carrying the matrix through every step instead of positions."""
     X, y = make_data()
-    X_train, X_test, y_train, y_test = train_test_split(X, y, test_size=0.2, random_state=42, stratify=y)
+    parts = train_test_split(X, y, test_size=0.2, random_state=seeds.split, stratify=y)
+    X_train, X_test, y_train, y_test = parts
     positions = np.where(y_train == 1)[0]
-    removed = np.random.RandomState(42).choice(positions, len(positions) - n_labeled, replace=False)
+    removed = np.random.RandomState(seeds.labels).choice(positions, len(positions) - n_labeled, replace=False)
     X_train, y_train = np.delete(X_train, removed, axis=0), np.delete(y_train, removed)
-    anomalies, rng, extra = X[y == 1], np.random.RandomState(42), []
+    anomalies, rng, extra = X[y == 1], np.random.RandomState(seeds.contamination), []
     for _ in range(int(400 * rate / (1 - rate))):
         first, second = rng.choice(100, 2, replace=False)
         extra.append(anomalies[first].copy())
         for feature in rng.choice(40, 2, replace=False):
             extra[-1][feature] = anomalies[second, feature]
 
-    split = split_released(X, y, n_labeled, rate)
+    split = split_released(X, y, n_labeled, rate, seeds=seeds)
     stacked = split.stack(X)
     np.testing.assert_array_equal(stacked[split.unlabeled], np.concatenate([X_train[y_train == 0], extra]))
     np.testing.assert_array_equal(stacked[split.anomalies], X_train[y_train == 1])
@@ -157,28 +151,16 @@ def test_what_is_new_in_every_run(stored, protocol):
         assert stored.y[split.anomalies].all()
         assert not set(split.test) & {*split.unlabeled, *split.anomalies}
         normals = split.unlabeled[split.unlabeled < len(stored.y)]
-        draws.append(
-            {"test": split.test, "labels": split.anomalies, "contamination": split.extra, "U": normals}
-        )
+        drawn = {"test": split.test, "labels": split.anomalies, "contamination": split.extra}
+        draws.append(drawn | {"normals": normals})
     for part, arrays in {part: [draw[part] for draw in draws] for part in draws[0]}.items():
-        is_new = part in NEW[protocol] or (part == "U" and "test" in NEW[protocol])
+        is_new = part in NEW[protocol] or (part == "normals" and "test" in NEW[protocol])
         assert len({array.shape for array in arrays}) == 1
         assert len({digest(array) for array in arrays[:3]}) == (3 if is_new else 1)
         # 42 is the seed of `released`
         assert np.array_equal(arrays[0], arrays[3]) or protocol == "redrawn-split"
     np.testing.assert_array_equal(draws[0]["contamination"], released_contamination(stored.X, stored.y, 0.1))
     assert files(stored)[1].startswith(CONTAMINATION)  # the file is that of `released`
-
-
-def test_other_labels_and_contamination_are_the_authors_draws_with_another_seed(stored):
-    train, _ = train_test_split(np.arange(500), test_size=0.2, random_state=42, stratify=stored.y)
-    positions = np.flatnonzero(stored.y[train])
-    for seed in (5, 42):
-        dropped = np.random.RandomState(seed).choice(positions, 70, replace=False)
-        labeled = train[np.setdiff1d(positions, dropped)]
-        np.testing.assert_array_equal(stored.split("redrawn-labels", seed, 10, 0.1).anomalies, labeled)
-        extra = released_contamination(stored.X, stored.y, 0.1, seed)
-        np.testing.assert_array_equal(stored.split("redrawn-contamination", seed, 10, 0.1).extra, extra)
 
 
 def test_training_copies_are_of_training_anomalies_only(stored):
@@ -207,19 +189,6 @@ def test_other_test_rows_are_of_the_same_number_and_never_labelled(stored):
     assert drawn == set(range(500)) - set(released.anomalies)
 
 
-@pytest.mark.parametrize("protocol", ONE_DRAW)
-def test_one_draw_with_a_class_held_out(protocol):
-    """All of that class is tested on, no other anomaly is, and rows of other classes play no part."""
-    X, y = make_data()
-    y[np.flatnonzero(y == 1)[:30]], y[np.flatnonzero(y == 0)[:50]] = HELD_OUT, ABSENT
-    released, split = (split_rows(X, y, name, 1, 10, 0.1) for name in ("released", protocol))
-    for part in ("test", "anomalies", "unlabeled"):
-        assert getattr(split, part).shape == getattr(released, part).shape
-    assert set(np.flatnonzero(y == HELD_OUT)) <= set(split.test) and not (y[split.test] == 1).any()
-    assert (y[split.anomalies] == 1).all() and (y[split.unlabeled[split.unlabeled < 500]] == 0).all()
-    assert set(np.flatnonzero(y == ABSENT)).isdisjoint({*split.test, *split.anomalies, *split.unlabeled})
-
-
 def test_the_detector_has_one_seed_where_one_draw_is_varied(stored, monkeypatch):
     seeds = {protocol: detector_seed(protocol, 7) for protocol in PAPER_PROTOCOLS}
     of_run = dict.fromkeys(("released", "redrawn", "independent", "training-copies"), 7)
@@ -237,30 +206,21 @@ def test_the_detector_has_one_seed_where_one_draw_is_varied(stored, monkeypatch)
     assert given == [7, 0]
 
 
-def test_independent_parts(thyroid):
-    _, y = thyroid
-    for seed in range(5):
-        split = split_independent(y, seed)
-        assert (len(split.test), y[split.test].sum()) == (1440, 107)  # stratified: 20% of 7,200 and of 534
-        assert np.bincount(y[split.unlabeled]).tolist() == [5333, 108]  # int(5333 * .02 / .98)
-        assert len(split.anomalies) == 60 and y[split.anomalies].all() and split.extra is None
-        # disjoint, and without repetition: 367 anomalies remain to draw from
+def test_independent_parts():
+    _, y = make_data()  # 320 normals and 80 anomalies to train on, 20 of which are not labelled
+    for rate, wanted in ((0, 0), (0.058, 19), (0.06, 20), (0.1, 35)):
+        split = split_independent(y, 3, contamination=rate)
+        assert np.bincount(y[split.test]).tolist() == [80, 20] and split.extra is None
+        assert len(split.anomalies) == 60 and y[split.anomalies].all()
+        assert np.bincount(y[split.unlabeled], minlength=2).tolist() == [320, wanted]
+        # disjoint, and rows are repeated only where too few remain
         parts = np.concatenate([split.unlabeled, split.anomalies, split.test])
-        assert len(np.unique(parts)) == len(parts)
+        assert len(np.unique(parts)) == len(parts) or wanted > 20
+        assert not set(split.unlabeled) & {*split.anomalies, *split.test}
     one, same, other = (split_independent(y, seed) for seed in (1, 1, 2))
     for part in ("unlabeled", "anomalies", "test"):
         np.testing.assert_array_equal(getattr(one, part), getattr(same, part))
         assert set(getattr(one, part)) != set(getattr(other, part))
-
-
-def test_independent_repeats_rows_only_when_too_few_remain():
-    _, y = make_data()  # 320 normals and 80 anomalies to train on, 20 of which are not labelled
-    for rate, wanted in ((0, 0), (0.058, 19), (0.06, 20), (0.1, 35)):
-        split = split_independent(y, 3, contamination=rate)
-        contamination = split.unlabeled[y[split.unlabeled] == 1]
-        assert len(contamination) == wanted
-        assert wanted > 20 or len(set(contamination)) == wanted
-        assert not set(contamination) & {*split.anomalies, *split.test}
 
 
 def test_what_cannot_be_split(stored):

@@ -24,7 +24,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from archives import BANK_COLUMNS, npz_bytes, tar_bytes, zip_bytes
+from archives import npz_bytes, tar_bytes, zip_bytes
 from event_tables import events
 
 import data_prep
@@ -45,13 +45,6 @@ SVM = "".join(f"{row[3]} 1:{row[0]} {3 + i}:{row[1]} 40:{row[2]}\n" for i, row i
 EVENTS = events(60).to_csv(index=False).encode()
 THYROID = "partial/annthyroid_21feat_normalised"
 CELEBA, NEWS20 = "partial/8_celeba.npz", "partial/news20_5Per_Otl.svm"
-
-
-def bank_csv():
-    nominal = [*range(1, 10), 14]
-    rows = [[f'"{"xyz"[(i + j) % 3]}"' if j in nominal else f"{i / 8}" for j in range(20)] for i in range(8)]
-    rows = [[*row, '"yes"' if i % 3 else '"no"'] for i, row in enumerate(rows)]
-    return "".join(";".join(row) + "\n" for row in [BANK_COLUMNS, *rows]).encode()
 
 
 def all_paths(folder):
@@ -125,8 +118,7 @@ PACKED = {
     "npz": ("celeba", CELEBA, npz_bytes(X=MATRIX, y=LABELS.astype(int))),
     "tar.xz": ("thyroid", f"{THYROID}.tar.xz", tar_bytes([("a.csv", TABLE), ("b", b"words")], lzma.compress)),
     "svm.bz2": ("news20", f"{NEWS20}.bz2", bz2.compress(SVM)),
-    "bank": ("campaign", "partial/bank-additional.zip", zip_bytes(
-        ("bank-additional/bank-additional-full.csv", bank_csv()))),
+    "zip": ("thyroid", f"{THYROID}.zip", zip_bytes(("folder/a.csv", TABLE), ("read.me", b"words"))),
 }  # fmt: skip
 
 
