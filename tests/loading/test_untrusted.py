@@ -219,6 +219,7 @@ def bombs(folder):
     fit, score = f"fit {folder}/bad --label fraud --model {folder}/model", f"score {folder}/good.csv --model"
     detected = {
         "an endless line": (fit, gzipped((header, 1), (b"1", SIZE)), endless),
+        "a large cell": (fit, header + b"1," * 7 + b"x" * 10**8 + b"\n", endless),
         "large cells": (fit, large_cells, "GiB of memory"),
         "a model": (f"{score} {folder}/bad", lying_zip("about.json", b" " * 2**20), "GiB of|is damaged"),
     }

@@ -102,12 +102,6 @@ def unsw_recipes(attack):
     return Recipe(readers.read_class_csv, (UNSW_FILES[attack],)), parts
 
 
-def outside_set(name):
-    """A data set of `experiments.py crosscheck`: ADBench's file as it is, of any size."""
-    page = "https://github.com/Minqi824/ADBench (adbench/datasets/Classical/)"
-    return DataSet(name, 0, 0, 0, 0.0, (adbench(name),), page, "Han et al., ADBench, NeurIPS 2022")
-
-
 # name, rows, features, anomalies, anomaly rate; recipes; page; note; source distribution; arrays, their order
 PAPER_SETS = (
     DataSet("donors", 619_326, 10, 36_710, 6.0,
@@ -167,8 +161,11 @@ PAPER_SETS = (
 )  # fmt: skip
 DATA_SETS = {entry.name: entry for entry in PAPER_SETS}
 # the sets in ADGym's committed results (published/adgym.csv)
+ADBENCH_PAGE = "https://github.com/Minqi824/ADBench (adbench/datasets/Classical/)"
+ADBENCH_NOTE = "Han et al., ADBench, NeurIPS 2022"
 OUTSIDE_SETS = {
-    stem: outside_set(stem) for stem in (line.file.removesuffix(".npz") for line in ADBENCH_FILES)
+    stem: DataSet(stem, 0, 0, 0, 0.0, (adbench(stem),), ADBENCH_PAGE, ADBENCH_NOTE)
+    for stem in (line.file.removesuffix(".npz") for line in ADBENCH_FILES)
 }
 # Your own: --datasets takes them, but no table of the paper includes them (docs/architecture.md).
 ADDED_SETS: dict[str, DataSet] = {}
