@@ -206,7 +206,6 @@ def check_download(path, target, host, expected):
 
 
 def is_url(source):
-    """Whether a source is an http(s) address, not a folder."""
     return str(source).startswith(("http://", "https://"))
 
 
@@ -252,5 +251,4 @@ def fetch_files(recipe, finder):
 
 
 def is_partial(files):
-    """Whether one of these files is only a part of the paper's data."""
     return any(file.partial for file in files)

@@ -219,7 +219,6 @@ def binary_labels(column, path, normal=0, anomaly=1):
 
 
 def require_columns(columns, names, path):
-    """DataError if one of these names is not among the columns of a table."""
     if missing := [name for name in names if name not in columns]:
         raise DataError(f"{path} has no column named {missing[0]!r}.")
 

@@ -24,8 +24,6 @@ UNSW_NOTE = "Moustafa and Slay, UNSW-NB15, MilCIS 2015; free for academic use"
 
 @dataclass(frozen=True)
 class File:
-    """One file that a recipe needs."""
-
     names: tuple  # that it may have, best first
     addresses: tuple = ()  # to get it from
     digests: dict = field(default_factory=dict)  # {name: {kind of digest: digest}} that a download must have
@@ -33,8 +31,6 @@ class File:
 
 @dataclass(frozen=True)
 class Recipe:
-    """One way to make a data set."""
-
     read: Callable  # read(*paths) -> X, y
     files: tuple
 
