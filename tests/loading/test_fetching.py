@@ -167,6 +167,11 @@ def failure(server, parts, raw_dir, file=FILE):
     return sentence
 
 
+def test_whole_chunks_are_a_file(server, raw_dir):
+    server.parts = lambda: [CHUNKED, BODY, b"0\r\n\r\n"]
+    assert finder(raw_dir, server.url).remote(FILE).path.read_bytes() == CONTENT
+
+
 @pytest.mark.parametrize("kind", HOSTILE)
 def test_a_hostile_server_costs_little_and_changes_nothing(server, raw_dir, monkeypatch, kind):
     start, part, message = HOSTILE[kind]
@@ -197,11 +202,6 @@ def test_no_redirect_leads_to_another_address_without_https(server, raw_dir, tar
     sentence = failure(server, lambda: [REDIRECT + target + b"\r\n\r\n"], raw_dir)
     assert re.search("redirects to another server, without https.|a.csv did not arrive", sentence)
     assert set(server.asked) <= {"/a.csv", "/partial/a.csv"}
-
-
-def test_whole_chunks_are_a_file(server, raw_dir):
-    server.parts = lambda: [CHUNKED, BODY, b"0\r\n\r\n"]
-    assert finder(raw_dir, server.url).remote(FILE).path.read_bytes() == CONTENT
 
 
 # --- pip's index
@@ -249,11 +249,9 @@ def test_pip_index_from_its_configuration(tmp_path, monkeypatch):
         monkeypatch.delenv(name)
     monkeypatch.setenv("PIP_CONFIG_FILE", os.devnull)
     assert finder(tmp_path).pip_settings == [PyPI.simple_url, ""]
-    configuration = tmp_path / "pip.conf"
-    configuration.write_text(
-        "[global]\nindex-url = https://mirror.invalid/simple/\ncert = /some/bundle.pem\n"
-    )
-    monkeypatch.setenv("PIP_CONFIG_FILE", str(configuration))
+    settings = "[global]\nindex-url = https://mirror.invalid/simple/\ncert = /some/bundle.pem\n"
+    (tmp_path / "pip.conf").write_text(settings)
+    monkeypatch.setenv("PIP_CONFIG_FILE", str(tmp_path / "pip.conf"))
     assert finder(tmp_path).pip_settings == ["https://mirror.invalid/simple", "/some/bundle.pem"]
     monkeypatch.setenv("PIP_INDEX_URL", "https://nearer.invalid/simple")
     assert finder(tmp_path).pip_settings[0] == "https://nearer.invalid/simple"
