@@ -1,4 +1,4 @@
-"""The claims of the paper as a checklist, judged on its own values and on ours, with old and new draws.
+"""The claims of the paper as a checklist, judged on its own values and on our runs, released and independent.
 
 published/claims.json has an entry per claim, in the paper's order: with the name and the arguments of its
 rule, a function of table_rules.py or sweep_rules.py. The same rule judges all sources (sources.py);

@@ -18,6 +18,8 @@ from weakly.methods import METHODS, method_group
 TABLE_METHODS = method_group("table")  # PReNet and the six competing methods of Tables 2 and 3
 APPENDIX = method_group("appendix")  # the three of App. C.1
 ALL_METHODS = [*TABLE_METHODS, *APPENDIX]
+AS_PUBLISHED, RELEASED, INDEPENDENT = "published", "released", "independent"  # the sources, in short
+INSTEAD_OF_INDEPENDENT = {"labels": "redrawn"}  # the label curves use the authors' procedure with other seeds
 PRINTED = "printed"  # the data status of what the paper prints
 LIMIT = 2 / 3  # of the theorem; beyond this share of anomalies it predicts the opposite order
 
@@ -115,7 +117,7 @@ class OurTables:
 
     def __init__(self, results_dir, new_draws=False):
         self.has_pairs = new_draws  # whether run r has its own draws, which all methods share
-        self.title = "ours, new draws" if new_draws else "ours, the authors' draws"
+        self.title = f"our runs, {INDEPENDENT if new_draws else RELEASED}"
         # many claims need the same tables; they are kept as long as this object and never changed
         self._found = functools.cache(functools.partial(find_table, results_dir))
         self._paper_runs = functools.cache(functools.partial(paper_runs, results_dir))
@@ -123,9 +125,7 @@ class OurTables:
         self._runs = functools.cache(self._runs_by_method)
 
     def _protocol(self, experiment):
-        # new: a split, labels and real contamination of its own in every run; for label curves, other seeds
-        new_draws = "redrawn" if experiment == "labels" else "independent"
-        return new_draws if self.has_pairs else "released"
+        return INSTEAD_OF_INDEPENDENT.get(experiment, INDEPENDENT) if self.has_pairs else RELEASED
 
     def command(self, experiment, *options):
         driver = "contamination" if experiment == "theorem" else experiment
@@ -217,10 +217,7 @@ class OurTables:
         return table, status, f"{data_in_words(table['dataset'].nunique(), status)}, {shares}"
 
 
-AS_PUBLISHED, RELEASED, REDRAWN = "published", "the authors' draws", "new draws"  # the sources, in short
-
-
 def sources_by_name(results_dir):
     """The sources for the results of a folder; the paper's values are those on our data sets."""
     ours = OurTables(results_dir)
-    return {AS_PUBLISHED: PublishedTables(ours), RELEASED: ours, REDRAWN: OurTables(results_dir, True)}
+    return {AS_PUBLISHED: PublishedTables(ours), RELEASED: ours, INDEPENDENT: OurTables(results_dir, True)}

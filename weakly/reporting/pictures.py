@@ -106,8 +106,10 @@ class Panel(NamedTuple):
 
 
 def text_of(data):
-    """Data as text, tables with nine digits: the last ones differ between processors."""
-    return data.to_csv(float_format="%.9g") if isinstance(data, (pd.DataFrame, pd.Series)) else repr(data)
+    """Data as text, numbers with nine digits: the last ones differ between processors."""
+    if isinstance(data, (pd.DataFrame, pd.Series)):
+        return data.to_csv(float_format="%.9g")
+    return re.sub(r"-?\d+\.\d+(e-?\d+)?", lambda one: f"{float(one[0]):.9g}", repr(data))
 
 
 @functools.cache
