@@ -38,8 +38,8 @@ def lead_table(scores):
             n_sets = len(of_source.values[["prenet", method]].dropna())
             about = experiment, metric, method, source, n_sets, of_source.status
             rows.append((*about, *of_source.lead(method)))
-    about = ["experiment", "metric", "method", "source", "sets", "status"]
-    return pd.DataFrame(rows, columns=[*about, *Lead._fields])
+    columns = ["experiment", "metric", "method", "source", "sets", "status", *Lead._fields]
+    return pd.DataFrame(rows, columns=columns)
 
 
 def strongest_other(leads, experiment, source, metric="auc_pr"):
