@@ -228,7 +228,7 @@ def statements():
         f"PReNet {of_5('prenet')}; XGBOD {of_5('xgbod')}.",
         f"reaches {of_5('cross-entropy')}, {of_20('cross-entropy')} and {of_60('cross-entropy')} with",
         # REPRODUCTION.md: the answer and the summary
-        f"FSNet and cFSNet, +{range_of_leads.replace('to ', 'to +')}, all have",
+        f"FSNet and cFSNet, +{range_of_leads.replace('to ', 'to +')}, have",
         f"it is {lead_of('devnet', 0)} as published (DevNet) and {boot} here (XGBOD; not significant by the "
         f"paper's test, p = {p})",
         f"the lead is {without_thyroid}.",
@@ -237,7 +237,7 @@ def statements():
         f"{own.reproduced} of {own.cells} values",
         f"{own.reproduced} of {own.cells} values are reproduced, {own.by_interval} of them within",
         f"the five proved sets alone, {of_proved}",
-        f"test {len(assessed().claims)} of its claims",
+        f"test {len(assessed().claims)} claims",
         f"reproduced in {good['prenet']} of 16 cells, AUC-ROC included, and DevNet in {good['devnet']}.",
         f"thyroid by {0.01 - abs(gaps['thyroid']):.5f}.",
         f"{n(seen('prenet', 'bac'))} instead of {n(printed('prenet', 'bac'))}, misses it by "
