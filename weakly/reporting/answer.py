@@ -3,6 +3,8 @@
 from functools import partial
 from typing import NamedTuple
 
+import numpy as np
+
 from weakly.judging.cells import published_table
 from weakly.judging.claims import PAPER, counts_by_data
 from weakly.judging.headline import chance_to_show, headline, own_numbers, scaling_part
@@ -129,9 +131,9 @@ def interval_panel(leads, what, values=None, decimals=3, unprinted="not run", **
     values = [0.0, *(value for value in values if value == value)]
     width = max(values) - min(values)
     wider = max(SMALLEST_RANGE - width, 0.12 * width) / 2
-    notes = {AS_PUBLISHED: unprinted}
-    rows = [(source, leads.get(source), notes.get(source, "not run")) for source in DRAWS]
-    draw = partial(draw_intervals, rows, (min(values) - wider, max(values) + wider), decimals)
+    shown = {source: unprinted if source == AS_PUBLISHED else "not run" for source in DRAWS}
+    shown |= {source: lead for source, lead in leads.items() if np.isfinite(lead.mean)}
+    draw = partial(draw_intervals, shown, (min(values) - wider, max(values) + wider), decimals)
     label = f"{what}: {', '.join(f'{source} {lead}' for source, lead in leads.items())}"
     return Panel(draw=draw, label=label, size=(368, 84), margins=(108, 162, 2, 22), **named)
 
