@@ -232,7 +232,7 @@ def statements():
         f"FSNet and cFSNet, +{range_of_leads.replace('to ', 'to +')}, have",
         f"it is {lead_of('devnet', 0)} as published (DevNet) and {boot} here (XGBOD; not significant by the "
         f"paper's test, p = {p})",
-        f"the lead is {without_thyroid}.",
+        f"the lead is {without_thyroid} (all bootstrap",
         f"on rec, {rec_printed} is below the lowest possible average precision, {lowest}",
         f"{own.reproduced} of its {own.cells} values",
         f"{own.reproduced} of {own.cells} values",
@@ -304,7 +304,7 @@ def statements():
         f"on all {(unseen_gap(pattern='->bac') > 0).sum()} sets, by {n(unseen_gap(pattern='->bac').mean())}",
         f"on all {(unseen_gap(pattern='^bac->') > 0).sum()}, by {n(unseen_gap(pattern='^bac->').mean())}",
         f"is {n(mean_auc_roc('_l2=0.1'))} with the former and {n(mean_auc_roc())} with the latter",
-        f"from {n(contaminated(0))} to {n(contaminated(0.1))} with the authors' contamination and from "
+        f"from {n(contaminated(0))} to {n(contaminated(0.1))} with `released` draws and from "
         f"{n(contaminated(0, '_independent'))} to {n(contaminated(0.1, '_independent'))} with",
         f"(w7a, {signed(contaminated(0.05, dataset='w7a') - contaminated(0, dataset='w7a'))})",
         f"one of {shares[-1]:.3f}, the mean score of anomalies, predicted to stay at 6, falls from "
