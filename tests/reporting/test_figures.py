@@ -104,7 +104,7 @@ def test_synthetic_data_has_figures_of_its_own(tmp_path, published):
 
 def test_fig_4_ends_at_ten_per_cent_and_ticks_are_the_grid():
     axes = panels(sweep("contamination", [0.66, 0, 0.02, 0.1], ["bac"]), "contamination")["bac"]
-    assert [label.get_text() for label in axes.get_xticklabels()] == ["0", "2", "10"]
+    assert [text.get_text() for text in axes.texts][:3] == ["0", "2", "10"]
     assert lines_of(axes, "prenet")[0] == [[0, 0.5], [0.02, 0.5], [0.1, 0.5]]
 
 
