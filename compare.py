@@ -30,6 +30,7 @@ from weakly.judging.tables import (
     by_method,
     comparable,
     read_table,
+    with_averages,
     write_table,
 )
 from weakly.methods import METHODS
@@ -118,7 +119,7 @@ def compare(results_dir, experiment, methods=()):
         return False
     path = Path(results_dir) / f"{experiment}_vs_published.csv"
     write_table(cells, path)
-    reproduced = read_table(Path(results_dir) / f"{experiment}.csv")
+    reproduced = with_averages(read_table(Path(results_dir) / f"{experiment}.csv"))
     partial = set(reproduced["dataset"][reproduced["status"] == "partial"])
     shown = cells_in_short(reproduced, cells, reproduced["dataset"].nunique() <= FEW_COLUMNS)
     shown = shown.rename(columns=lambda name: name + "*" * (name in partial))
@@ -141,7 +142,7 @@ def print_overview(found):
 
     print(LEGEND)
     for experiment, cells in found.tables.items():
-        reproduced = read_table(found.folder / f"{experiment}.csv")
+        reproduced = with_averages(read_table(found.folder / f"{experiment}.csv"))
         shown, (averaged, status) = cells_in_short(reproduced, cells), averaged_sets(reproduced)
         title = f"average of {len(averaged)}" if len(averaged) > 1 else "".join(averaged.index)
         column = shown.get(AVERAGE if len(averaged) > 1 else title)

@@ -1,14 +1,15 @@
 """What the tests share: our modules on the path, the real data sets, one folder of prepared ones."""
 
 import os
+import shutil
 import sys
 from pathlib import Path
 
 import pytest
-from drivers import workers_here
+from drivers import ROOT, workers_here
 from toys import not_compiled
 
-sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
+sys.path.insert(0, str(ROOT))
 # What ./run_tests.sh --quick leaves out, besides tests that are marked slow: files that start processes or
 # servers or fit for long, tests on real data, and all detectors but four.
 SLOW_FILES = """test_untrusted test_reference test_sklearn test_interpretations test_numbers
@@ -58,6 +59,20 @@ def demo_dir(prepared_dir):
 def runs_here():
     with workers_here():
         yield
+
+
+@pytest.fixture
+def clone(tmp_path):
+    """A copy of the project's programs, to change, with a Python environment that counts as installed."""
+    folder = tmp_path / "clone"
+    (folder / ".venv" / "bin").mkdir(parents=True)
+    for path in (*ROOT.glob("*.py"), *ROOT.glob("*.sh"), *ROOT.glob("requirements*")):
+        shutil.copy(path, folder)
+    for path in ROOT.glob("*/__init__.py"):
+        shutil.copytree(path.parent, folder / path.parent.name)
+    shutil.copy(ROOT / "requirements.txt", folder / ".venv" / "requirements.installed")
+    (folder / "published").symlink_to(ROOT / "published")
+    return folder
 
 
 @pytest.fixture

@@ -5,6 +5,7 @@ import re
 import numpy as np
 import pandas as pd
 import pytest
+from event_tables import events
 
 from weakly.errors import DataError
 from weakly.own_data.columns import (
@@ -102,6 +103,17 @@ def test_options_that_do_not_fit_a_column_do_not_stop_it(cells):
     for given in ({"decimal": ","}, {"decimal": "."}, {"thousands": ","}, {"thousands": "."}):
         found, plain = (kind_of(cells, **notation)[0] for notation in (given, {}))
         np.testing.assert_array_equal(typed(cells, found), typed(cells, plain))
+
+
+def test_a_model_of_columns_in_two_notations_reads_them_alike(folder, run, capsys):
+    prices = [f"{i % 50},{i % 9}5" for i in range(600)]
+    events().assign(price=prices).to_csv("events.csv", index=False)
+    for options in ("", "--decimal ,"):
+        learn = "--label fraud --method logistic-converged --model m"
+        assert (
+            run(f"fit events.csv {options} {learn}") == 0 and run("score events.csv --model m --strict") == 0
+        )
+        assert "Columns: 3 numbers" in (shown := capsys.readouterr().out) and "DRIFT" not in shown
 
 
 DAYS = [f"2024-01-{i % 28 + 1:02} {i // 28}:00" for i in N]

@@ -1,4 +1,4 @@
-"""What a model file says about itself: recorded by fit, shown by info, checked on loading."""
+"""What a model file says about itself: recorded by fit, shown by info, never trusted."""
 
 import hashlib
 import json
@@ -25,9 +25,6 @@ def test_info_shows_what_fit_was_given(folder, run, capsys):
     for line in (
         r"Method +logistic regression \(logistic-converged\)",
         "Chosen +by its user, not by fit",
-        "Rows +600",
-        "Label +fraud",
-        "Anomaly values +1",
         "Labelled anomalies +30",
         f"Table +name: events.csv, bytes: {len(data)}, sha256: {hashlib.sha256(data).hexdigest()}",
         "  time +date +2024-01-01 to 2024-01-25, median 2024-01-13",
@@ -37,9 +34,7 @@ def test_info_shows_what_fit_was_given(folder, run, capsys):
     ):
         assert re.search(f"^{line}$", text, re.MULTILINE), line
     assert run("info m --json") == 0
-    found = json.loads(capsys.readouterr().out)
-    assert found["rows"] == 600 and found["origin"]["labelled_anomalies"] == 30
-    assert found["settings"]["max_iter"] == 1_000 and found["columns"]["amount"]["kind"] == "number"
+    assert json.loads(capsys.readouterr().out)["origin"]["labelled_anomalies"] == 30
 
 
 def test_info_shows_what_fit_compared_and_cannot_break_the_terminal(model_path, folder, run, capsys):
@@ -52,7 +47,6 @@ def test_info_shows_what_fit_compared_and_cannot_break_the_terminal(model_path, 
     text = capsys.readouterr().out
     assert "It ranked best. AUC-ROC: CatBoost (gradient-boosted trees) 0.900.\n" in text
     assert "\x1b" not in text and "\x07" not in text and text.count("\nMethod") == 0
-    assert r"\x1b[2J\nMethod  PReNet" in text and "Table               not recorded\n" in text
 
 
 def test_numbers_in_words():
@@ -60,11 +54,11 @@ def test_numbers_in_words():
     assert [percent(share) for share in shares] == ["0%", "1.05%", "<0.01%", "12.3%", ">99.9%", "100%", "–"]
     values = (-1.5, 1234567.0, 0.1234567)
     assert [value_in_words(value) for value in values] == ["−1.5", "1,234,567", "0.123457"]
-    assert value_in_words(19_723.5, "date") == "2024-01-01"
 
 
-def test_info_needs_no_scikit_learn(model_path):
-    code = "import detect, sys; detect.main(['info', sys.argv[1]]); sys.exit('sklearn' in sys.modules)"
+def test_nothing_slow_is_imported(model_path):
+    code = """import sys, weakly; assert "numpy" not in sys.modules
+import detect; detect.main(["info", sys.argv[1]]); assert "sklearn" not in sys.modules"""
     subprocess.run([sys.executable, "-c", code, model_path], cwd=ROOT, check=True)
 
 

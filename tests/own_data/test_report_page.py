@@ -52,8 +52,8 @@ def rows_of(page, caption):
 
 def test_the_page_has_the_numbers_of_score_and_of_the_labels(folder, model_path, run, page_of):
     known_labels().to_csv("known.csv", index=False)
-    labels = "--label fraud --anomaly-value yes"
-    text, page = page_of(f"known.csv --model {model_path} {labels} --contamination 0.05 --top 7 --keep id")
+    options = f"--model {model_path} --label fraud --anomaly-value yes --contamination 0.05 --top 7 --keep id"
+    text, page = page_of(f"known.csv {options}")
     assert run(f"score known.csv --model {model_path} --output scores.csv --explain") == 0
     scores, y = pd.read_csv("scores.csv"), known_labels()["fraud"] == "yes"
     best, rows = scores.nlargest(7, "score"), rows_of(page, "The 7 rows")
@@ -97,33 +97,31 @@ def test_the_training_table_a_single_row_and_a_model_made_in_python(folder, run,
     assert ["Label", "not recorded"] in rows_of(page, "As detect.py info")
 
 
-def evil_files():
-    """A table and a model with markup in names, cells and everything that is recorded."""
-    table = events().rename(columns={"country": EVIL})
+@pytest.fixture
+def evil(folder, page_of):
+    """The page of a table and a model with markup in names, cells and everything that is recorded."""
+    table = events().rename(columns={"country": EVIL}).assign(id=f"{EVIL}\x1b")
     table[EVIL] = table[EVIL].replace("XX", f"</td>{EVIL}")
-    table["id"] = f"{EVIL}\x1b"
     table.to_csv("evil.csv", index=False)
     columns = {EVIL if name == "country" else name: column for name, column in COLUMNS.items()}
     y = (table["fraud"] == "1").astype(int).to_numpy()
-    origin = {"label": EVIL, "code": EVIL, "versions": {EVIL: EVIL}, "date": EVIL}
-    origin["table"] = {"name": EVIL, "bytes": 1, "sha256": EVIL}
+    origin = {"label": EVIL, "versions": {EVIL: EVIL}, "table": {"name": EVIL, "bytes": 1, "sha256": EVIL}}
     typed = typed_columns(table[list(columns)], columns)
     save_model("evil.model", fit_model("logistic-converged", typed, columns, y, origin=origin))
+    return page_of("evil.csv --model evil.model --keep id")
 
 
-def test_markup_in_names_and_cells_is_escaped(folder, page_of):
-    evil_files()
-    text, page = page_of("evil.csv --model evil.model --keep id")
+def test_markup_in_names_and_cells_is_escaped(evil):
+    text, page = evil
     assert len(page.find("script")) == 1 and "<script>alert" not in text and "\x1b" not in text
     assert text.count("&lt;script&gt;alert") > 20
-    assert page_of("evil.csv --model evil.model --keep id")[0] == text
     ids = [one["id"] for one in page.all if "id" in one]
     assert len(ids) == len(set(ids))
 
 
 def test_the_page_does_not_grow_with_the_table(folder, model_path, page_of):
     sizes = []
-    for n_rows in (3_000, 12_000):
+    for n_rows in (1_500, 5_000):
         table = events(n_rows).assign(fraud=lambda table: table["fraud"].replace("", "0"))
         table.loc[::7, "fraud"] = "1"  # which no score tells: a curve with many points
         table.to_csv("large.csv", index=False)
@@ -146,13 +144,12 @@ def test_what_cannot_be_reported_gives_one_sentence(folder, model_path, run, cap
     assert message in error and error.count("\n") == 1 and not Path("report.html").exists()
 
 
-def test_the_page_in_a_browser(folder, page_of):
+@pytest.mark.slow
+def test_the_page_in_a_browser(evil):
     """No complaint and no alert, nothing sticks out, sorting works, and so does the theme."""
     webdriver = pytest.importorskip("selenium.webdriver")
     if not (shutil.which("chromium") and shutil.which("chromedriver")):
         pytest.skip("Chromium and chromedriver are not here")
-    evil_files()
-    page_of("evil.csv --model evil.model --keep id")
     options = webdriver.ChromeOptions()
     options.binary_location = shutil.which("chromium")
     for argument in ("headless=new", "disable-gpu", "disable-dev-shm-usage", "disable-background-networking"):

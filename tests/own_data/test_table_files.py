@@ -1,8 +1,6 @@
 """Tables as users have them: short rows, quotes, packing, encodings, no header; numbers, texts and chunks."""
 
-import csv
 import gzip
-import io
 import json
 import os
 import threading
@@ -77,24 +75,6 @@ def test_rows_with_other_cells_than_the_header_are_refused_by_their_line(monkeyp
     assert "Line 2 of t.csv has fewer cells" in refused("1,2\n3\n", header=False)
 
 
-def test_rows_are_those_of_the_csv_module():
-    """Over several chunks, with all kinds of cells; one cell less is noticed wherever it is."""
-    rng = np.random.default_rng(0)
-    cells = ["", "1.5", "a b", "x,y", 'say "no"', "two\nlines", "\n", "é", ";", "self"]
-    rows = rng.choice(np.array(cells, dtype=object), (40_000, 3)).tolist()
-
-    def written(rows, line_break):
-        buffer = io.StringIO(newline="")
-        csv.writer(buffer, lineterminator=line_break).writerows([["self", "b", "c"], *rows])
-        return buffer.getvalue()
-
-    assert texts(written(rows, "\n")) == (["self", "b", "c"], rows)
-    for place in (0, 16_384, 39_999):
-        content = written([*rows[:place], ["x", "y"], *rows[place:]], "\r\n")
-        line = 2 + place + sum(cell.count("\n") for row in rows[:place] for cell in row)
-        assert f"Line {line:,} of t.csv has fewer cells" in refused(content)
-
-
 @pytest.mark.parametrize("at_once", [2, 10_000])
 def test_columns_are_numbers_or_texts_as_a_whole(monkeypatch, at_once):
     monkeypatch.setattr(tables, "ROWS_AT_ONCE", at_once)
@@ -148,7 +128,8 @@ def test_names_and_separators():
     assert opened("a, ,b,\n1,2,3,\n").columns == ["a", "column_2", "b", "column_4"]
     assert "more than one column 'a'" in refused("a,b,a\n1,2,3\n")
     assert "its first line is empty" in refused("") and "its first line is empty" in refused("\n1,2\n")
-    for line in ("1,7", "5.1,,3", "0,1,2"):
+    assert opened(",0,1\n0,1,7\n").columns == ["column_1", "0", "1"]  # as pandas writes them
+    for line in ("1,7", "5.1,,3", "1,5;2", "0,1,2"):
         assert "looks like data, not like column names: add --no-header" in refused(f"{line}\n{line}\n")
     assert texts("1,2\n3,4\n", header=True) == (["1", "2"], [["3", "4"]])
     for content, message in (
@@ -160,14 +141,14 @@ def test_names_and_separators():
 
 
 CSV = "a,b\n1.5,x\n,ü\n"
-PACKS = [bytes, gzip.compress, lambda data: zip_bytes(("t/a.csv", data), (".b", b"\0"))]
+PACKS = {"gzip": gzip.compress, "zip": lambda data: zip_bytes(("t/a.csv", data), (".b", b"\0"))}
+ENCODINGS = [("utf-8-sig", ""), ("gb18030", ""), ("latin-1", "zip"), ("utf-16", "gzip")]
 
 
-@pytest.mark.parametrize("pack", PACKS, ids=["plain", "gzip", "zip"])
-@pytest.mark.parametrize("encoding", ["utf-8-sig", "latin-1", "utf-16", "gb18030"])
+@pytest.mark.parametrize("encoding, pack", ENCODINGS)
 def test_packed_recoded_and_piped_tables(pack, encoding):
-    data = pack((CSV + "y,é\n" * 60_000).encode(encoding))
-    expected = ["a", "b"], [["1.5", "x"], ["", "ü"]] + [["y", "é"]] * 60_000
+    data = PACKS.get(pack, bytes)((CSV + "y,é\n" * 20_000).encode(encoding))  # more than a pipe holds
+    expected = ["a", "b"], [["1.5", "x"], ["", "ü"]] + [["y", "é"]] * 20_000
     assert texts(data, encoding=encoding) == expected
     reading, writing = os.pipe()
     threading.Thread(target=lambda: open(writing, "wb").write(data), daemon=True).start()  # noqa: SIM115
@@ -242,7 +223,8 @@ CELLS = st.text(max_size=5) | st.sampled_from(
 )
 
 
-@settings(max_examples=150, deadline=None)
+@pytest.mark.slow
+@settings(max_examples=60, deadline=None)
 @given(
     rows=st.lists(st.lists(CELLS, min_size=2, max_size=2), min_size=1, max_size=30),
     noise=st.binary(max_size=3),

@@ -56,10 +56,8 @@ def workers_of(driver):
 
 def is_alive(pid):
     """Whether a process runs; one that is dead and that nobody has waited for does not."""
-    try:
-        return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] != "Z"
-    except FileNotFoundError:
-        return False
+    stat = Path(f"/proc/{pid}/stat")
+    return stat.exists() and stat.read_text().rpartition(")")[2].split()[0] != "Z"
 
 
 def wait_until(condition, seconds=60):
@@ -75,8 +73,7 @@ def count_runs(path):
 
 def wait_for(process, path, n_workers, n_made):
     """The workers of a driver, when it has this many and has made so many runs."""
-    wait_until(lambda: len(workers_of(process.pid)) >= n_workers)
-    wait_until(lambda: count_runs(path) >= n_made)
+    wait_until(lambda: len(workers_of(process.pid)) >= n_workers and count_runs(path) >= n_made)
     return workers_of(process.pid)
 
 
@@ -110,7 +107,7 @@ def test_kills_lose_nothing_and_change_nothing(demo_dir, runs_here, tmp_path):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("stop, n_made", [(signal.SIGINT, 0), (signal.SIGINT, 3), (signal.SIGTERM, 3)])
+@pytest.mark.parametrize("stop, n_made", [(signal.SIGINT, 0), (signal.SIGTERM, 3)])
 def test_ctrl_c_and_sigterm_end_everything_within_2_seconds(demo_dir, tmp_path, stop, n_made):
     """Ctrl-C reaches the workers too, SIGTERM of a container or job scheduler the driver alone.
 
@@ -128,35 +125,30 @@ def test_ctrl_c_and_sigterm_end_everything_within_2_seconds(demo_dir, tmp_path, 
         assert " runs in 0:" in out and session["runs_made"] == count_runs(tmp_path / RUNS_FILE)
 
 
-def iforest(n_labeled):
-    return Cell(method="iforest", dataset="demo", n_labeled=n_labeled)
-
-
 def test_a_run_that_kills_its_worker_twice_is_reported_and_the_others_go_on(monkeypatch, capsys):
     """All other runs are made once, on four workers."""
-    deaths = []
+    cells = [Cell(method="iforest", dataset="demo", n_labeled=n_labeled) for n_labeled in (15, 60, 90)]
+    deadly = (cells[1], 3)
+    deaths = [BrokenProcessPool(), BrokenProcessPool()]
 
     class DyingHere(ExecutorHere):
         def submit(self, function, *arguments):
-            if function is int or arguments[0].n_labeled != 60 or arguments[1] != 3:
+            if arguments[:2] != deadly:
                 return super().submit(function, *arguments)
-            deaths.append(0)
-            if len(deaths) == 1:
-                raise BrokenProcessPool  # it died before it got the run
+            if len(deaths) == 2:
+                raise deaths.pop()  # it died before it got the run
             future = Future()
-            future.set_exception(BrokenProcessPool())
+            future.set_exception(deaths.pop())
             return future
 
     monkeypatch.setattr(processes, "new_process", DyingHere)
-    monkeypatch.setattr(processes, "attempt", lambda cell, run: ({"run": run}, None))
-    missing = {iforest(n_labeled): list(range(30)) for n_labeled in (15, 60, 90)}
-    outcomes = list(run_cells(missing, 4))
-    ended = sorted((cell.n_labeled, made["run"]) for cell, made, error in outcomes if not error)
-    everything = [(n_labeled, run) for n_labeled in (15, 60, 90) for run in range(30)]
-    assert ended == [task for task in everything if task != (60, 3)]
+    monkeypatch.setattr(processes, "attempt", lambda cell, run: (run, None))
+    outcomes = list(run_cells({cell: list(range(30)) for cell in cells}, 4))
+    ended = [(cell, run) for cell, run, error in outcomes if not error]
+    assert len(ended) == 89 and {*ended, deadly} == {(cell, run) for cell in cells for run in range(30)}
     ((cell, error),) = [(cell, error) for cell, _, error in outcomes if error]
-    assert cell.n_labeled == 60 and "died, perhaps out of memory: try fewer --jobs" in error
-    assert len(deaths) == 2 and "iforest on demo, 60 labels" in capsys.readouterr().err
+    assert cell == deadly[0] and "died, perhaps out of memory: try fewer --jobs" in error
+    assert not deaths and "iforest on demo, 60 labels" in capsys.readouterr().err
 
 
 def test_a_worker_makes_way_for_a_fresh_process(monkeypatch):
@@ -221,22 +213,18 @@ def path(made, tmp_path):
     return tmp_path / "results" / RUNS_FILE
 
 
-def test_a_last_line_cut_off_anywhere_is_dropped_and_no_neighbour_is_lost(
-    demo_dir, runs_here, made, path, capsys
-):
+def test_a_last_line_cut_off_anywhere_is_dropped_and_no_neighbour_is_lost(made, path, capsys):
     runs, copy = RunsFile(path.parent, RUNS_FILE.removesuffix("_runs.csv")), Path(f"{path}.bak")
     *kept, last = made.splitlines(keepends=True)
+    kept = b"".join(kept)
     # at last what a power failure can leave behind
-    for rest in (*(last[:length] for length in range(1, len(last))), last[:20] + 300 * b"\0"):
+    for rest in (*(last[:length] for length in range(1, len(last), 7)), last[:20] + 300 * b"\0"):
         copy.unlink(missing_ok=True)
-        path.write_bytes(b"".join(kept) + rest)
+        path.write_bytes(kept + rest)
         runs.open_for_append()
-        assert path.read_bytes() == b"".join(kept) and copy.read_bytes() == b"".join(kept) + rest
+        assert path.read_bytes() == kept and copy.read_bytes() == kept + rest
         printed = capsys.readouterr().out
         assert f"dropping the last line, which is incomplete; {copy.name} has it" in printed
-    assert experiment_here(demo_dir, path.parent, "seen", *QUICK, "--runs", 12) == 0
-    assert "11 of 12 runs exist already" in capsys.readouterr().out
-    assert path.read_bytes().startswith(b"".join(kept)) and len(measured(path)) == 12
 
 
 @pytest.mark.slow
@@ -273,11 +261,9 @@ def test_closed_standard_streams_do_not_reach_into_files(demo_dir, made, path):
 def test_a_damaged_provenance_is_kept(tmp_path, capsys):
     path = tmp_path / "seen_provenance.json"
     path.write_text('{"sessions": [')
-    Path(f"{path}.bak").write_text("older")
     Session(tmp_path, "seen", []).save()
-    assert f"{path} is damaged: {path.name}.bak2 keeps what it held." in capsys.readouterr().out
-    assert Path(f"{path}.bak2").read_text() == '{"sessions": [' and len(read_sessions(path)) == 1
-    assert Path(f"{path}.bak").read_text() == "older"
+    assert f"{path} is damaged: {path.name}.bak keeps what it held." in capsys.readouterr().out
+    assert Path(f"{path}.bak").read_text() == '{"sessions": [' and len(read_sessions(path)) == 1
 
 
 @pytest.mark.parametrize("name, message", [
@@ -334,11 +320,10 @@ def test_constant_scores_are_recorded_and_reported(demo_dir, runs_here, tmp_path
     assert measured(tmp_path / RUNS_FILE)["auc_roc"].tolist() == [0.5]
 
 
-@pytest.mark.slow
 def test_the_order_of_data_sets_and_methods_does_not_change_results(runs_here, demo_dir, tmp_path):
     """--jobs, resumed runs and a Dask cluster are compared in test_experiments.py and test_cluster.py."""
     for order in (1, -1):
-        datasets, methods = ";".join(UNSEEN_DEMO_SETS[::order]), ",".join(["devnet", "iforest"][::order])
+        datasets, methods = ";".join(UNSEEN_DEMO_SETS[::order]), ",".join(["logistic", "iforest"][::order])
         options = ("unseen", "--datasets", datasets, "--methods", methods, "--runs", 1)
         assert experiment_here(demo_dir, tmp_path / str(order), *options) == 0
     one, other = (measured(tmp_path / name / "unseen_runs.csv") for name in ("1", "-1"))

@@ -5,14 +5,8 @@ from functools import cache
 import numpy as np
 import pandas as pd
 
-from weakly.judging.tables import (
-    AVERAGE,
-    METRICS,
-    averaged_sets,
-    find_table,
-    from_paper_layout,
-    read_frame,
-)
+from weakly.judging import tables
+from weakly.judging.tables import AVERAGE, METRICS, averaged_sets, find_table, with_averages
 from weakly.methods import METHODS
 from weakly.paths import PUBLISHED
 
@@ -49,8 +43,8 @@ def printed_table(experiment):
 
 @cache  # published values do not change
 def _printed_in(*paths):
-    tables = pd.concat([from_paper_layout(read_frame(path, ["dataset"])) for path in paths])
-    return tables.drop_duplicates(["dataset", "metric", "method"])  # PReNet is in Table 4 again
+    parts = [tables.from_paper_layout(tables.read_frame(path, ["dataset"])) for path in paths]
+    return pd.concat(parts).drop_duplicates(["dataset", "metric", "method"])  # PReNet is in Table 4 again
 
 
 def published_table(experiment):
@@ -114,14 +108,16 @@ def difference_table(reproduced, published):
 
 def comparisons(results_dir):
     """{experiment: its difference_table}, for those of PRINTED that were run on real data."""
-    tables = {experiment: comparison(results_dir, experiment) for experiment in PRINTED}
-    return {experiment: table for experiment, table in tables.items() if len(table)}
+    found = {experiment: comparison(results_dir, experiment) for experiment in PRINTED}
+    return {experiment: table for experiment, table in found.items() if len(table)}
 
 
-def comparison(results_dir, experiment, suffix=""):
+def comparison(results_dir, experiment):
     """The difference_table of one experiment, empty if there is nothing to compare."""
-    table = find_table(results_dir, experiment, suffix)
-    return pd.DataFrame() if table is None else difference_table(table, published_table(experiment))
+    table = find_table(results_dir, experiment)
+    if table is None:
+        return pd.DataFrame()
+    return difference_table(with_averages(table), published_table(experiment))
 
 
 def verdict_counts(table):

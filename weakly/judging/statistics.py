@@ -203,7 +203,7 @@ def heading(experiment):
 
 def own_tables(results_dir, experiment):
     """{name: table} of an experiment with the authors' draws and with new ones, as far as it was run."""
-    tables = {name: find_table(results_dir, experiment, suffix) for name, suffix in OWN.items()}
+    tables = {name: find_table(results_dir, experiment + ending) for name, ending in OWN.items()}
     return {name: table for name, table in tables.items() if table is not None}
 
 

@@ -7,6 +7,7 @@ auc_pr_prenet_std. Only from_paper_layout and paper_layout, which convert betwee
 names of these columns.
 """
 
+from itertools import product
 from pathlib import Path
 from typing import Any
 
@@ -30,20 +31,15 @@ PAPER_SET_UP: dict[str, Any] = {
 ROW = [*SWEEP, "dataset", "size", "D", "status", "runs"]  # the columns of a table on disk before its metrics
 
 
-# ---------------------------------------------------------------------------- the runs of a table
-
-
 def table_suffix(protocol, n_labeled, contamination, scaling):
     """The ending of a table's file name for a set-up other than the paper's, which has ''.
 
     None marks what the experiment varies or sets itself.
     """
-    paper = PAPER_SET_UP
-    parts = [] if protocol in (paper["protocol"], None) else [protocol]
-    parts += [] if n_labeled in (paper["n_labeled"], None) else [f"{n_labeled}labels"]
-    parts += [] if contamination in (paper["contamination"], None) else [f"{contamination:g}contamination"]
-    parts += [] if scaling in (paper["scaling"], None) else [scaling]
-    return "".join("_" + part for part in parts)
+    values = protocol, n_labeled, contamination, scaling
+    texts = "_{}", "_{}labels", "_{:g}contamination", "_{}"
+    others = zip(texts, values, PAPER_SET_UP.values())
+    return "".join(text.format(value) for text, value, usual in others if value not in (usual, None))
 
 
 def paper_runs(results_dir, experiment, *protocols):
@@ -83,9 +79,6 @@ def in_paper_order(names):
     """Names of data sets as in Tables 2 and 3, then all others."""
     known = (*KNOWN_SETS, *UNSEEN_SETS)
     return sorted(set(names), key=lambda name: (known.index(name) if name in known else len(known), name))
-
-
-# ---------------------------------------------------------------------------- from runs to a table
 
 
 def averages(runs):
@@ -134,10 +127,6 @@ def with_averages(table):
     return pd.concat(parts or [table], ignore_index=True).astype(dict.fromkeys(counts, "Int64"))
 
 
-def is_average(table):
-    return table["dataset"].str.startswith(AVERAGE)
-
-
 def averaged_sets(table):
     """The means that a table's Average is over, a column per metric and method, and the status of their data.
 
@@ -156,9 +145,6 @@ def averaged_sets(table):
     return means, status
 
 
-# ---------------------------------------------------------------------------- what a table says
-
-
 def counted_status(statuses):
     """The status of the data sets that count: `exact` if any of these is, else `partial`."""
     return "exact" if (statuses == "exact").any() else "partial"
@@ -167,10 +153,9 @@ def counted_status(statuses):
 def by_method(table, metric="auc_pr", values="mean", rows="dataset"):
     """One metric of a table in the paper's layout: a row per data set, a column per method."""
     part = table[table["metric"] == metric]
-    there = set(part["method"])
-    methods = [name for name in METHODS if name in there]
     matrix = part.pivot(index=rows, columns="method", values=values)
-    return matrix.reindex(index=pd.Index(part[rows].unique(), name=rows), columns=pd.Index(methods))
+    columns = pd.Index([name for name in METHODS if name in matrix])
+    return matrix.reindex(index=pd.Index(part[rows].unique(), name=rows), columns=columns)
 
 
 def is_replaced(table, values="mean"):
@@ -213,9 +198,7 @@ def paper_layout(table):
 
 def from_paper_layout(frame):
     """The table in memory of one on disk; unknown metrics and methods are dropped."""
-    cells = [
-        (metric, method) for metric in METRICS for method in METHODS if column_of(metric, method) in frame
-    ]
+    cells = [cell for cell in product(METRICS, METHODS) if column_of(*cell) in frame]
     columns = [column_of(*cell) for cell in cells]
     rows = frame[[name for name in ROW if name in frame]]
     table = rows.loc[rows.index.repeat(len(cells))].reset_index(drop=True)
@@ -237,7 +220,7 @@ def read_frame(path, texts=("dataset", "status"), numbers=()):
     missing = [name for name in (*texts, *numbers) if name not in frame]
     if missing:
         raise UserError(f"{path} is not a table of results: it has no column {', '.join(missing)}")
-    of_metrics = [column_of(metric, method) for metric in METRICS for method in METHODS]
+    of_metrics = [column_of(*cell) for cell in product(METRICS, METHODS)]
     for name in (*numbers, *of_metrics, *(f"{name}_std" for name in of_metrics)):
         if name in frame and len(frame) and not pd.api.types.is_numeric_dtype(frame[name]):
             raise UserError(f"{path} has values in column {name} that are not numbers")
@@ -245,26 +228,19 @@ def read_frame(path, texts=("dataset", "status"), numbers=()):
 
 
 def read_table(path, is_sweep=False):
-    """Read a table of results with its averages."""
-    return with_averages(read_cells(path, is_sweep))
-
-
-def read_cells(path, is_sweep=False):
     """Read a table of results; UserError says in one sentence what is wrong with the file."""
     frame = read_frame(path, ("dataset", "status", *SWEEP[:is_sweep]), SWEEP[1:] if is_sweep else ())
     twice = frame.duplicated([name for name in (*SWEEP, "dataset") if name in frame])
     if twice.any():
         raise UserError(f"{path} has two rows for {frame['dataset'][twice].iloc[0]}")
     # an Average is computed anew; tables on disk had one once
-    return from_paper_layout(frame[~is_average(frame)].reset_index(drop=True))
+    return from_paper_layout(frame[~frame["dataset"].str.startswith(AVERAGE)].reset_index(drop=True))
 
 
-def find_table(results_dir, experiment, suffix="", read=read_table):
-    """The table of an experiment and a set-up; None if it is not there or empty."""
-    path = Path(results_dir) / f"{experiment}{suffix}.csv"
-    if not path.exists() or not path.stat().st_size:
-        return None
-    table = read(path)
+def find_table(results_dir, name, read=read_table):
+    """The table of a name such as seen or seen_independent; None if it is not there or empty."""
+    path = Path(results_dir) / f"{name}.csv"
+    table = read(path) if path.exists() and path.stat().st_size else ()
     return table if len(table) else None
 
 
@@ -278,7 +254,7 @@ def write_tables(runs, results_dir, experiment, suffix=""):
         part = runs[(runs["data_status"] == "synthetic") == is_synthetic]
         if len(part):
             path, table = Path(results_dir) / f"{experiment}{suffix}{ending}.csv", averages(part)
-            write_table(paper_layout(table[~is_average(table)]), path)
+            write_table(paper_layout(table[~table["dataset"].str.startswith(AVERAGE)]), path)
             written[path] = table
     return written
 

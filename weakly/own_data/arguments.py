@@ -15,6 +15,17 @@ def anomaly_values(given):
     return comma_list(given[0]) or given if given and len(given) == 1 else given
 
 
+def text_encoding(text):
+    """A command-line argument as the name of an encoding that Python knows."""
+    try:
+        " ".encode(text)
+    except (LookupError, ValueError):
+        raise argparse.ArgumentTypeError(
+            f"unknown encoding {text!r}; usual ones are utf-8, latin-1, cp1252 and utf-16"
+        ) from None
+    return text
+
+
 def add_table_arguments(command):
     """The table and its notation."""
     add = command.add_argument
@@ -35,7 +46,7 @@ def add_table_arguments(command):
     )
     add("--missing", type=comma_list, default=[], metavar="A,B", help=missing)
     encoding = "encoding of a text file (default: %(default)s)"
-    add("--encoding", default="utf-8", metavar="NAME", help=encoding)
+    add("--encoding", type=text_encoding, default="utf-8", metavar="NAME", help=encoding)
 
 
 def notation_of(args, fitted=None):

@@ -211,10 +211,10 @@ def column_kind(name, cells, notation):
         return number_kind(name, numbers_of(filled, column), n_rows, column)
     if {*levels} == {"true", "false"}:
         return {"kind": "truth"}, None
-    if levels.str.fullmatch(CLOCK_TIME).all():
-        return None, "a time of day"
     if column := date_column(name, levels):
         return column, None
+    if levels.str.fullmatch(CLOCK_TIME).all():
+        return None, "a time of day"
     if len(levels) >= MANY_LEVELS and len(levels) > 0.5 * len(filled):
         if levels.str.count(r"\s+").median() < 2:
             return None, "an id"

@@ -19,7 +19,7 @@ from weakly.own_data.arguments import (
 from weakly.own_data.choosing import choose_method
 from weakly.own_data.labels import columns_to_use, labelled_rows, print_labels
 from weakly.own_data.models import SAVED_METHODS, fit_model, in_words, save_model
-from weakly.own_data.scoring import scored_rows
+from weakly.own_data.score_command import scored_rows
 from weakly.own_data.tables import Table
 from weakly.source_code import hash_of_modules
 from weakly.writing import name_of, refuse_source, statuses_of

@@ -18,7 +18,7 @@ from weakly.own_data.arguments import add_table_arguments, add_training_argument
 from weakly.own_data.fit_command import add_fit_arguments, fitted_model
 from weakly.own_data.labels import OWN_COLUMNS, for_spreadsheet, labelled_rows, own_names, print_labels
 from weakly.own_data.models import load_model, new_pipeline
-from weakly.own_data.scoring import open_for_model, reasons_of
+from weakly.own_data.score_command import open_for_model, reasons_of
 from weakly.own_data.tables import Table
 from weakly.writing import is_standard_output, name_of, refuse_source, statuses_of, written_whole
 

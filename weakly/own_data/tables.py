@@ -110,7 +110,7 @@ class Table:
         try:
             with bounded_memory(self.path):
                 yield
-        except (UnicodeError, LookupError):  # the second one: no such encoding
+        except UnicodeError:
             raise DataError(
                 f"{self.path} is not text in {self.notation.encoding.upper()}: name its encoding, such as "
                 "--encoding latin-1 (or cp1252, utf-16), or save it as CSV if it is another kind of file."
@@ -133,7 +133,13 @@ class Table:
             ) from None
         self._raw.seek(0)
         self._parquet = ParquetFile(self._raw)
-        return self._parquet.schema_arrow.names
+        return self._limited(self._parquet.schema_arrow.names)
+
+    def _limited(self, names):
+        """The names, if there are not too many: the time that pandas takes grows with their square."""
+        if len(names) > MOST_COLUMNS:
+            raise DataError(f"{self.path} has rows of more than {MOST_COLUMNS:,} cells.")
+        return names
 
     def _text_names(self):
         """The column names; also decides between CSV and JSON lines, and on the separator."""
@@ -145,13 +151,13 @@ class Table:
         if top[0].startswith("{"):
             self._is_json, self._separator = True, ","
             self.notation = self.notation._replace(decimal=".", thousands="")
-            return list(dict.fromkeys(name for row in json_rows(self._lines()) for name in row))
+            rows = json_rows(self._lines())
+            return self._limited(list(dict.fromkeys(name for row in rows for name in row)))
         self._separator = find_separator(top)
-        names = next(self._cells(top))
-        if len(names) > MOST_COLUMNS:
-            raise DataError(f"The first line of {self.path} has more than {MOST_COLUMNS:,} cells.")
+        names = self._limited(next(self._cells(top)))
         cells = pd.Series(names, dtype=object)
-        if self.notation.header is None and (is_missing(cells) | to_numbers(cells).notna()).all():
+        is_data = is_missing(cells) | to_numbers(cells).notna() | to_numbers(cells, ",").notna()
+        if self.notation.header is None and is_data.all() and names[0]:  # pandas writes ,0,1 as names
             raise DataError(
                 f"The first line of {self.path} looks like data, not like column names: "
                 "add --no-header if there are none, or --header if these are the names."

@@ -8,7 +8,7 @@ import numpy as np
 from weakly.judging.cells import published_table
 from weakly.judging.claims import PAPER, counts_by_data
 from weakly.judging.headline import chance_to_show, headline, own_numbers, scaling_part
-from weakly.judging.sources import AS_PUBLISHED, REDRAWN, RELEASED
+from weakly.judging.sources import AS_PUBLISHED, INDEPENDENT, RELEASED
 from weakly.judging.tables import METRICS, PAPER_METRICS
 from weakly.judging.verdicts import SUPPORTED, UNTESTABLE
 from weakly.methods import METHODS
@@ -18,7 +18,11 @@ from weakly.reporting.pictures import Panel
 
 SMALLEST_RANGE = 0.02  # of an axis of leads
 MUCH_HIGHER = 0.05  # average AUC-PR above the published values from which a method is mentioned
-DRAWS = {AS_PUBLISHED: "as published", RELEASED: "with the authors' draws", REDRAWN: "with new draws"}
+DRAWS = {
+    AS_PUBLISHED: "as published",
+    RELEASED: "with the authors' draws",
+    INDEPENDENT: "with independent draws",
+}
 
 
 def listed(names):
@@ -135,7 +139,7 @@ def interval_panel(leads, what, values=None, decimals=3, unprinted="not run", **
 
 
 def lead_card(found):
-    """The lead over the strongest other method: as published, with the authors' draws, with new draws."""
+    """The lead over the strongest other method: as published, released and independent."""
     rows = headline(found)
     if RELEASED not in rows.index:
         return None

@@ -15,7 +15,7 @@ from markupsafe import Markup
 from weakly.beyond.beyond_section import figures_beyond
 from weakly.judging import cells, leads, statistics, tables, verdicts
 from weakly.judging.claims import verdict_counts_of_claims
-from weakly.judging.tables import by_method, read_table
+from weakly.judging.tables import by_method, read_table, with_averages
 from weakly.methods import METHODS
 from weakly.numbers import number
 from weakly.paths import ROOT
@@ -61,7 +61,7 @@ def synthetic(folder):
     """Results on synthetic data, as tables of their own."""
     shown_tables = []
     for path in sorted(folder.glob("*_synthetic.csv")):
-        table = read_table(path)
+        table = with_averages(read_table(path))
         if "auc_pr" not in set(table["metric"]):
             continue
         label = table["dataset"]

@@ -6,7 +6,7 @@ import numpy as np
 import pandas as pd
 
 from weakly.judging import cells
-from weakly.judging.tables import PAPER_SET_UP, by_method, read_cells, read_frame
+from weakly.judging.tables import PAPER_SET_UP, by_method, read_frame, read_table
 
 
 class Parameter(NamedTuple):
@@ -84,7 +84,7 @@ def read_figure(path, name):
     """The rows of a table that a figure shows: labels have one of seen and one of unseen classes."""
     if name == "theorem":
         return read_frame(path, numbers=THEOREM_COLUMNS)
-    table = read_cells(path, is_sweep=True)
+    table = read_table(path, is_sweep=True)
     unseen = table["dataset"].str.contains("->", regex=False)
     return table[unseen] if name == "labels_unseen" else table[~unseen] if name == "labels_seen" else table
 
