@@ -23,7 +23,7 @@ def write(axes, text, x, y, pixels, **more):
     axes.annotate(text, (x, y), (pixels, 0), **how)
 
 
-def round_ticks(low, high, at_most):
+def round_ticks(at_most, low, high):
     """{value: text} of round numbers in a range, all with the same decimals."""
     from matplotlib.ticker import MaxNLocator
 
@@ -92,7 +92,7 @@ def draw_curves(curves, ticks, bounds, label, published, axes, log=False, thin=(
     if log:
         axes.set_xscale("log")
     axes.set(xlim=(first / 1.15, last * 1.15) if log else (first - margin, last + margin), ylim=bounds)
-    draw_scales(axes, ticks, round_ticks(*bounds, 4), label)
+    draw_scales(axes, ticks, round_ticks(4, *bounds), label)
     for method, part in curves.groupby("method", sort=False):
         part, gid = part.sort_values("x").dropna(subset="mean"), f"data-method={method}"
         if method in thin:
@@ -115,7 +115,7 @@ def draw_theorem(part, bounds, axes):
         axes.plot(share, part[f"predicted_{kind}"], color=color, linestyle="--", clip_on=False)
     axes.axvline(2 / 3, color=TEXT, linestyle=":", clip_on=False)
     axes.set(xlim=(0, max(0.72, part["share"].max())), ylim=bounds)
-    draw_scales(axes, round_ticks(*axes.get_xlim(), 5), round_ticks(*bounds, 5), "share in U")
+    draw_scales(axes, round_ticks(5, *axes.get_xlim()), round_ticks(5, *bounds), "share in U")
 
 
 def draw_marker(method, axes):
@@ -147,7 +147,7 @@ def draw_intervals(leads, bounds, decimals, axes):
 
     leads: {source: Lead, or a text if there is none}.
     """
-    draw_rows(axes, leads, bounds, round_ticks(*bounds, 3))
+    draw_rows(axes, leads, bounds, round_ticks(3, *bounds))
     axes.axvline(0, color=TEXT, linewidth=1, clip_on=False)
     for row, (lead, kind) in enumerate(zip(leads.values(), SOURCE_LOOKS)):
         if isinstance(lead, str):
@@ -206,8 +206,7 @@ def draw_runs(scores, published, axes):
         color = {"edgecolor": look(method).light, "linewidth": 5, "capstyle": "round", "fill": False}
         axes.add_patch(PathPatch(dots, zorder=3, **color, **gid))
         if method in published:
-            ends = [row - 0.4, row + 0.4]
-            axes.plot([published[method]] * 2, ends, color=TEXT, linewidth=2, zorder=4, **gid)
+            axes.vlines(published[method], row - 0.4, row + 0.4, color=TEXT, linewidth=2, zorder=4, **gid)
 
 
 def range_of_runs(scores, published):

@@ -14,14 +14,7 @@ from weakly.judging.headline import what_matters
 from weakly.judging.leads import MAIN_TABLES, Size
 from weakly.judging.printed import impossible_cells, printed_beside_lowest
 from weakly.judging.sources import AS_PUBLISHED, INDEPENDENT, RELEASED
-from weakly.judging.tables import (
-    METRICS,
-    PAPER_METRICS,
-    by_method,
-    find_table,
-    in_paper_order,
-    with_averages,
-)
+from weakly.judging.tables import METRICS, PAPER_METRICS, by_method, find_table, in_paper_order
 from weakly.loading.registry import SEEN_SETS
 from weakly.methods import METHODS, method_group
 from weakly.numbers import count, count_of, number
@@ -114,7 +107,6 @@ def protocol_tables(found, experiment):
     released, independent = (find_table(found.folder, experiment + end) for end in ("", "_independent"))
     if independent is None:
         return []
-    released, independent = with_averages(released), with_averages(independent)
     draws = "above, with released draws, ± over initial weights; below, with independent draws, "
     tables = [
         protocol_matrix(f"{METRICS[metric]}: {draws}± over splits", released, independent, metric)

@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 import pandas as pd
 
-from weakly.judging.tables import comparable
+from weakly.judging.tables import comparable, with_averages
 from weakly.methods import METHODS
 from weakly.numbers import count, number, p_value, signed
 from weakly.reporting.figures import dataset_name
@@ -104,9 +104,8 @@ def difference_matrix(caption, part, anchors, **attributes):
 
 def protocol_matrix(caption, released, independent, metric):
     """Mean and spread of released draws, over initial weights; below, of independent ones, over splits."""
-    both = comparable(released).merge(
-        comparable(independent), on=["dataset", "metric", "method"], suffixes=("", "_drawn")
-    )
+    released, independent = (comparable(with_averages(table)) for table in (released, independent))
+    both = released.merge(independent, on=["dataset", "metric", "method"], suffixes=("", "_drawn"))
     both = both[(both["metric"] == metric) & both["mean"].notna() & both["mean_drawn"].notna()]
     cells = {}
     for cell in both.itertuples():
