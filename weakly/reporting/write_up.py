@@ -28,8 +28,7 @@ from weakly.judging.tables import by_method
 from weakly.methods import METHODS, method_group
 from weakly.numbers import number, signed
 from weakly.paths import ROOT
-from weakly.reporting.figures import draw_all_figures
-from weakly.reporting.front_picture import draw_front_picture
+from weakly.reporting.figures import draw_all_figures, draw_front_picture
 from weakly.reporting.sweeps import CLAIMS_OF_FIGURES
 from weakly.reporting.text_tables import as_markdown, kinds_table
 from weakly.running.paper_experiments import EXACT_SETS
