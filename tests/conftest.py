@@ -1,19 +1,20 @@
 """What the tests share: our modules on the path, the real data sets, one folder of prepared ones."""
 
 import os
+import shutil
 import sys
 from pathlib import Path
 
 import pytest
-from drivers import workers_here
+from drivers import ROOT, workers_here
 from toys import not_compiled
 
-sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
+sys.path.insert(0, str(ROOT))
 # What ./run_tests.sh --quick leaves out, besides tests that are marked slow: files that start processes or
 # servers or fit for long, tests on real data, and all detectors but four.
 SLOW_FILES = """test_untrusted test_reference test_sklearn test_interpretations test_numbers
     test_sparse test_training test_report test_page_in_browser test_detect test_streams test_compare
-    test_leakage test_familiar_names test_without_tensorflow test_info test_report_page
+    test_leakage test_familiar_names test_info test_report_page
     test_labelling_loop test_significance test_published test_today_figures""".split()
 SLOW_DETECTORS = """dsad fsnet cfsnet repen xgbod pumad feawad xgboost xgboost-half catboost random-forest
     cross-entropy rosas""".split()
@@ -61,6 +62,20 @@ def runs_here():
 
 
 @pytest.fixture
+def clone(tmp_path):
+    """A copy of the project's programs, to change, with a Python environment that counts as installed."""
+    folder = tmp_path / "clone"
+    (folder / ".venv" / "bin").mkdir(parents=True)
+    for path in (*ROOT.glob("*.py"), *ROOT.glob("*.sh"), *ROOT.glob("requirements*")):
+        shutil.copy(path, folder)
+    for path in ROOT.glob("*/__init__.py"):
+        shutil.copytree(path.parent, folder / path.parent.name)
+    shutil.copy(ROOT / "requirements.txt", folder / ".venv" / "requirements.installed")
+    (folder / "published").symlink_to(ROOT / "published")
+    return folder
+
+
+@pytest.fixture
 def double_precision():
     """Keras in float64: RMSprop magnifies rounding, so only this shows whether two loops are the same."""
     from weakly.training.network import keras  # TensorFlow, which most tests do without
@@ -76,3 +91,21 @@ def double_precision():
 def uncompiled():
     with not_compiled():
         yield
+
+
+@pytest.fixture(scope="module")
+def driver():
+    """A headless browser; its driver's path is given, so that selenium does not look for one on the net."""
+    webdriver = pytest.importorskip("selenium.webdriver")
+    chromium, chromedriver = shutil.which("chromium"), shutil.which("chromedriver")
+    if not (chromium and chromedriver):
+        pytest.skip("Chromium and chromedriver are not here")
+    options = webdriver.ChromeOptions()
+    options.binary_location = chromium
+    arguments = "--headless=new --disable-gpu --disable-dev-shm-usage --disable-background-networking"
+    for argument in [*arguments.split(), "--window-size=1280,900"] + ["--no-sandbox"] * (os.geteuid() == 0):
+        options.add_argument(argument)
+    options.set_capability("goog:loggingPrefs", {"browser": "ALL"})
+    browser = webdriver.Chrome(options=options, service=webdriver.ChromeService(chromedriver))
+    yield browser
+    browser.quit()

@@ -14,20 +14,16 @@ ROOT = Path(__file__).resolve().parent.parent
 ENVIRONMENT = {name: value for name, value in os.environ.items() if name != "PRENET_DATA"}
 
 
-def start(
-    data_dir, results_dir, *options, script="experiments.py", experiment="seen", datasets="demo", **how
-):
+def start(data_dir, results_dir, *options, root=ROOT, experiment="seen", datasets="demo", **how):
     """A driver that has been started on a synthetic data set, in a process group of its own.
 
     It has one worker unless options say otherwise: a second one takes seconds to start.
     """
-    command = [sys.executable, ROOT / script, *([experiment] if script == "experiments.py" else [])]
-    command += ["--datasets", datasets, "--offline", "--jobs", 1]
-    command += ["--data-dir", data_dir, "--results-dir", results_dir, *options]
-    return subprocess.Popen(
-        list(map(str, command)), cwd=ROOT, env=ENVIRONMENT, text=True, start_new_session=True,
-        stdout=subprocess.PIPE, stderr=subprocess.PIPE, **how,
-    )  # fmt: skip
+    command = [sys.executable, root / "experiments.py", experiment, "--datasets", datasets, "--offline"]
+    command += ["--jobs", 1, "--data-dir", data_dir, "--results-dir", results_dir, *options]
+    streams = dict.fromkeys(("stdout", "stderr"), subprocess.PIPE)
+    how = {"cwd": root, "env": ENVIRONMENT, "text": True, "start_new_session": True, **streams, **how}
+    return subprocess.Popen(list(map(str, command)), **how)
 
 
 def finish(process, code=0):

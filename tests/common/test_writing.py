@@ -20,17 +20,15 @@ def write(target, content=b"new"):
 
 
 def test_a_file_keeps_its_mode_and_is_on_disk_before_it_gets_its_name(tmp_path, monkeypatch):
-    path, synced, replace = tmp_path / "file", [], os.replace
+    path, events, replace = tmp_path / "file", [], os.replace
     path.touch(mode=0o600)
-    monkeypatch.setattr(os, "fsync", lambda descriptor: synced.append(os.fstat(descriptor).st_ino))
-    monkeypatch.setattr(
-        os, "replace", lambda *paths: synced.append(os.stat(paths[0]).st_ino) or replace(*paths)
-    )
+    monkeypatch.setattr(os, "fsync", lambda descriptor: events.append(os.fstat(descriptor).st_ino))
+    monkeypatch.setattr(os, "replace", lambda *paths: events.append("named") or replace(*paths))
     write(path)
     assert stat.S_IMODE(path.stat().st_mode) == 0o600 and path.read_bytes() == b"new"
     copy = copy_aside(path)
-    files, folder = [path, path, tmp_path, copy], tmp_path.stat().st_ino
-    assert synced == [*(file.stat().st_ino for file in files), folder]
+    inodes = [one.stat().st_ino for one in (path, tmp_path, copy, tmp_path)]
+    assert events == [inodes[0], "named", *inodes[1:]]
 
 
 def test_a_fifo_stays_one_and_is_written_to(tmp_path):
@@ -45,28 +43,27 @@ def test_a_fifo_stays_one_and_is_written_to(tmp_path):
 
 
 def test_of_a_link_the_target_is_replaced_whole(tmp_path):
-    folder, link, unborn = tmp_path / "folder", tmp_path / "link", tmp_path / "unborn"
-    folder.mkdir()
-    (folder / "file").write_bytes(b"old")
-    link.symlink_to("folder/file")
-    with pytest.raises(RuntimeError), written_whole(link) as file:
+    (tmp_path / "folder").mkdir()
+    (tmp_path / "folder" / "file").write_bytes(b"old")
+    for name in ("file", "later"):
+        (tmp_path / name).symlink_to(f"folder/{name}")
+    with pytest.raises(RuntimeError), written_whole(tmp_path / "file") as file:
         file.write(b"half")
         raise RuntimeError
-    assert (folder / "file").read_bytes() == b"old"
-    write(link)
-    assert link.is_symlink() and (folder / "file").read_bytes() == b"new"
-    unborn.symlink_to("folder/later")
-    write(unborn)
-    assert unborn.is_symlink() and os.listdir(tmp_path / "folder") in (["file", "later"], ["later", "file"])
+    assert (tmp_path / "folder" / "file").read_bytes() == b"old"
+    for name in ("file", "later"):
+        write(tmp_path / name)
+        assert (tmp_path / name).is_symlink() and (tmp_path / "folder" / name).read_bytes() == b"new"
+    assert len(os.listdir(tmp_path / "folder")) == 2  # nothing half written
 
 
-def test_a_link_to_itself_and_a_folder_are_refused(tmp_path):
+@pytest.mark.parametrize("name, reason", [("loop", "symbolic links"), ("folder", "Is a directory")])
+def test_a_link_to_itself_and_a_folder_are_refused(tmp_path, name, reason):
     (tmp_path / "loop").symlink_to("loop")
     (tmp_path / "folder").mkdir()
-    for name, reason in (("loop", "symbolic links"), ("folder", "Is a directory")):
-        with pytest.raises(DataError, match=f"{name} cannot be written: .*{reason}"):
-            write(tmp_path / name)
-    assert (tmp_path / "loop").is_symlink() and sorted(os.listdir(tmp_path)) == ["folder", "loop"]
+    with pytest.raises(DataError, match=f"{name} cannot be written: .*{reason}"):
+        write(tmp_path / name)
+    assert sorted(os.listdir(tmp_path)) == ["folder", "loop"]
 
 
 def test_standard_output_by_any_name(tmp_path, monkeypatch):
@@ -81,8 +78,7 @@ for name in sys.argv[1:]:
 """
     out, names = tmp_path / "out", ("-", "/proc/self/fd/1", tmp_path / "out")
     with open(out, "wb") as file:
-        command = [sys.executable, "-c", code, *names]
-        subprocess.run(command, stdout=file, cwd=ROOT, check=True, timeout=60)
+        subprocess.run([sys.executable, "-c", code, *names], stdout=file, cwd=ROOT, check=True, timeout=60)
     assert out.read_bytes() == len(names) * b"before\nnewafter\n"
     monkeypatch.chdir(tmp_path)
     assert is_standard_output("-") and not is_standard_output(Path("-"))

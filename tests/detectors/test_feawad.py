@@ -68,20 +68,6 @@ def test_gradients_of_the_residual_norm(residual_term):
     assert all(np.isfinite(gradient).all() for gradient in tape.gradient(loss, trainable))
 
 
-@pytest.mark.slow
-@pytest.mark.parametrize("input_layer", [True, False])
-def test_pre_training_learns_to_reconstruct(input_layer):
-    X, _, known = two_clusters()
-    settings = {"encoder": (16, 4), "epochs": 20, "learning_rate": 1e-3, "batch_size": 64}
-    first = _Pretraining(**settings, input_layer=input_layer).fit_rows(
-        X, np.flatnonzero(known == 0), np.flatnonzero(known == 1)
-    )
-    residual = first.model_(X[known == 0]).numpy()
-    alive = (X[known == 0] - residual).any(axis=0)  # a ReLU that starts out negative for all rows stays 0
-    assert alive.sum() >= 2 and first.losses_[-1] < first.losses_[0]
-    assert (residual[:, alive] ** 2).mean() < 0.5 * X[known == 0][:, alive].var(axis=0).mean()
-
-
 @pytest.mark.parametrize("input_layer", [True, False])
 def test_joint_training_starts_from_the_pre_trained_autoencoder(uncompiled, input_layer):
     X, _, known = two_clusters()

@@ -1,7 +1,6 @@
 """The interpretations: each changes what it says and nothing else."""
 
 import numpy as np
-import pandas as pd
 import pytest
 from sklearn.metrics import roc_auc_score
 from toys import two_clusters
@@ -9,7 +8,6 @@ from toys import two_clusters
 import experiments
 from devnet import DevNet
 from fsnet import FSNet
-from weakly.beyond import interpretations
 from weakly.methods import METHODS, make_detector, method_group
 from weakly.training.batches import sample_balanced
 from weakly.training.loop import Trainer
@@ -36,53 +34,23 @@ def test_an_interpretation_has_one_change(name):
     base, usual = METHODS[method.interpretation_of], make_detector(method.interpretation_of)
     usual_params = usual.get_params()
     changed = {key: value for key, value in detector.get_params().items() if value != usual_params[key]}
-    assert base.group in ("table", "appendix", "ablation") and isinstance(detector, type(usual))
-    assert not set(changed) & set(dict(base.settings))
+    assert isinstance(detector, type(usual)) and not set(changed) & set(dict(base.settings))
     assert dict(method.settings) == dict(base.settings) | changed
     assert changed or method.module == "weakly.beyond.interpretations" and type(detector) is not type(usual)
     assert len(changed) < 2 or name == "dsad-autoencoder-plain"
     assert method.column.startswith(f"{base.column}, ")
     assert len(method.column) < 33  # the width of its columns in compare.py
-    assert "_" not in name
 
 
-def test_no_two_interpretations_are_the_same_and_none_is_forgotten():
+def test_interpretations_differ_and_are_a_group_of_their_own():
     kinds = [(METHODS[name].class_name, METHODS[name].settings) for name in INTERPRETATIONS]
     assert len(set(kinds)) == len(kinds)
     assert len({method.column for method in METHODS.values()}) == len(METHODS)
-    known = {method.class_name for method in METHODS.values() if method.module == interpretations.__name__}
-    own = [part for part in vars(interpretations).values() if hasattr(part, "fit")]
-    assert known == {part.__name__ for part in own if part.__module__ == interpretations.__name__}
-
-
-def test_interpretations_are_a_group():
-    assert experiments.method_names("interpretations") == INTERPRETATIONS
-    assert experiments.method_names("dsad-hinge,prenet") == ["dsad-hinge", "prenet"]
     parser = experiments.make_parser()
     (own,) = experiments.complete_all(parser.parse_args(["interpretations"]))
     assert own.methods == INTERPRETATIONS
     everything = experiments.complete_all(parser.parse_args(["all"]))
     assert "interpretations" not in [args.experiment for args in everything]
-
-
-def test_from_the_command_line(runs_here, tmp_path, capsys):
-    command = "interpretations --demo --methods fsnet-anomalies,devnet-natural --protocol redrawn --offline"
-    where = ["--data-dir", str(tmp_path / "data"), "--results-dir", str(tmp_path), "--jobs", "1"]
-    assert experiments.main([*command.split(), *where]) == 0
-    table = pd.read_csv(tmp_path / "interpretations_redrawn_synthetic.csv")
-    assert {"auc_pr_fsnet-anomalies", "auc_pr_devnet-natural"} <= set(table) and "auc_pr_fsnet" not in table
-    assert "FSNet, score -d_a" in capsys.readouterr().out
-
-
-@pytest.mark.parametrize("name", [
-    "fsnet-5-rows", "devnet-natural", "repen-rmsprop", "repen-none-known", "repen-supervised",
-    "prenet-two-layers", "dsad-plain", "dsad-hinge", "dsad-autoencoder", "dsad-linear-code", "dsad-natural",
-])  # fmt: skip
-def test_orders_two_clusters(name):
-    X, _, known = two_clusters()
-    X_new, truth_new, _ = two_clusters(seed=1)
-    detector = make_detector(name).fit(X, known)
-    assert roc_auc_score(truth_new, detector.decision_function(X_new)) > 0.95
 
 
 # ---------------------------------------------------------------------------- FSNet and REPEN
@@ -107,46 +75,7 @@ def test_five_rows_are_all_that_is_learned_from(monkeypatch, n_anomalies, kept):
     assert seen[0][0] <= set(UNLABELED) and seen[0][1] <= set(anomalies)
 
 
-@pytest.mark.parametrize("name, from_u, known", [
-    ("repen", 128, 128), ("repen-all-known", 0, 256), ("repen-none-known", 256, 0),
-])  # fmt: skip
-def test_known_negatives(name, from_u, known):
-    X = np.random.default_rng(0).random((2000, 3)).astype(np.float32)
-    X[UNLABELED[:9]] += 5  # the candidates
-    batches = batches_of(make_detector(name), 4, X)
-    negatives = batches.unlabeled[:, 512:]
-    assert batches.layout.shape == (3, 256) and batches.anomalies.shape == (4, known)
-    assert negatives.shape == (4, from_u) and set(negatives.ravel()) <= set(UNLABELED[:9])
-    assert not np.isin(batches.unlabeled[:, :512], UNLABELED[:9]).any()
-
-
-def test_supervised_triplets():
-    """Negatives are labelled anomalies, all of U serves as the rest: no rows are looked at, X is None."""
-    detector = make_detector("repen-supervised")
-    batches = batches_of(detector, n_batches=20)
-    assert detector.l2 == 0 and batches.unlabeled.shape == (20, 512) and batches.anomalies.shape == (20, 256)
-    assert set(batches.unlabeled.ravel()) == set(UNLABELED)
-    assert set(batches.anomalies.ravel()) == set(range(len(ANOMALIES)))
-    assert (batches.unlabeled[:, :256] != batches.unlabeled[:, 256:]).all()
-    np.testing.assert_array_equal(batches.layout.ravel(), np.arange(768))
-    np.testing.assert_array_equal(batches.targets, np.full(256, detector.margin))
-
-
 # ---------------------------------------------------------------------------- Deep SAD as in ADGym
-
-
-def test_adgyms_passes_over_all_rows():
-    """900 + 100 rows make 7 batches of 128 in an epoch; no row is in an epoch twice."""
-    detector = make_detector("dsad-adgym", epochs=6)
-    batches = batches_of(detector)
-    assert batches.unlabeled.shape == (42, 128)
-    for epoch in batches.unlabeled.reshape(6, -1):
-        assert len(set(epoch)) == 7 * 128 and set(epoch) <= {*UNLABELED, *ANOMALIES}
-    np.testing.assert_array_equal(batches.targets, np.isin(batches.unlabeled, ANOMALIES))
-    # over some epochs everyone gets a turn; fewer rows than a batch has are one batch
-    assert set(batches.unlabeled.ravel()) == {*UNLABELED, *ANOMALIES}
-    few = detector.sample_batches(None, UNLABELED[:20], ANOMALIES[:5], 1, np.random.default_rng(0))
-    assert few.unlabeled.shape == (6, 25) and (few.targets.sum(axis=1) == 5).all()
 
 
 def test_adgyms_network():
@@ -175,23 +104,12 @@ def test_adgyms_deep_sad_orders_two_clusters():
     scores = detector.decision_function(X_new)
     assert roc_auc_score(truth_new, scores) > 0.95
     # the normalisation has learned from the batches, and a row's score is its own
-    others = detector.model_.collected("non_trainable_variables")
-    moving = [variable.numpy() for variable in others if "moving" in variable.name]
-    assert len(moving) == 4 and all(np.abs(values).max() > 0.01 for values in moving)
     np.testing.assert_allclose(detector.decision_function(X_new[:3]), scores[:3], rtol=1e-4)
     codes = detector.model_(X_new).numpy().astype(np.float64)
     np.testing.assert_allclose(scores, np.square(codes - detector.centre_).sum(axis=1), rtol=1e-4)
 
 
 # ---------------------------------------------------------------------------- natural labels
-
-
-@pytest.mark.parametrize("name", ["devnet-natural", "dsad-natural"])
-def test_natural_labels(name):
-    batches = batches_of(make_detector(name))
-    np.testing.assert_array_equal(batches.targets, np.isin(batches.unlabeled, ANOMALIES))
-    assert batches.targets.mean() == pytest.approx(100 / 1000, abs=0.005)
-    assert set(batches.unlabeled.ravel()) == {*UNLABELED, *ANOMALIES}
 
 
 def test_a_batch_has_its_own_targets():

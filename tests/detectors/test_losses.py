@@ -8,7 +8,7 @@ import pytest
 from devnet import deviation_loss
 from dsad import centre_distance, deep_sad_loss, reconstruction_loss
 from feawad import encoding_loss, mean_squared_error, row_norm
-from fsnet import class_costs_of, prototypical_loss
+from fsnet import CFSNet, FSNet, prototypical_loss
 from prenet import relation_loss
 from weakly.beyond.cross_entropy import cross_entropy
 from weakly.beyond.rosas import distance_loss, mixture_loss, smooth_l1
@@ -153,12 +153,14 @@ def test_shapes_that_would_broadcast_are_refused(loss, shapes):
         loss(*map(tf.zeros, shapes))
 
 
-@pytest.mark.parametrize("cost, share, expected", [
-    (1.0, 0.5, [1, 1]), (3.0, 0.5, [0.5, 1.5]), (3.0, 0.1, [1 / 1.2, 3 / 1.2]), (0.1, 0.5, [2 / 1.1, 2 / 11]),
-])  # fmt: skip
-def test_class_costs_by_hand(cost, share, expected):
+@pytest.mark.parametrize("detector, expected", [
+    (FSNet(), [1, 1]),
+    (CFSNet(), [100 / (2 * 90), 100 / (2 * 10)]),
+    (CFSNet(anomaly_cost=3), [1 / 1.2, 3 / 1.2]),
+    (CFSNet(episodes="balanced"), [0.2, 1.8]),
+    (CFSNet(episodes="balanced", anomaly_cost=3), [0.5, 1.5]),
+], ids=str)  # fmt: skip
+def test_class_costs_by_hand(detector, expected):
     """1 and the cost, divided by their mean: for 3 over nine unlabelled rows to an anomaly, it is 1.2."""
-    np.testing.assert_allclose(class_costs_of(cost, share), expected)
-    for wrong in (0, -1.0, np.inf, np.nan):
-        with pytest.raises(ValueError, match="positive number"):
-            class_costs_of(wrong)
+    (costs,) = detector.loss_constants(None, np.arange(90), np.arange(10), None, None)
+    np.testing.assert_allclose(costs, expected)

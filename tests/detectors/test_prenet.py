@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from toys import SmallA2H, two_clusters
 
-from prenet import PReNet, build_prenet, sample_pairs
+from prenet import PReNet, build_prenet
 from weakly.methods import make_detector
 from weakly.training.loop import Trainer
 
@@ -24,53 +24,6 @@ def with_biases(model):
 
 
 # ---------------------------------------------------------------------------- batches and labels
-
-
-@pytest.mark.parametrize("pair_order", ["released", "paper"])
-def test_pairs_of_a_batch(pair_order):
-    unlabeled, n_batches = np.arange(1000, 3000), 40
-    batches = sample_pairs(unlabeled, 60, n_batches, 512, 4.0, pair_order, np.random.default_rng(0))
-    assert batches.unlabeled.shape == (n_batches, 640) and batches.anomalies.shape == (n_batches, 384)
-    assert np.isin(batches.unlabeled, unlabeled).all() and np.isin(batches.anomalies, np.arange(60)).all()
-    left, right = batches.layout
-    kind = (left >= 640).astype(int) + (right >= 640)  # numbers from 640 on are anomalies
-    np.testing.assert_array_equal(batches.targets, 4.0 * kind)
-    np.testing.assert_array_equal(np.bincount(kind), [256, 128, 128])
-    mixed, first, second = kind == 1, *((right, left) if pair_order == "released" else (left, right))
-    assert (first[mixed] >= 640).all()
-    for u, a in zip(batches.unlabeled, batches.anomalies):
-        drawn = np.concatenate([u, -1 - a])
-        assert len(set(drawn[left[kind == 0]]) | set(drawn[right[kind == 0]])) == 512
-        assert len(set(drawn[second[mixed]])) == 128
-        assert (drawn[left[kind == 2]] != drawn[right[kind == 2]]).all()
-    assert np.unique(batches.anomalies).size == 60  # over many batches everyone gets a turn
-    assert np.bincount(batches.anomalies.ravel()).std() < 0.1 * batches.anomalies.size / 60
-
-
-def test_pairs_from_very_few_rows():
-    """One labelled anomaly pairs with itself; unlabelled rows repeat when there are fewer than places."""
-    batches = sample_pairs(np.arange(10), 1, 3, 512, 4.0, "released", np.random.default_rng(0))
-    assert batches.unlabeled.shape == (3, 640) and (batches.anomalies == 0).all()
-
-
-@pytest.mark.parametrize("variant, labels", [
-    (None, [0, 4, 8]), ("TRM", [0, 4, 4]), ("LDM", [0, 4, 8]), ("A2H", [0, 4, 8]), ("NPR", [0, 4, 8]),
-    ("iPReNet", [0, 4]),
-])  # fmt: skip
-def test_labels_of_a_variant(variant, labels):
-    """A batch of 8 has 4 pairs {u,u}, 2 {a,u} and 2 {a,a}, the same in all variants, or 4 instances each."""
-    one, other = (
-        detector.sample_batches(None, np.arange(100, 200), np.arange(5), 3, np.random.default_rng(0))
-        for detector in (PReNet(variant=variant, batch_size=8), PReNet(batch_size=8))
-    )
-    if variant == "iPReNet":
-        assert one.unlabeled.shape == one.anomalies.shape == (3, 4)
-        np.testing.assert_array_equal(one.layout, [np.arange(8)])  # numbers from 4 on are anomalies
-        np.testing.assert_array_equal(one.targets, np.repeat(labels, 4))
-    else:
-        np.testing.assert_array_equal(one.targets, np.repeat(labels, [4, 2, 2]))
-        np.testing.assert_array_equal(one.layout, other.layout)
-        np.testing.assert_array_equal(one.unlabeled, other.unlabeled)
 
 
 # ---------------------------------------------------------------------------- networks
@@ -154,14 +107,6 @@ def test_definition_follows_equation_6(uncompiled):
     assert detector.score_by_pairs(x)[0] == pytest.approx(by_hand / 4, abs=1e-5)
     assert all((a == X[known == 1]).all(axis=1).any() for a in detector.anomaly_partners_)
     assert all((u == X[known == 0]).all(axis=1).any() for u in detector.unlabeled_partners_)
-
-
-def test_a_single_instance_has_the_networks_score(uncompiled):
-    X, _, known = two_clusters()
-    detector = PReNet(variant="iPReNet", **FEW_STEPS).fit(X, known)
-    W, b, w, c = detector.model_.get_weights()
-    expected = (np.maximum(X @ W + b, 0) @ w + c)[:, 0]
-    np.testing.assert_allclose(detector.decision_function(X), expected, atol=1e-5)
 
 
 # ---------------------------------------------------------------------------- dropout

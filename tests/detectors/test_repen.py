@@ -2,9 +2,8 @@
 
 import numpy as np
 import pytest
-from toys import two_clusters
 
-from repen import REPEN, draw_references, lesinn, sample_triplets, split_candidates
+from repen import draw_references, lesinn, split_candidates
 from weakly.training.network import build_triplet_network
 
 
@@ -56,45 +55,6 @@ def test_cantelli_threshold_by_hand(scores, candidates):
     np.testing.assert_array_equal(inliers, np.delete(np.arange(len(scores)), candidates))
 
 
-def test_triplets_of_a_batch():
-    """Half of the negatives are known anomalies, the others candidates; all else are inliers."""
-    rng = np.random.default_rng(0)
-    unlabeled = rng.permutation(np.arange(1000, 1200))
-    scores = np.concatenate([rng.uniform(1, 2, 190), rng.uniform(8, 9, 10)])
-    inliers, candidates = split_candidates(scores)
-    assert len(candidates) == 10 and len(inliers) == 190
-    batches = sample_triplets(unlabeled, scores, 60, 40, 256, 1000.0, rng)
-    assert batches.unlabeled.shape == (40, 640) and batches.anomalies.shape == (40, 128)
-    np.testing.assert_array_equal(batches.targets, np.full(256, 1000.0))
-    assert np.isin(batches.anomalies, np.arange(60)).all() and np.unique(batches.anomalies).size == 60
-    anchor, positive, negative = batches.layout
-    assert (negative >= 640).sum() == 128  # numbers from 640 on are anomalies
-    assert (anchor < 640).all() and (positive < 640).all() and len(anchor) == 256
-    anchors, positives = batches.unlabeled[:, anchor], batches.unlabeled[:, positive]
-    negatives = batches.unlabeled[:, negative[negative < 640]]
-    assert set(anchors.ravel()) == set(positives.ravel()) == set(unlabeled[inliers])
-    assert set(negatives.ravel()) == set(unlabeled[candidates])
-    assert (anchors != positives).all()
-
-
-def test_triplet_probabilities():
-    """Inliers of scores 0, 1, 3 and 38 times 0 (Z = 4: anchors as 4 to 3 to 1).
-
-    Candidates of scores 80 and 120 (2 to 3).
-    """
-    scores = np.zeros(43)
-    scores[:5] = 0, 1, 3, 80, 120
-    np.testing.assert_array_equal(split_candidates(scores)[1], [3, 4])
-    batches = sample_triplets(np.arange(43), scores, 1, 2000, 100, 1000.0, np.random.default_rng(0))
-    anchors, positives, negatives = np.split(batches.unlabeled, [100, 200], axis=1)
-    share = np.bincount(anchors.ravel(), minlength=43) / anchors.size
-    total = 41 * 4 - 4  # sum of Z - r over the 41 inliers
-    np.testing.assert_allclose(share[[0, 1, 2]], np.array([4, 3, 1]) / total, atol=0.002)
-    share = np.bincount(positives.ravel(), minlength=43) / positives.size
-    np.testing.assert_allclose(share[[0, 1, 2]], 1 / 41, atol=0.002)
-    assert np.mean(negatives == 4) == pytest.approx(0.6, abs=0.01)
-
-
 def test_network_gives_the_squared_distances():
     model = build_triplet_network(3, hidden_units=4, seed=0)
     assert [weights.shape for weights in model.get_weights()] == [(3, 4), (4,)]
@@ -103,15 +63,3 @@ def test_network_gives_the_squared_distances():
     positive, negative = model(*triplet)
     np.testing.assert_allclose(positive, ((codes[0] - codes[1]) ** 2).sum(axis=1), rtol=1e-4)
     np.testing.assert_allclose(negative, ((codes[0] - codes[2]) ** 2).sum(axis=1), rtol=1e-4)
-
-
-def test_scores_are_lesinn_of_the_codes(uncompiled):
-    X, _, known = two_clusters()
-    detector = REPEN(epochs=1, batches_per_epoch=5).fit(X, known)
-    assert detector.references_.shape == (50, 8, 20)
-    codes = np.asarray(detector.model_.psi(X), dtype=np.float64)
-    for reference in detector.references_.reshape(-1, 20):
-        assert np.isclose(codes[known == 0], reference, atol=1e-5).all(axis=1).any()
-    distances = np.linalg.norm(codes[:, None, None] - detector.references_, axis=-1)
-    expected = distances.min(axis=2).mean(axis=1)
-    np.testing.assert_allclose(detector.decision_function(X), expected, rtol=1e-4, atol=1e-5)

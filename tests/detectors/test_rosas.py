@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from weakly.beyond.rosas import RoSAS, build_rosas, build_scorer, scores_of
+from weakly.beyond.rosas import build_rosas, build_scorer, scores_of
 from weakly.beyond.rosas_layers import BalancedSum, Mixing
 from weakly.training.network import keras, seed_generator, tf
 
@@ -104,12 +104,3 @@ def test_the_loss_of_a_batch_by_hand(monkeypatch):
     regression = np.where(off < 1, off**2 / 2, off - 0.5).mean()
     expected = weighted([triplets, regression], [1, 1]) + 0.01 * np.linalg.norm(a + p + n)
     assert value == pytest.approx(expected, rel=1e-5)
-
-
-def test_triplets_of_a_batch():
-    unlabeled, anomalies = np.arange(1000, 1100), np.arange(5)
-    batches = RoSAS().sample_batches(None, unlabeled, anomalies, 30, np.random.default_rng(0))
-    assert batches.unlabeled.shape == (30, 64) and np.isin(batches.unlabeled, unlabeled).all()
-    assert batches.anomalies.shape == (30, 32) and set(batches.anomalies.ravel()) == set(range(5))
-    assert all(len(set(row[half])) == 32 for row in batches.unlabeled for half in (slice(32), slice(32, 64)))
-    np.testing.assert_array_equal(batches.layout.ravel(), np.arange(96))

@@ -19,7 +19,7 @@ from weakly.judging.printed import (
     printed_beside_lowest,
     reversed_xgbod,
 )
-from weakly.judging.sources import AS_PUBLISHED, REDRAWN, RELEASED, Scores
+from weakly.judging.sources import AS_PUBLISHED, INDEPENDENT, RELEASED, Scores
 from weakly.judging.statistics import published_scores
 from weakly.paths import ROOT
 
@@ -35,7 +35,7 @@ def made(**columns):
     """What an Assessment would have found: the same scores in all sources."""
     values = pd.DataFrame(columns, index=SETS)
     of_source = Scores(values, None, "exact", "8 exact data sets")
-    scores = {("seen", "auc_pr", source): of_source for source in (AS_PUBLISHED, RELEASED, REDRAWN)}
+    scores = {("seen", "auc_pr", source): of_source for source in (AS_PUBLISHED, RELEASED, INDEPENDENT)}
     return SimpleNamespace(scores=scores, leads=lead_table(scores))
 
 

@@ -36,7 +36,7 @@ def test_the_method_with_the_highest_auc_roc_is_taken(quick, capsys):
     assert method == "logistic-converged" and "logistic regression has the highest AUC-ROC" in choice["why"]
     assert forest["auc_roc"] < logistic["auc_roc"] and forest["seconds"] > 0
     shown = " ".join(capsys.readouterr().out.split())
-    assert "without a label" not in shown and "random forest" in shown and "name it with --method" in shown
+    assert "without a label" not in shown and "random forest" in shown and "--method names another" in shown
 
 
 def test_the_comparison_is_bounded_and_the_same_each_time(quick, monkeypatch, capsys):

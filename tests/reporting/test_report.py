@@ -72,7 +72,7 @@ def test_the_first_screen_answers_with_the_leads_of_all_three_sources(reference)
     chosen = leads[(leads["experiment"] == "seen") & (leads["metric"] == "auc_pr")]
     everywhere = chosen.groupby("method")["source"].nunique() == chosen["source"].nunique()
     chosen = chosen[chosen["method"].isin(everywhere[everywhere].index)]
-    assert set(chosen["source"]) == {"published", "the authors' draws", "new draws"}
+    assert set(chosen["source"]) == {"published", "released", "independent"}
     for _, part in chosen.groupby("source"):
         row = part.loc[part["mean"].idxmin()]
         assert f"{row['mean']:+.3f}".replace("-", "−") in lead["text"]
@@ -120,7 +120,7 @@ def test_a_claim_shows_what_the_paper_and_ours_say_side_by_side(page):
     assert len(badges) == 3 and badges[0].endswith("weakened")  # the paper's own values, all its sets
     assert "p = " not in page.find("p", within=nine, class_="evidence")[0]["text"]  # the figures are folded
     assert "FEAWAD (ahead on 8 of 11, p = 0.154" in nine["text"] and "Every method" in nine["text"]
-    assert "ours, the authors' draws, exact data" in page.find("section", aria_labelledby="claims")[0]["text"]
+    assert "our runs, released, exact data" in page.find("section", aria_labelledby="claims")[0]["text"]
 
 
 def test_fragile_verdicts_are_marked_and_the_tile_counts_the_main_claims(reference):

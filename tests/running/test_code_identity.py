@@ -1,7 +1,6 @@
 """A result knows which code and data made it: what changes them, and what the driver then does."""
 
 import functools
-import shutil
 import subprocess
 import sys
 from dataclasses import replace
@@ -9,7 +8,7 @@ from dataclasses import replace
 import numpy as np
 import pandas as pd
 import pytest
-from drivers import ENVIRONMENT, ROOT, parsed, planned
+from drivers import ENVIRONMENT, ROOT, experiment_here, finish, parsed, planned, start
 from toys import save_rows
 
 from weakly import environment, source_code
@@ -26,6 +25,12 @@ OF_PRENET = [
     name for name, method in METHODS.items() if method.module in ("prenet", "weakly.beyond.interpretations")
 ]
 ALL = list(METHODS)
+TODAY = {method: code_hash(method) for method in METHODS}
+
+
+def changed_methods():
+    """The methods that have another code than when the tests began."""
+    return [method for method in METHODS if code_hash(method) != TODAY[method]]
 
 
 @pytest.mark.parametrize("module, old, new, of_whom", [
@@ -41,27 +46,31 @@ ALL = list(METHODS)
     # what decides no number: comments, formatting, docstrings, scripts, tables, files
     ("prenet", "added_units = (1000, 250)  # of", "added_units = (\n        1000, 250)  #", []),
     ("prenet", '"""PReNet: pairwise relation', '"""PReNet, pairwise relation', []),
-    ("prenet", '    """Eq. 6, with psi computed once', '    """Equation 6, with psi computed once', []),
     ("prenet", 'main(["seen", "--methods", "prenet", *sys.argv[1:]])', 'main(["seen"])', []),
     ("weakly.methods", 'METHODS = {\n', 'METHODS = {\n    "mine": Method("Mine", "mine", "Mine"),\n', []),
     ("weakly.loading.store", '"manifest.csv"', '"list.csv"', []),
     ("weakly.writing", "fsync(file", "fdatasync(file", []),
 ])  # fmt: skip
 def test_what_decides_a_number_counts(monkeypatch, module, old, new, of_whom):
-    today = {method: code_hash(method) for method in METHODS}
     text = source_code.text_of(module)
     assert text.count(old) == 1, f"{module}.py has {text.count(old)} times {old!r}"
     monkeypatch.setitem(source_code.texts, module, text.replace(old, new))
-    assert [method for method in METHODS if code_hash(method) != today[method]] == of_whom
+    assert changed_methods() == of_whom
 
 
-def test_methods_of_one_class_have_one_code(monkeypatch):
-    today = code_hash("prenet")
-    assert today == code_hash("trm") != code_hash("devnet")
-    assert code_hash("fsnet") != code_hash("cfsnet")  # two classes of one file
-    # the numbers behind the odds of partial data
+@pytest.mark.parametrize("library, of_whom", [("numpy", ALL), ("keras", NETWORKS), ("matplotlib", [])])
+def test_versions_of_the_libraries_that_a_method_imports_count(monkeypatch, library, of_whom):
+    version_of = environment.version_of
+    monkeypatch.setattr(source_code, "version_of", lambda name: "0" if name == library else version_of(name))
+    assert changed_methods() == of_whom
+
+
+def test_methods_of_one_class_have_one_code_and_the_sizes_of_the_papers_data_count(monkeypatch):
+    assert (
+        TODAY["prenet"] == TODAY["trm"] and len({TODAY[name] for name in ("prenet", "fsnet", "cfsnet")}) == 3
+    )
     monkeypatch.setitem(DATA_SETS, "dos", replace(DATA_SETS["dos"], anomalies=1_635))
-    assert code_hash("prenet") != today
+    assert changed_methods() == ALL
 
 
 def test_helpers_count_wherever_they_are(monkeypatch, tmp_path):
@@ -74,10 +83,8 @@ def test_helpers_count_wherever_they_are(monkeypatch, tmp_path):
         "parts/__init__.py": "ZERO = 0",
         "parts/a.py": "from . import e\nfrom .deep.b import two",
         "parts/deep/__init__.py": "from ..f import three",
-        **dict.fromkeys(
-            ("parts/deep/b.py", "parts/e.py", "parts/f.py", "loose/c.py", "weaklyd.py"), "ONE = 1"
-        ),
     }
+    files |= dict.fromkeys("parts/deep/b.py parts/e.py parts/f.py loose/c.py weaklyd.py".split(), "ONE = 1")
     for name, text in files.items():
         (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
         (tmp_path / name).write_text(text)
@@ -96,14 +103,6 @@ def test_helpers_count_wherever_they_are(monkeypatch, tmp_path):
     # of an installed package, those beside it are not ours
     monkeypatch.setattr(source_code, "IS_CLONE", False)
     assert source_code.path_of("mine") and not source_code.path_of("parts")
-
-
-def test_versions_of_the_libraries_that_a_method_imports_count(monkeypatch):
-    today, version_of = {method: code_hash(method) for method in METHODS}, environment.version_of
-    for library, of_whom in (("numpy", ALL), ("keras", NETWORKS), ("matplotlib", [])):
-        changed = lambda name, library=library: "0.1" if name == library else version_of(name)  # noqa: E731
-        monkeypatch.setattr(source_code, "version_of", changed)
-        assert [method for method in METHODS if code_hash(method) != today[method]] == of_whom
 
 
 @pytest.mark.slow
@@ -170,15 +169,12 @@ def test_the_methods_of_one_start_get_the_same_data(tmp_path, monkeypatch):
 
 def test_rows_that_are_kept_are_those_of_the_same_set_up_and_seed(tmp_path):
     save_rows(tmp_path)
-    options = [["--n-labeled", 6], [], ["--contamination", 0.1], ["--scaling", "ranks"]]
-    cells = [
-        planned("logistic", tmp_path, "--protocol", "independent", "--n-labeled", 5, *more, dataset="x")
-        for more in options
-    ]
-    runs = [(cells[0], 0), *((cell, 1) for cell in cells)]
+    common = ("--protocol", "independent", "--n-labeled", 5)
+    changes = [["--n-labeled", 6], [], ["--contamination", 0.1], ["--scaling", "ranks"]]
+    cells = [planned("logistic", tmp_path, *common, *change, dataset="x") for change in changes]
     results = []
     for forget in (False, True):
-        for cell, run in runs:
+        for cell, run in [(cells[0], 0), *((cell, 1) for cell in cells)]:
             if forget:
                 single_run._kept.clear()
             results.append(run_once(cell, run)["mean_score_normals"])
@@ -196,26 +192,11 @@ def test_weights_of_partial_data_are_not_kept_for_exact_data(tmp_path):
 # ---------------------------------------------------------------------------- the driver
 
 
-@pytest.fixture
-def clone(tmp_path):
-    """A copy of the project's scripts, to change."""
-    folder = tmp_path / "clone"
-    folder.mkdir()
-    for path in ROOT.glob("*.py"):
-        shutil.copy(path, folder)
-    for path in ROOT.glob("*/__init__.py"):
-        shutil.copytree(path.parent, folder / path.parent.name)
-    (folder / "published").symlink_to(ROOT / "published")
-    return folder
-
-
-def run_iforest(clone, n_runs=2, **variables):
-    """Runs of iForest on the synthetic set, with the scripts of a clone; a finished process."""
-    command = [sys.executable, clone / "experiments.py", "seen", "--datasets", "demo", "--methods", "iforest"]
-    command += ["--runs", n_runs, "--jobs", 1]
-    command += ["--offline", "--data-dir", clone / "dataset", "--results-dir", clone / "results"]
-    how = {"cwd": clone, "env": ENVIRONMENT | variables, "text": True, "capture_output": True, "timeout": 300}
-    return subprocess.run(list(map(str, command)), **how)
+def run_iforest(clone, n_runs, code=0, **variables):
+    """What runs of iForest printed, on the synthetic set, with the scripts of a clone."""
+    options = ("--methods", "iforest", "--runs", n_runs)
+    environment = ENVIRONMENT | variables
+    return finish(start(clone / "dataset", clone / "results", *options, root=clone, env=environment), code)
 
 
 EDIT = """
@@ -230,18 +211,19 @@ if os.environ.get("EDIT") and "multiprocessing" in " ".join(sys.orig_argv) and "
 @pytest.mark.slow
 def test_runs_of_other_code_are_kept_made_again_and_not_shown(clone):
     """Code that is edited between planning and a worker's import is not recorded as the old one."""
-    assert run_iforest(clone).returncode == 0
-    before = (clone / "results" / "seen_runs.csv").read_bytes()
+    path = clone / "results" / "seen_runs.csv"
+    run_iforest(clone, 2)
+    before = path.read_bytes()
     (clone / "sitecustomize.py").write_text(EDIT)  # which every process imports when it starts
     # from now on, anomalies have the lowest scores
-    done = run_iforest(clone, 3, EDIT=str(clone / "iforest_baseline.py"), PYTHONPATH=str(clone))
-    assert "2 of 3 runs exist already and are kept." in done.stdout
-    assert done.returncode == 1 and "the code, a setting or a library was changed" in done.stderr
-    assert (clone / "results" / "seen_runs.csv").read_bytes() == before
-    out = run_iforest(clone).stdout
+    edited = {"EDIT": str(clone / "iforest_baseline.py"), "PYTHONPATH": str(clone)}
+    out, err = run_iforest(clone, 3, 1, **edited)
+    assert "2 of 3 runs exist already and are kept." in out
+    assert "the code, a setting or a library was changed" in err and path.read_bytes() == before
+    out, _ = run_iforest(clone, 2)
     assert "2 earlier runs were made with other data, settings, code or libraries: they are kept" in out
-    assert (clone / "results" / "seen_runs.csv").read_bytes().startswith(before)
-    runs = pd.read_csv(clone / "results" / "seen_runs.csv")
+    assert path.read_bytes().startswith(before)
+    runs = pd.read_csv(path)
     assert sorted(runs["run"]) == [0, 0, 1, 1] and runs["code"].nunique() == 2
     old, new = runs["auc_roc"][:2].mean(), runs["auc_roc"][2:].mean()
     assert new == pytest.approx(1 - old)
@@ -249,11 +231,11 @@ def test_runs_of_other_code_are_kept_made_again_and_not_shown(clone):
     assert table["runs"] == 2 and table["auc_roc_iforest"] == pytest.approx(new, abs=1e-6)
 
 
-@pytest.mark.slow
-def test_data_changed_in_place_is_refused(clone):
-    run_iforest(clone, 1)
-    (path,) = clone.glob("dataset/prepared/demo/*/X.npy")
+def test_data_changed_in_place_is_refused(runs_here, tmp_path, capsys):
+    options = ("seen", "--demo", "--methods", "iforest", "--runs")
+    assert experiment_here(tmp_path, tmp_path / "results", *options, 1) == 0
+    (path,) = tmp_path.glob("prepared/demo/*/X.npy")
     np.save(path, np.load(path)[::-1])
-    done = run_iforest(clone)
-    assert done.returncode == 2 and "was changed after it was prepared: delete it" in done.stderr
-    assert len(pd.read_csv(clone / "results" / "seen_runs.csv")) == 1
+    assert experiment_here(tmp_path, tmp_path / "results", *options, 2) == 2
+    assert "was changed after it was prepared: delete it" in capsys.readouterr().err
+    assert len(pd.read_csv(tmp_path / "results" / "seen_runs.csv")) == 1

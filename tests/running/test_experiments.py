@@ -79,18 +79,18 @@ def test_a_second_start_does_only_what_is_missing_and_force_runs_again(run, tmp_
 
 
 @pytest.mark.slow
-def test_everything_on_synthetic_data(run, tmp_path):
+def test_everything_on_synthetic_data(run, uncompiled, tmp_path):
     """./run_all.sh --demo: every table and figure, labelled as synthetic.
 
     With iForest alone, to save time, and PReNet where its parameters are what varies.
     """
-    assert run("sensitivity", "--demo", "--set", "epochs=2")[0] == 0
+    assert run("sensitivity", "--demo", "--set", "epochs=1")[0] == 0
     code, out, _ = run("all", "--demo", "--methods", "iforest")
     assert code == 0 and "Skipping sensitivity: iForest has no parameter" in out
     for name, experiment in OF_PAPER.items():
         is_skipped = name == "sensitivity"
         assert is_skipped or f"=== {name}: {experiment.regenerates}" in out
-        table = pd.read_csv(tmp_path / f"{name}{'_epochs=2' * is_skipped}_synthetic.csv")
+        table = pd.read_csv(tmp_path / f"{name}{'_epochs=1' * is_skipped}_synthetic.csv")
         method = "prenet" if is_skipped else "iforest"
         endings = {column.rsplit("_", 1)[1] for column in table if column.startswith("auc_pr_")}
         assert endings - {"std"} == {method} and table[f"auc_pr_{method}"].notna().all()
@@ -107,7 +107,7 @@ def test_everything_on_synthetic_data(run, tmp_path):
     unseen = pd.read_csv(tmp_path / "unseen_synthetic.csv")
     assert (runs["method"] == "iforest").sum() == 2 and unseen["auc_pr_iforest"].nunique() == 2
     # a sweep's default point is run once, whatever number of parameters it belongs to
-    assert len(pd.read_csv(tmp_path / "sensitivity_epochs=2_runs.csv")) == 6 + 6 + 5 - 2
+    assert len(pd.read_csv(tmp_path / "sensitivity_epochs=1_runs.csv")) == 6 + 6 + 5 - 2
 
 
 def test_a_set_up_of_its_own_and_other_settings_have_files_of_their_own(run, tmp_path):
@@ -226,7 +226,7 @@ def test_more_labels_than_anomalies_are_mentioned(demo_dir, capsys):
 
 def test_settings_are_compared_by_value(demo_dir, tmp_path):
     """margin=4 is the default 4.0, and the order of options plays no part."""
-    args = parsed("sensitivity", "--demo", "--data-dir", demo_dir, "--set", "margin=4", "--set", "epochs=2")
+    args = parsed("sensitivity", "--demo", "--data-dir", demo_dir, "--set", "margin=4", "--set", "epochs=1")
     assert args.set == [("epochs", 2), ("margin", 4)]
     assert len(plan(args, requested_cells(args, ["demo"]), RunsFile(tmp_path, "none").read())) == 15
 
@@ -327,19 +327,6 @@ def test_what_does_not_fit_is_refused_in_one_sentence(run, tmp_path, options, me
 
 
 # ---------------------------------------------------------------------------- scripts
-
-
-@pytest.fixture(scope="module")
-def clone(tmp_path_factory):
-    """The project's files with an environment that is ready, whose Python can be replaced."""
-    folder = tmp_path_factory.mktemp("clone")
-    packages = (path.parent for path in ROOT.glob("*/__init__.py"))
-    files = (*ROOT.glob("*.py"), *ROOT.glob("*.sh"), *ROOT.glob("requirements*.txt"))
-    for path in (*files, *packages, ROOT / "published"):
-        (folder / path.name).symlink_to(path)
-    (folder / ".venv" / "bin").mkdir(parents=True)
-    (folder / ".venv" / "requirements.installed").write_bytes((ROOT / "requirements.txt").read_bytes())
-    return folder
 
 
 def shell_driver(clone, name, python, *options):

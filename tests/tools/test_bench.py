@@ -28,8 +28,6 @@ def test_floor_has_each_row_of_a_batch_once(toy):
     batches, weights, gradient = bench.floor_inputs(detector, toy)
     assert len(batches) == 6 and weights.shape == (5, 20) and gradient.shape[1] == 20
     assert all(len(set(batch)) == len(batch) <= len(gradient) for batch in batches)
-    # 64 + 16 draws of U
-    assert all(64 <= (rows < 180).sum() <= 80 and 0 < (rows >= 180).sum() <= 20 for rows in batches)
 
 
 @pytest.mark.slow
@@ -42,19 +40,14 @@ def test_plain_trains_the_same_network_on_the_same_batches(toy, method):
 
 def test_summary_by_hand():
     """The first fit, of 5 seconds, compiles; the median of the others is 2."""
-    run = {"method": "prenet", "floor": 1.0, "score": 6.0, "product": 2.0}
+    run = {"method": "prenet", "dataset": "bac", "floor": 1.0, "score": 6.0, "product": 2.0, "plain": np.nan}
     runs = [run | {"run": number, "fit": fit} for number, fit in enumerate((5.0, 1.0, 3.0))]
     runs[0] |= {"plain": 8.0, "pairs": np.nan}
-    table = pd.DataFrame([one | {"dataset": name} for name in ("bac", "thyroid") for one in runs])
-    bac, thyroid = bench.summary(table).to_dict("records")
+    (bac,) = bench.summary(pd.DataFrame(runs)).to_dict("records")
     assert (bac["fit_seconds"], bac["compile_seconds"], bac["fit_over_floor"]) == (2, 3, 2)
     assert (bac["ten_seconds"], bac["plain_over_fit"], bac["score_over_product"]) == (5 + 9 * 2, 4, 3)
     assert bac["ten_plain_over_ten"] == 80 / 23 and np.isnan(bac["pairs_over_score"])
-    targets = ("target_training", "target_10_runs", "target_scoring")
-    assert [bac[name] for name in targets] == ["missed", "", "missed"]
-    assert [thyroid[name] for name in targets] == ["", "missed", ""]
-    fast = bench.summary(table.assign(floor=1.25, product=3.0, plain=table["plain"] * 10))
-    assert (fast[list(targets)].max() == "met").all() and "missed" not in fast.to_numpy()
+    assert (bac["target_training"], bac["target_scoring"]) == ("missed", "missed")
 
 
 @pytest.mark.slow
@@ -68,11 +61,7 @@ def test_the_columns_are_those_of_the_committed_table(demo_dir, tmp_path, capsys
     assert "plain_over_fit" in capsys.readouterr().out
 
 
-def test_table_2_is_timed_and_missing_data_is_one_sentence(monkeypatch, tmp_path, capsys):
-    started = []
-    monkeypatch.setattr(bench.experiments, "main", started.append)
-    assert bench.main(["table-2", "--data-dir", str(tmp_path)]) == 0
-    assert started[0][0] == "seen" and "Table 2: 0 seconds" in capsys.readouterr().out
+def test_missing_data_is_one_sentence(monkeypatch, tmp_path, capsys):
     monkeypatch.delenv("PRENET_DATA", raising=False)
     with pytest.raises(SystemExit, match="2"):
         bench.main(["--datasets", "thyroid", "--offline", "--data-dir", str(tmp_path)])
@@ -80,14 +69,10 @@ def test_table_2_is_timed_and_missing_data_is_one_sentence(monkeypatch, tmp_path
 
 
 @pytest.mark.slow
-def test_growth(tmp_path, monkeypatch, capsys):
+def test_growth(tmp_path, monkeypatch):
     """Each point has its own process; the page draws such a table."""
-    before = bench.peak_mb(forget=True)
-    np.ones(100 * 2**20, np.uint8)
-    assert bench.peak_mb() - before == pytest.approx(100, abs=10)
     monkeypatch.setattr(bench, "GROWING", {"rows": [1_000]})
     assert bench.main(["growth", "--results-dir", str(tmp_path)]) == 0
     table, committed = pd.read_csv(tmp_path / "growth.csv"), pd.read_csv(REFERENCE / "growth.csv")
     assert table["rows"].tolist() == [1_000] and set(table) <= set(committed)
     assert (table[["fit_seconds", "score_seconds", "fit_mb"]] > 0).all(axis=None)
-    assert "rows" in capsys.readouterr().out

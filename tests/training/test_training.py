@@ -62,24 +62,6 @@ def test_compiled_loop_equals_train_on_batch(double_precision, detector, n_anoma
         np.testing.assert_allclose(reached, wanted, atol=1e-7, rtol=0)
 
 
-@pytest.mark.parametrize("detector", [PReNet(), DevNet()], ids=["prenet", "devnet"])
-def test_scores_equal_those_of_the_plain_loop(double_precision, detector):
-    """The fast path from batches to scores, against train_on_batch and the network itself (on all pairs)."""
-    rows, anomalies, unlabeled = toy_rows().astype(np.float64), np.arange(10), np.arange(10, 400)
-    detector.set_params(epochs=1, batches_per_epoch=100, batch_size=64, random_state=3)
-    scores = detector.fit_rows(rows, unlabeled, anomalies)._score(rows)
-
-    rng = np.random.default_rng(3)
-    model = detector.initial_network(rows, unlabeled, anomalies, seed=int(rng.integers(2**31)))
-    batches = detector.sample_batches(rows, unlabeled, anomalies, 100, rng)
-    constants = detector.loss_constants(rows, unlabeled, anomalies, model, rng)
-    weights = plain_keras(detector, rows, anomalies, batches, 100, model.get_state(), constants)
-    detector.model_.set_weights(weights)
-    plain = detector.score_by_pairs(rows) if isinstance(detector, PReNet) else detector.model_(rows)
-    assert np.std(plain) > 0.1
-    np.testing.assert_allclose(scores, plain, atol=1e-6, rtol=0)
-
-
 @pytest.mark.parametrize("keeps_last", [False, True])
 def test_kept_weights_are_those_of_the_epoch_with_the_lowest_loss_or_the_last(keeps_last):
     detector, rows, anomalies = PReNet(batch_size=32, learning_rate=0.3), toy_rows(), np.arange(5)

@@ -114,7 +114,7 @@ def times_table(runs):
 
 def today_parts(runs, results_dir):
     """The headings, paragraphs and tables of today.md."""
-    yield from ("# What would one use today?", "## AUC-PR, average of the data sets")
+    yield from ("# Which method should you use?", "## AUC-PR, average of the data sets")
     yield f"Draws: {today.draws_in_words(runs)}. {ABOUT_AVERAGES}"
     yield from (f"The paper's scaling / {SCALED}:", averages_with_scalings(results_dir))
     yield from ("## The loss from always using one method", ABOUT_REGRET, regret_table(runs))

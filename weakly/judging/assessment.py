@@ -58,7 +58,7 @@ class Assessment:
 
     @cached_property
     def gaps(self):
-        """{experiment: PReNet's lead under new draws}, where both protocols were run."""
+        """{experiment: PReNet's lead with independent draws}, where both protocols were run."""
         tables = {name: leads.gap_table(self.scores, name) for name in leads.MAIN_TABLES}
         return {name: table for name, table in tables.items() if len(table)}
 

@@ -1,4 +1,4 @@
-"""The claims of the paper as a checklist, judged on its own values and on ours, with old and new draws.
+"""The claims of the paper as a checklist, judged on its own values and on our runs, released and independent.
 
     from weakly.judging.claims import judge_claims
     for judged in judge_claims(sources_by_name("results/reference")):

@@ -15,7 +15,7 @@ import pandas as pd
 
 from weakly.judging.effects import Lead, lead
 from weakly.judging.ranks import nemenyi_critical_difference
-from weakly.judging.sources import ALL_METHODS, AS_PUBLISHED, REDRAWN, RELEASED, NotTestable
+from weakly.judging.sources import ALL_METHODS, AS_PUBLISHED, INDEPENDENT, RELEASED, NotTestable
 from weakly.judging.statistics import MIN_SETS, average_ranks
 from weakly.judging.sweep_rules import gaps_of, theorem_points
 from weakly.judging.tables import PAPER_METRICS
@@ -89,13 +89,13 @@ def rankings(scores):
 
 
 def gap_table(scores, experiment):
-    """PReNet's mean AUC-PR minus each method's: published, with the authors' draws, with new draws.
+    """PReNet's mean AUC-PR minus each method's: published, released, independent.
 
     Over the data sets that both have under both protocols. The spread of `independent` is over runs, each of
     which has its own split and labels; ahead and behind count the sets where the mean difference is more than
     twice its spread. Empty without all three sources.
     """
-    sources = [scores.get((experiment, "auc_pr", source)) for source in (AS_PUBLISHED, RELEASED, REDRAWN)]
+    sources = [scores.get((experiment, "auc_pr", source)) for source in (AS_PUBLISHED, RELEASED, INDEPENDENT)]
     if None in sources or any(source.runs is None for source in sources[1:]):
         return pd.DataFrame()
     rows = {}

@@ -19,10 +19,8 @@ TABLE_METHODS = method_group("table")  # PReNet and the six competing methods of
 APPENDIX = method_group("appendix")  # the three of App. C.1
 ALL_METHODS = [*TABLE_METHODS, *APPENDIX]
 WITH_LABELS = [name for name in TABLE_METHODS if METHODS[name].uses_labels]
-# The protocol of new draws: a new split, new labels and real contamination in every run. The label curves use
-# the authors' procedure with other seeds.
-NEW_DRAWS = {"labels": "redrawn"}
-OTHER_NEW_DRAWS = "independent"
+AS_PUBLISHED, RELEASED, INDEPENDENT = "published", "released", "independent"  # the sources, in short
+INSTEAD_OF_INDEPENDENT = {"labels": "redrawn"}  # the label curves use the authors' procedure with other seeds
 PRINTED = "printed"  # the data status of what the paper prints
 
 
@@ -129,7 +127,7 @@ class OurTables:
     def __init__(self, results_dir, new_draws=False):
         self._new_draws = new_draws
         self.has_pairs = new_draws  # whether run r has its own draws, which all methods share
-        self.title = "ours, new draws" if new_draws else "ours, the authors' draws"
+        self.title = f"our runs, {INDEPENDENT if new_draws else RELEASED}"
         # many claims need the same tables; they are kept as long as this object and never changed
         self._found = functools.cache(functools.partial(find_table, results_dir))
         self._paper_runs = functools.cache(functools.partial(paper_runs, results_dir))
@@ -137,7 +135,7 @@ class OurTables:
         self._runs = functools.cache(self._runs_by_method)
 
     def _protocol(self, experiment):
-        return NEW_DRAWS.get(experiment, OTHER_NEW_DRAWS) if self._new_draws else "released"
+        return INSTEAD_OF_INDEPENDENT.get(experiment, INDEPENDENT) if self._new_draws else RELEASED
 
     def command(self, experiment, *options):
         driver = "contamination" if experiment == "theorem" else experiment
@@ -228,14 +226,11 @@ class OurTables:
         return table, status
 
 
-AS_PUBLISHED, RELEASED, REDRAWN = "published", "the authors' draws", "new draws"  # the sources, in short
-
-
 def sources_by_name(results_dir):
     """The sources for the results of a folder; the paper's values are those on our data sets."""
     ours = OurTables(results_dir)
     return {
         AS_PUBLISHED: PublishedTables(ours),
         RELEASED: ours,
-        REDRAWN: OurTables(results_dir, new_draws=True),
+        INDEPENDENT: OurTables(results_dir, new_draws=True),
     }

@@ -65,11 +65,8 @@ def choose_method(table, columns, y, is_normal, seed):
     rows = compared(table, columns, y, [np.concatenate(rows) for rows in zip(*parts)], seed)
     name = max(rows, key=lambda row: row["auc_roc"])["method"]
     why = f"{short(name)} has the highest AUC-ROC in {FOLDS}-fold cross-validation."
-    say(
-        f"Takes {short(name)}, which has the highest AUC-ROC: of few anomalies, this is a better guide than "
-        "AUC-PR. To take another method, name it with --method."
-    )
-    return name, {"why": why, "rows": rows, "folds": FOLDS, "others": len(others)}
+    say(f"{why} Of few anomalies, this is a better guide than AUC-PR. --method names another method.")
+    return name, {"why": why, "rows": rows}
 
 
 def compared(table, columns, y, folds, seed):

@@ -75,9 +75,9 @@ def hide_labels(y, n_labeled, seed, hidden_share=None):
     split = split_independent(y, seed, n_labeled, 0)
     hidden = np.setdiff1d(np.flatnonzero(y), np.concatenate([split.anomalies, split.test]))
     share = y[split.test].mean() if hidden_share is None else hidden_share
-    n_left_out = max(0, len(hidden) - contamination_count(y[split.unlabeled], share))
-    if n_left_out:
-        return split_independent(y, seed, n_labeled, share), n_left_out
+    wanted = contamination_count(y[split.unlabeled], share)
+    if len(hidden) > wanted:
+        return split_independent(y, seed, n_labeled, share), len(hidden) - wanted
     return Split(np.concatenate([split.unlabeled, hidden]), split.anomalies, split.test), 0
 
 

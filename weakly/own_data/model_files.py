@@ -13,7 +13,6 @@ would read foreign memory. XGBoost and CatBoost read their own bytes: a forged b
 
 import io
 import json
-import math
 import os
 import re
 import stat
@@ -119,14 +118,12 @@ def members_of(path):
             f"{path} expands to more than {MODEL_SIZE_LIMIT:,} bytes, which no model of detect.py does."
         )
     names = {member.filename for member in members}
-    if len(names) < len(members) or not all(re.fullmatch(MEMBERS, name) for name in names):
-        raise ValueError("it has other members")
+    require(len(names) == len(members) and all(re.fullmatch(MEMBERS, name) for name in names), "odd members")
     return {name: archive.read(name) for name in names}
 
 
 def parsed(text, object_hook=None):
-    if len(text) > TEXT_LIMIT:
-        raise ValueError("its texts are too large")
+    require(len(text) <= TEXT_LIMIT, "texts that are too large")
     return json.loads(text, object_hook=object_hook)
 
 
@@ -144,10 +141,9 @@ def for_skops(members):
         return part
 
     schema = parsed(members[SCHEMA], without_id)
-    if schema["protocol"] < PROTOCOL:
-        raise ValueError("it was written by an older skops")
-    if sum(len(members.get(name, b"")) for name in named) > MODEL_SIZE_LIMIT:
-        raise ValueError("it uses its members again and again")
+    require(schema["protocol"] >= PROTOCOL, "the format of an older skops")
+    used = sum(len(members.get(name, b"")) for name in named)
+    require(used <= MODEL_SIZE_LIMIT, "members that are used again and again")
     buffer = io.BytesIO()
     with zipfile.ZipFile(buffer, "w") as archive:
         for name, data in (members | {SCHEMA: json.dumps(schema)}).items():
@@ -157,26 +153,20 @@ def for_skops(members):
     return buffer.getvalue()
 
 
-def check_array(data):
-    """Refuse a member .npy unless it holds as many plain numbers, or nodes of trees, as its header says."""
-    file = io.BytesIO(data)
-    if np.lib.format.read_magic(file) != (1, 0):
-        raise ValueError("it has an array of another version")
-    shape, _, dtype = np.lib.format.read_array_header_1_0(file)
-    usual = dtype.kind in "biufV" and not dtype.hasobject and len(shape) <= 3
-    usual = usual and all(0 <= length <= len(data) for length in shape)
-    if not usual or math.prod(shape) * dtype.itemsize != len(data) - file.tell():
-        raise ValueError(f"it has an array of {dtype} with the shape {shape}")
-    if dtype.kind == "b" and data[file.tell() :].translate(None, b"\0\1"):
-        raise ValueError("it has truth values that are neither 0 nor 1")
-
-
-# ---------------------------------------------------------------------------- numbers of a loaded pipeline
-
-
 def require(truth, what):
     if not truth:
         raise ValueError(f"it has {what}")
+
+
+def check_array(data):
+    """Refuse a member .npy unless it holds plain numbers, or nodes of trees."""
+    array = np.load(io.BytesIO(data), allow_pickle=False)
+    require(array.dtype.kind in "biufV" and max(array.shape, default=0) <= len(data), "an odd array")
+    is_truth = array.dtype.kind == "b"
+    require(not is_truth or (array.view(np.uint8) <= 1).all(), "truth values that are neither 0 nor 1")
+
+
+# ---------------------------------------------------------------------------- numbers of a loaded pipeline
 
 
 def check_numbers(pipeline):

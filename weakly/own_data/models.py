@@ -15,8 +15,9 @@ import pandas as pd
 from weakly.errors import DataError
 from weakly.loading.files import bounded_memory
 from weakly.methods import METHODS, make_detector, method_group
+from weakly.own_data import model_files
 from weakly.own_data.columns import typed_columns
-from weakly.own_data.model_files import DETECTORS, check_numbers, damage_reported, read_model, write_model
+from weakly.own_data.model_files import damage_reported, require
 
 KNOWN_TO_FAIL = ("logistic", "xgboost")  # beside their repaired versions, logistic-converged and xgboost-half
 SAVED_METHODS = [name for name in method_group("table", "appendix", "today") if name not in KNOWN_TO_FAIL]
@@ -198,7 +199,7 @@ def method_of(pipeline):
         raise ValueError(f"a model must be a Pipeline of scikit-learn, not {type(pipeline).__name__}")
     detector: Any = pipeline[-1]
     name = f"{type(detector).__module__}.{type(detector).__qualname__}"
-    if name not in DETECTORS:
+    if name not in model_files.DETECTORS:
         raise ValueError(f"the last step of a Pipeline must be a detector of this project, not {name}")
     alike = [name for name, method in METHODS.items() if method.class_name == type(detector).__name__]
     settings = detector.get_params()
@@ -211,15 +212,15 @@ def method_of(pipeline):
 
 def save_model(path, model):
     """Write a model as one file, which appears only when complete."""
-    write_model(path, model.pipeline, model.about)
+    model_files.write_model(path, model.pipeline, model.about)
 
 
 def load_model(path):
     """Read what save_model wrote; a DataError for any other file."""
     with damage_reported(path):
-        model = Model(*read_model(path))
+        model = Model(*model_files.read_model(path))
         method_of(model.pipeline)
-        check_numbers(model.pipeline)
+        model_files.check_numbers(model.pipeline)
         check_about(model)
     return model
 
@@ -230,15 +231,11 @@ def check_about(model):
 
     about = model.about
     info(about)  # all that info and the page say
-    texts = [about["method"], *about["notation"]["missing"], *about["columns"]]
-    if not (all(isinstance(text, str) for text in texts) and type(about["rows"]) is int):
-        raise ValueError("its about.json holds something else")
+    require(all(isinstance(text, str) for text in about["notation"]["missing"]), "odd missing cells")
     quantiles = np.array(about["quantiles"], np.float64)
-    usual = quantiles.ndim == 1 and 1 < len(quantiles) <= QUANTILES
-    if not (usual and (np.abs(quantiles) < 1e300).all() and (np.diff(quantiles) >= 0).all()):
-        raise ValueError("its quantiles are not ascending numbers")
+    require(quantiles.ndim == 1 and 1 < len(quantiles) <= QUANTILES, "odd quantiles")
+    require((np.abs(quantiles) < 1e300).all() and (np.diff(quantiles) >= 0).all(), "odd quantiles")
     types = {name: TYPES[column["kind"]] for name, column in model.columns.items()}
     row = pd.DataFrame({name: pd.Series([about["typical"][name]], dtype=types[name]) for name in types})
     scores = model.pipeline.decision_function(row)
-    if not (scores.shape == (1,) and np.isfinite(scores).all()):
-        raise ValueError("it gives no scores")
+    require(scores.shape == (1,) and np.isfinite(scores).all(), "no scores for a typical row")

@@ -10,6 +10,7 @@ import os
 
 import numpy as np
 import pandas as pd
+from scipy.spatial.distance import cdist
 
 from weakly.command_line import positive
 from weakly.errors import DataError
@@ -18,7 +19,7 @@ from weakly.own_data.arguments import add_table_arguments, add_training_argument
 from weakly.own_data.fit_command import add_fit_arguments, fitted_model
 from weakly.own_data.labels import OWN_COLUMNS, for_spreadsheet, labelled_rows, own_names, print_labels
 from weakly.own_data.models import load_model, new_pipeline
-from weakly.own_data.scoring import open_for_model, reasons_of
+from weakly.own_data.score_command import open_for_model, reasons_of
 from weakly.own_data.tables import Table
 from weakly.writing import is_standard_output, name_of, refuse_source, statuses_of, written_whole
 
@@ -112,12 +113,9 @@ def table_to_fill(model, raw, typed, scores, label):
 
 def least_alike(rows, others, n):
     """Positions of up to n rows (m, D), each the farthest from all others (k, D) and from those before it."""
-    rows, chosen = np.asarray(rows, np.float64), []
-    nearest = np.full(len(rows), np.inf)
-    for other in others:
-        nearest = np.minimum(nearest, np.square(rows - other).sum(axis=1))
+    chosen, nearest = [], cdist(rows, others).min(axis=1)
     for _ in range(min(n, len(rows))):
         chosen.append(int(nearest.argmax()))
-        nearest = np.minimum(nearest, np.square(rows - rows[chosen[-1]]).sum(axis=1))
+        nearest = np.minimum(nearest, cdist(rows, rows[chosen[-1:]])[:, 0])
         nearest[chosen] = -1.0  # never twice, even if only equal rows are left
     return np.array(chosen, int)

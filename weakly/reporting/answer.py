@@ -3,10 +3,12 @@
 from functools import partial
 from typing import NamedTuple
 
+import numpy as np
+
 from weakly.judging.cells import published_table
 from weakly.judging.claims import PAPER, counts_by_data
 from weakly.judging.headline import chance_to_show, headline, own_numbers, scaling_part
-from weakly.judging.sources import AS_PUBLISHED, REDRAWN, RELEASED
+from weakly.judging.sources import AS_PUBLISHED, INDEPENDENT, RELEASED
 from weakly.judging.tables import METRICS, PAPER_METRICS
 from weakly.judging.verdicts import SUPPORTED, UNTESTABLE
 from weakly.methods import METHODS
@@ -16,7 +18,11 @@ from weakly.reporting.pictures import Panel
 
 SMALLEST_RANGE = 0.02  # of an axis of leads
 MUCH_HIGHER = 0.05  # average AUC-PR above the published values from which a method is mentioned
-DRAWS = {AS_PUBLISHED: "as published", RELEASED: "with the authors' draws", REDRAWN: "with new draws"}
+DRAWS = {
+    AS_PUBLISHED: "as published",
+    RELEASED: "with the authors' draws",
+    INDEPENDENT: "with independent draws",
+}
 
 
 def listed(names):
@@ -125,15 +131,15 @@ def interval_panel(leads, what, values=None, decimals=3, unprinted="not run", **
     values = [0.0, *(value for value in values if value == value)]
     width = max(values) - min(values)
     wider = max(SMALLEST_RANGE - width, 0.12 * width) / 2
-    notes = {AS_PUBLISHED: unprinted}
-    rows = [(source, leads.get(source), notes.get(source, "not run")) for source in DRAWS]
-    draw = partial(draw_intervals, rows, (min(values) - wider, max(values) + wider), decimals)
+    shown = {source: unprinted if source == AS_PUBLISHED else "not run" for source in DRAWS}
+    shown |= {source: lead for source, lead in leads.items() if np.isfinite(lead.mean)}
+    draw = partial(draw_intervals, shown, (min(values) - wider, max(values) + wider), decimals)
     label = f"{what}: {', '.join(f'{source} {lead}' for source, lead in leads.items())}"
     return Panel(draw=draw, label=label, size=(368, 84), margins=(108, 162, 2, 22), **named)
 
 
 def lead_card(found):
-    """The lead over the strongest other method: as published, with the authors' draws, with new draws."""
+    """The lead over the strongest other method: as published, released and independent."""
     rows = headline(found)
     if RELEASED not in rows.index:
         return None

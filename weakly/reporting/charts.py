@@ -1,4 +1,4 @@
-"""What is drawn into one axes: curves, published to ours, intervals, ranks, runs.
+"""What is drawn into one axes: curves, published and measured values, intervals, ranks, runs.
 
 Each function has its data first and the axes last, so that a Panel can bind the data. Coordinates of texts
 beside the axes are in pixels from the data, because a panel's size is fixed on the page.
@@ -16,12 +16,6 @@ ROW = 17  # pixels from one row of a plot to the next
 SOURCE_LOOKS = ("published", "released", "redrawn")  # in page.css, in the order of the sources
 
 
-def bare(axes, x=(0, 1), y=(0, 1)):
-    """Axes of this range without ticks, grid and frame."""
-    axes.set(xlim=x, ylim=y, xticks=[], yticks=[])
-    axes.spines[:].set_visible(False)
-
-
 def method_line(method, **more):
     """How a method's curve is drawn."""
     width, size, layer = (2.2, 6, 4) if method == "prenet" else (1.3, 5, 3)
@@ -29,16 +23,10 @@ def method_line(method, **more):
     return how | {"markeredgewidth": 0.5, "markeredgecolor": CARD, "zorder": layer, "clip_on": False} | more
 
 
-def hollow(method, size=7):
+def hollow(method):
     """How a published value is drawn."""
-    edge = {"markeredgecolor": look(method).light, "markeredgewidth": 1.4, "markersize": size}
-    return {
-        "marker": look(method).marker,
-        "linestyle": "none",
-        "markerfacecolor": CARD,
-        "zorder": 5,
-        "clip_on": False,
-    } | edge
+    edge = {"markeredgecolor": look(method).light, "markeredgewidth": 1.4, "markersize": 7}
+    return {"marker": look(method).marker, "markerfacecolor": CARD, "zorder": 5, "clip_on": False} | edge
 
 
 def draw_band(axes, x, low, high, color, **more):
@@ -75,7 +63,7 @@ def draw_curves(curves, ticks, bounds, label, published, axes, log=False, thin=(
             draw_band(axes, part["x"], low, high, look(method).light, gid=gid)
         axes.plot(part["x"], part["mean"], gid=gid, **method_line(method))
     for method, place in published.items():
-        axes.plot(*place, gid=f"data-method={method}", **hollow(method))
+        axes.plot(*place, linestyle="none", gid=f"data-method={method}", **hollow(method))
 
 
 def draw_theorem(part, bounds, axes):
@@ -92,56 +80,75 @@ def draw_theorem(part, bounds, axes):
 
 def draw_marker(method, axes):
     """The colour and marker of a method, for a legend."""
-    bare(axes, (-1, 1), (-1, 1))
+    axes.set_axis_off()
     axes.plot(0, 0, color=look(method).light, marker=look(method).marker, markersize=8, clip_on=False)
 
 
 # ---------------------------------------------------------------------------- one row per data set or method
 
 
+def write(axes, text, x, row, pixels, **more):
+    """A text beside a row, this many pixels to the right of x."""
+    how = {"textcoords": "offset points", "va": "center"} | more
+    axes.annotate(text, (x, row), (pixels, 0), **how)
+
+
+def draw_rows(axes, names, bounds, ticks, room=0.0):
+    """A named row per item, the first one above, and a scale below; room is that above the first row.
+
+    Texts instead of matplotlib's ticks, which take most of the time of a page with hundreds of panels.
+    """
+    axes.set(xlim=bounds, ylim=(len(names) - 0.4, -0.6 - room))
+    axes.set_axis_off()
+    for row, name in enumerate(names):
+        weight = "bold" if name == METHODS["prenet"].column else "normal"
+        write(axes, name, bounds[0], row, -7, ha="right", color=TEXT, fontweight=weight)
+    for value, text in ticks.items():
+        write(axes, text, value, len(names) - 0.4, 0, ha="center", va="top", color=MUTED)
+
+
+def draw_scale(axes, places, n_rows):
+    axes.vlines(places, -0.6, n_rows - 0.4, color=LINE, linewidth=0.8, zorder=1, clip_on=False)
+
+
 def draw_published(method, cells, sets, axes):
-    """One method: a row per data set with a line from the published value (ring) to ours, and the gap."""
-    axes.set(xlim=(0, 1), ylim=(len(sets) - 0.4, -0.6))
-    axes.set_xticks([0, 0.5, 1], ["0", ".5", "1"])
-    axes.set_yticks(range(len(sets)), sets, color=TEXT)
-    axes.grid(axis="x", clip_on=False)
-    axes.grid(axis="y", visible=False)
-    axes.spines["bottom"].set_visible(False)
+    """One method: a row per data set with a line from the published (ring) to the measured value, the gap."""
+    draw_rows(axes, sets, (0, 1), {0: "0", 0.5: "0.5", 1: "1"})
+    draw_scale(axes, (0, 0.5, 1), len(sets))
     for cell in cells.itertuples():
-        at, is_far = sets.index(cell.dataset), cell.verdict == "differs"
+        row, is_far = sets.index(cell.dataset), cell.verdict == "differs"
         color = look(method).light if is_far else MUTED
         round_ = {"color": color, "marker": "o", "markersize": 5.5, "clip_on": False, "zorder": 3}
-        axes.plot([cell.published, cell.reproduced], [at, at], color=color, linewidth=2, clip_on=False)
-        axes.plot(cell.published, at, **round_ | {"markerfacecolor": CARD, "markeredgewidth": 1.4})
-        axes.plot(cell.reproduced, at, **round_)
+        axes.plot([cell.published, cell.reproduced], [row, row], color=color, linewidth=2, clip_on=False)
+        axes.plot(cell.published, row, **round_ | {"markerfacecolor": CARD, "markeredgewidth": 1.4})
+        axes.plot(cell.reproduced, row, **round_)
         how = {"fontweight": "bold", "color": TEXT} if is_far else {"color": MUTED}
-        text = signed(cell.difference, 2)
-        axes.annotate(text, (1, at), (44, 0), textcoords="offset points", ha="right", va="center", **how)
+        write(axes, signed(cell.difference, 2), 1, row, 44, ha="right", **how)
 
 
-def draw_intervals(rows, bounds, decimals, axes):
-    """A row per source: its name, the mean with its interval around a line at 0, and both as numbers.
+def draw_intervals(leads, bounds, decimals, axes):
+    """A row per source: the mean with its interval around a line at 0, and both as numbers.
 
-    rows: (name, Lead or None, note).
+    leads: {source: Lead, or a text if there is none}.
     """
-    axes.set(xlim=bounds, ylim=(len(rows) - 0.4, -0.6), yticks=[])
-    axes.locator_params(axis="x", nbins=3)
-    axes.spines["bottom"].set_visible(False)
+    from matplotlib.ticker import MaxNLocator
+
+    places = MaxNLocator(3, steps=[1, 2, 2.5, 5, 10]).tick_values(*bounds).round(6)
+    ticks = {v: f"{v:g}".replace("-", "−") for v in places if bounds[0] <= v <= bounds[1]}
+    draw_rows(axes, list(leads), bounds, ticks)
     axes.axvline(0, color=TEXT, linewidth=1, clip_on=False)
-    beside = {"textcoords": "offset points", "va": "center"}
-    for at, ((name, lead, note), kind) in enumerate(zip(rows, SOURCE_LOOKS)):
-        axes.annotate(name, (bounds[0], at), (-108, 0), color=TEXT, **beside)
-        if lead is None or not np.isfinite(lead.mean):
-            axes.annotate(note, (bounds[1], at), (7, 0), color=MUTED, **beside)
+    for row, (lead, kind) in enumerate(zip(leads.values(), SOURCE_LOOKS)):
+        if isinstance(lead, str):
+            write(axes, lead, bounds[1], row, 7, color=MUTED)
             continue
         color, text = COLOURS[kind].light, signed(lead.mean, decimals)
         if np.isfinite(lead.low):
-            axes.plot([lead.low, lead.high], [at, at], color=color, linewidth=2.2, clip_on=False)
+            axes.plot([lead.low, lead.high], [row, row], color=color, linewidth=2.2, clip_on=False)
             text += f" [{signed(lead.low, decimals)}, {signed(lead.high, decimals)}]"
         face = CARD if kind == "published" else color
         dot = {"marker": "o", "markersize": 8, "markeredgewidth": 1.8, "markeredgecolor": color}
-        axes.plot(lead.mean, at, markerfacecolor=face, clip_on=False, **dot)
-        axes.annotate(text, (bounds[1], at), (7, 0), color=TEXT, fontweight="bold", **beside)
+        axes.plot(lead.mean, row, markerfacecolor=face, clip_on=False, **dot)
+        write(axes, text, bounds[1], row, 7, color=TEXT, fontweight="bold")
 
 
 def draw_ranks(ranks, critical_difference, axes):
@@ -149,30 +156,22 @@ def draw_ranks(ranks, critical_difference, axes):
 
     A bar on the right joins methods whose ranks do not differ significantly.
     """
-    most, beside = max(len(ranks), 2), {"textcoords": "offset points", "va": "center"}
-    axes.set(xlim=(1, most), ylim=(len(ranks) - 0.4, -2.6), yticks=[])
-    axes.set_xticks(range(1, most + 1, 1 if most <= 10 else 2))
-    axes.vlines(range(1, most + 1), -0.5, len(ranks) - 0.5, color=LINE, linewidth=0.8, zorder=1)
-    axes.spines["bottom"].set_visible(False)
-    end = min(1 + critical_difference, most)
-    axes.plot([1, end], [-2.2, -2.2], color=TEXT, marker="|", markersize=6, clip_on=False)
-    axes.annotate(f"critical difference {critical_difference:.2f}", (1, -1.4), (0, 0), color=MUTED, **beside)
-    for at, (method, rank) in enumerate(ranks.items()):
-        weight = {"fontweight": "bold" if method == "prenet" else "normal"}
-        axes.annotate(METHODS[method].column, (1, at), (-10, 0), ha="right", color=TEXT, **weight, **beside)
-        axes.plot(rank, at, **method_line(method) | {"markersize": 8})
-        axes.annotate(f"{rank:.2f}", (most, at), (44, 0), ha="right", color=MUTED, **beside)
-    for place, group in enumerate(cliques(ranks, critical_difference)):
-        ends = [ranks.index.get_loc(group[0]) - 0.3, ranks.index.get_loc(group[-1]) + 0.3]
-        right = to_the_right(axes, 54 + 8 * place)
-        axes.plot([most, most], ends, transform=right, color=MUTED, linewidth=4, clip_on=False)
-
-
-def to_the_right(axes, pixels):
-    """The data's coordinates, some pixels to the right."""
     from matplotlib.transforms import ScaledTranslation
 
-    return axes.transData + ScaledTranslation(pixels / 72, 0, axes.figure.dpi_scale_trans)
+    most, names = max(len(ranks), 2), [METHODS[method].column for method in ranks.index]
+    places = range(1, most + 1)
+    draw_rows(axes, names, (1, most), {n: str(n) for n in places[:: 1 if most <= 10 else 2]}, room=2)
+    draw_scale(axes, places, len(ranks))
+    end = min(1 + critical_difference, most)
+    axes.plot([1, end], [-2.2, -2.2], color=TEXT, marker="|", markersize=6, clip_on=False)
+    write(axes, f"critical difference {critical_difference:.2f}", 1, -1.4, 0, color=MUTED)
+    for row, (method, rank) in enumerate(ranks.items()):
+        axes.plot(rank, row, **method_line(method) | {"markersize": 8})
+        write(axes, f"{rank:.2f}", most, row, 44, ha="right", color=MUTED)
+    for place, group in enumerate(cliques(ranks, critical_difference)):
+        ends = [ranks.index.get_loc(group[0]) - 0.3, ranks.index.get_loc(group[-1]) + 0.3]
+        right = axes.transData + ScaledTranslation((54 + 8 * place) / 72, 0, axes.figure.dpi_scale_trans)
+        axes.plot([most, most], ends, transform=right, color=MUTED, linewidth=4, clip_on=False)
 
 
 def draw_runs(scores, published, axes):
@@ -184,20 +183,19 @@ def draw_runs(scores, published, axes):
     from matplotlib.path import Path
 
     low, high = range_of_runs(scores, published)
-    bare(axes, (low, high), (len(scores) - 0.5, -0.5))
-    axes.set_xticks([low, (low + high) / 2, high], [f"{v:.2f}" for v in (low, (low + high) / 2, high)])
-    axes.set_yticks(range(len(scores)), [METHODS[name].column for name in scores], color=TEXT)
-    for at, (method, values) in enumerate(scores.items()):
+    ticks = {v: f"{v:.2f}" for v in (low, (low + high) / 2, high)}
+    draw_rows(axes, [METHODS[name].column for name in scores], (low, high), ticks)
+    for row, (method, values) in enumerate(scores.items()):
         gid = {"gid": f"data-method={method}", "clip_on": False}
-        axes.plot([low, high], [at, at], color=LINE, linewidth=0.8, zorder=1, **gid)
+        axes.plot([low, high], [row, row], color=LINE, linewidth=0.8, zorder=1, **gid)
         # a line of no length with round ends is a dot, so that all dots are one path
-        dots = Path(
-            [(value, at) for value in values for _ in range(2)], [Path.MOVETO, Path.LINETO] * len(values)
-        )
+        ends = [(value, row) for value in values for _ in range(2)]
+        dots = Path(ends, [Path.MOVETO, Path.LINETO] * len(values))
         color = {"edgecolor": look(method).light, "linewidth": 5, "capstyle": "round", "fill": False}
         axes.add_patch(PathPatch(dots, zorder=3, **color, **gid))
         if method in published:
-            axes.plot([published[method]] * 2, [at - 0.4, at + 0.4], color=TEXT, linewidth=2, zorder=4, **gid)
+            ends = [row - 0.4, row + 0.4]
+            axes.plot([published[method]] * 2, ends, color=TEXT, linewidth=2, zorder=4, **gid)
 
 
 def range_of_runs(scores, published):

@@ -85,7 +85,7 @@ def sections(found):
     for experiment, gaps in found.gaps.items():
         draws = "with the authors' draws and with new splits and labels in every run"
         text = f"PReNet's mean AUC-PR minus each method's, {draws}"
-        yield f"What remains with new draws, {TITLES[experiment]}", text, gaps
+        yield f"What remains with independent draws, {TITLES[experiment]}", text, gaps
     for experiment in found.gaps:
         title = f"The lead over the strongest other method, {TITLES[experiment]}"
         yield title, "With all data sets, and without the one that moves it most", headline(found, experiment)

@@ -1,4 +1,4 @@
-"""The published AUC-PR and ours, a panel per method: the first picture of the page and of README.md."""
+"""Published and measured AUC-PR, a panel per method: the first picture of the page and of README.md."""
 
 from functools import partial
 
@@ -15,7 +15,7 @@ def published_panels(table):
             table["method"] == method, ["dataset", "published", "reproduced", "difference", "verdict"]
         ]
         sets, gap = list(dict.fromkeys(table["dataset"])), cells["difference"]
-        label = f"{METHODS[method].column}: published and reproduced AUC-PR on {len(cells)} data sets, "
+        label = f"{METHODS[method].column}: published and measured AUC-PR on {len(cells)} data sets, "
         label += f"mean difference {signed(gap.mean())}, mean size {number(gap.abs().mean())}: "
         label += ", ".join(
             f"{c.dataset} {number(c.published)} to {number(c.reproduced)}" for c in cells.itertuples()
@@ -33,5 +33,5 @@ def published_panels(table):
 def draw_front_picture(table, folder):
     """Write <folder>/figures/published.png and .svg; table: cells on exact data."""
     panels = list(published_panels(table))
-    title = "AUC-PR: published (ring) to ours (dot); coloured where they differ"
+    title = "AUC-PR: published (ring) to measured (dot); coloured: a difference beyond 0.03 and its interval"
     return save(poster(panels, title, columns=5, size=panels[0].size), folder / "figures" / "published")

@@ -13,7 +13,7 @@ from weakly.judging.effects import Lead
 from weakly.judging.headline import what_matters
 from weakly.judging.leads import MAIN_TABLES, Size
 from weakly.judging.printed import impossible_cells, printed_beside_lowest
-from weakly.judging.sources import AS_PUBLISHED, REDRAWN, RELEASED
+from weakly.judging.sources import AS_PUBLISHED, INDEPENDENT, RELEASED
 from weakly.judging.tables import (
     METRICS,
     PAPER_METRICS,
@@ -32,7 +32,7 @@ from weakly.reporting.pictures import Panel
 from weakly.reporting.sweeps import FIGURES, KINDS, read_figure
 from weakly.reporting.tables import difference_matrix, frame_table, protocol_matrix
 
-SOURCES = {PAPER: AS_PUBLISHED, OURS: RELEASED, NEW: REDRAWN}  # titles in claims.py, and their names here
+SOURCES = {PAPER: AS_PUBLISHED, OURS: RELEASED, NEW: INDEPENDENT}  # titles in claims.py, and their names here
 NO_VALUES = (
     "The paper prints no values for its curves. Hollow markers are the values of its Tables 2 and 3; those "
     "outside a panel's range are not drawn."
@@ -130,7 +130,7 @@ def protocol_tables(found, experiment):
 
 
 def rank_panels(found, experiment, metric):
-    """Critical-difference diagrams: the paper's values, the authors' draws, new draws."""
+    """Critical-difference diagrams: the paper's values, released and independent draws."""
     for one in found.rankings:
         if (one.experiment, one.metric) == (experiment, metric):
             sets = f"{one.n_sets} {'partial ' * (one.status == 'partial')}sets"
@@ -213,13 +213,13 @@ def paper_figures(found):
 
 
 def with_new_draws(found, name, experiment):
-    """(text, panels) of the tables whose runs have new draws."""
+    """(text, panels) of the tables with redrawn or independent draws."""
     for set_up in NEW_DRAWS:
         path = found.folder / f"{experiment}{set_up}.csv"
         table = read_figure(path, name) if path.exists() and name != "theorem" else pd.DataFrame()
         if len(table):
             runs = " or ".join(f"{one:.0f}" for one in sorted(set(table["runs"].dropna())))
-            yield f"The same with new draws ({runs} runs)", panels_of(table, name, set_up)
+            yield f"The same with {set_up[1:]} draws ({runs} runs)", panels_of(table, name, set_up)
 
 
 THEOREM_KEY = (

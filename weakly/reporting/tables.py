@@ -103,7 +103,7 @@ def difference_matrix(caption, part, anchors, **attributes):
 
 
 def protocol_matrix(caption, released, independent, metric):
-    """Mean and spread with the authors' draws, over initial weights; below it with new draws, over splits."""
+    """Mean and spread of released draws, over initial weights; below, of independent ones, over splits."""
     both = comparable(released).merge(
         comparable(independent), on=["dataset", "metric", "method"], suffixes=("", "_drawn")
     )

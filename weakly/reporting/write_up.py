@@ -105,10 +105,10 @@ def table_4():
 
 def leads():
     """PReNet's lead over each method in average AUC-PR, with its 95% interval."""
-    table = rows_of("leads", experiment="seen", metric="auc_pr")
+    table = assessed().leads.query("experiment == 'seen' and metric == 'auc_pr'")
     shown = table.assign(cell=leads_as_text(table)).pivot(index="method", columns="source", values="cell")
     shown = shown.loc[table["method"].unique(), table["source"].unique()]
-    return shown.rename(index=column, columns=draws).rename_axis(index="PReNet minus", columns=None)
+    return shown.rename(index=column).rename_axis(index="PReNet minus", columns=None)
 
 
 def factors():
@@ -135,13 +135,7 @@ def main_claims():
 
 def verdicts(judged, titles=("the paper's values, our sets", OURS, NEW)):
     """The verdicts of a claim on the printed values of our data sets, and on our runs."""
-    return {draws(title): judged.findings[title].shown for title in titles}
-
-
-def draws(title):
-    """A source's title with the names of the protocols."""
-    title = title.replace("ours", "our runs").replace("the authors' draws", "released")
-    return title.replace("new draws", "independent")
+    return {title: judged.findings[title].shown for title in titles}
 
 
 def figures():

@@ -21,7 +21,6 @@ training set.
 
 import logging
 import time
-from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any, TypeVar
 
@@ -193,34 +192,23 @@ class Detector(BaseEstimator):
         anomalous = ((scores - lowest) / (spread or 1.0)).clip(0, 1)
         return np.column_stack([1 - anomalous, anomalous])
 
-    def explain(
-        self, X: Rows, typical: ArrayLike | None = None, widths: Sequence[int] | None = None
-    ) -> np.ndarray:
-        """What each feature adds to the scores of X (n, D), compared with a typical row: (n, D).
+    def explain(self, X: Rows) -> np.ndarray:
+        """What each feature adds to the scores of X (n, D): (n, D).
 
-        This is the score of the row minus its score with this feature at its typical value. typical (D,): the
-        typical row; None: the medians of the training rows. widths: how many features each of several groups
-        has, in order, such as the features of a one-hot encoding; the result is then (n, groups).
+        This is the score of the row minus its score with this feature at its median in the training rows.
         """
         check_is_fitted(self)
         X = checked_rows(self, X, reset=False)
         if sparse.issparse(X):
             raise TypeError("explain takes dense rows only: no feature of a sparse row is left out")
-        if typical is None and not hasattr(self, "typical_"):
-            raise NotFittedError("only fit keeps a typical row: pass one as `typical`")
-        typical = np.asarray(self.typical_ if typical is None else typical)
-        if typical.shape != (X.shape[1],):
-            raise ValueError(f"typical must have the shape ({X.shape[1]},), not {typical.shape}")
-        widths = [1] * X.shape[1] if widths is None else widths
-        if min(widths, default=0) < 1 or sum(widths) != X.shape[1]:
-            raise ValueError(f"widths must be at least 1 and add up to the {X.shape[1]} features of X")
-        scores, parts = self._finite_scores(X), np.zeros((len(X), len(widths)))
-        for place, (width, end) in enumerate(zip(widths, np.cumsum(widths))):
-            features = slice(end - width, end)
-            differs = np.flatnonzero((X[:, features] != typical[features]).any(axis=1))
-            if len(differs):  # the others have the typical values already
+        if not hasattr(self, "typical_"):
+            raise NotFittedError("only fit on dense rows keeps the medians that explain needs")
+        scores, parts = self._finite_scores(X), np.zeros(X.shape)
+        for place, median in enumerate(self.typical_):
+            differs = np.flatnonzero(X[:, place] != median)
+            if len(differs):  # the others have the median already
                 occluded = X[differs]
-                occluded[:, features] = typical[features]
+                occluded[:, place] = median
                 parts[differs, place] = scores[differs] - self._finite_scores(occluded)
         return parts
 
