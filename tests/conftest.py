@@ -93,3 +93,22 @@ def double_precision():
 def uncompiled():
     with not_compiled():
         yield
+
+
+@pytest.fixture(scope="module")
+def driver():
+    """A headless browser; its driver's path is given, so that selenium does not look for one on the net."""
+    webdriver = pytest.importorskip("selenium.webdriver")
+    browsers = [path for name in ("chromium", "google-chrome", "chrome") if (path := shutil.which(name))]
+    chromedriver = shutil.which("chromedriver")
+    if not (browsers and chromedriver):
+        pytest.skip("neither Chromium nor Chrome is here with its chromedriver, and no test installs them")
+    options = webdriver.ChromeOptions()
+    options.binary_location = browsers[0]
+    arguments = "--headless=new --disable-gpu --disable-dev-shm-usage --disable-background-networking"
+    for argument in [*arguments.split(), "--window-size=1280,900"] + ["--no-sandbox"] * (os.geteuid() == 0):
+        options.add_argument(argument)
+    options.set_capability("goog:loggingPrefs", {"browser": "ALL"})
+    browser = webdriver.Chrome(options=options, service=webdriver.ChromeService(chromedriver))
+    yield browser
+    browser.quit()
