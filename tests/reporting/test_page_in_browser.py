@@ -3,8 +3,6 @@
 import base64
 import io
 import json
-import os
-import shutil
 import unicodedata
 from pathlib import Path
 
@@ -17,24 +15,6 @@ from weakly.reporting.page import build_report
 REFERENCE = Path(__file__).resolve().parent.parent.parent / "results" / "reference"
 WIDTHS = (1280, 390)
 THEMES = ("light", "dark")
-
-
-@pytest.fixture(scope="module")
-def driver():
-    """A headless browser; its driver's path is given, so that selenium does not look for one on the net."""
-    webdriver = pytest.importorskip("selenium.webdriver")
-    chromium, chromedriver = shutil.which("chromium"), shutil.which("chromedriver")
-    if not (chromium and chromedriver):
-        pytest.skip("Chromium and chromedriver are not here")
-    options = webdriver.ChromeOptions()
-    options.binary_location = chromium
-    arguments = "--headless=new --disable-gpu --disable-dev-shm-usage --disable-background-networking"
-    for argument in [*arguments.split(), "--window-size=1280,900"] + ["--no-sandbox"] * (os.geteuid() == 0):
-        options.add_argument(argument)
-    options.set_capability("goog:loggingPrefs", {"browser": "ALL"})
-    browser = webdriver.Chrome(options=options, service=webdriver.ChromeService(chromedriver))
-    yield browser
-    browser.quit()
 
 
 @pytest.fixture(scope="module")

@@ -122,7 +122,7 @@ def factors():
 
 
 def main_claims():
-    """The eight main claims: the verdicts by source, and the size of the effect with the authors' draws."""
+    """The eight main claims: the verdicts by source, and the size of the effect with released draws."""
     rows = {}
     for one in assessed().main_claims:
         size = one.sizes[RELEASED]
@@ -197,7 +197,7 @@ def interpretations_page():
     """The text of interpretations.md: every interpretation, and PReNet's contamination in three kinds."""
     yield "# Other interpretations of what the paper leaves open"
     yield (
-        "`python experiments.py interpretations`: AUC-PR with the authors' draws, mean ± standard deviation "
+        "`python experiments.py interpretations`: AUC-PR with `released` draws, mean ± standard deviation "
         "of 10 runs. A row changes one thing of the method's file; weakly/methods.py has the settings."
     )
     for base, names in bases().items():
