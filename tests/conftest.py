@@ -70,7 +70,9 @@ def clone(tmp_path):
         shutil.copy(path, folder)
     for path in ROOT.glob("*/__init__.py"):
         shutil.copytree(path.parent, folder / path.parent.name)
-    shutil.copy(ROOT / "requirements.txt", folder / ".venv" / "requirements.installed")
+    lists = [ROOT / "requirements.txt", ROOT / "requirements.lock"]
+    installed = b"".join(path.read_bytes() for path in lists)  # as setup_env.sh notes it
+    (folder / ".venv" / "requirements.installed").write_bytes(installed)
     (folder / "published").symlink_to(ROOT / "published")
     return folder
 
@@ -97,11 +99,12 @@ def uncompiled():
 def driver():
     """A headless browser; its driver's path is given, so that selenium does not look for one on the net."""
     webdriver = pytest.importorskip("selenium.webdriver")
-    chromium, chromedriver = shutil.which("chromium"), shutil.which("chromedriver")
-    if not (chromium and chromedriver):
-        pytest.skip("Chromium and chromedriver are not here")
+    browsers = [path for name in ("chromium", "google-chrome", "chrome") if (path := shutil.which(name))]
+    chromedriver = shutil.which("chromedriver")
+    if not (browsers and chromedriver):
+        pytest.skip("neither Chromium nor Chrome is here with its chromedriver, and no test installs them")
     options = webdriver.ChromeOptions()
-    options.binary_location = chromium
+    options.binary_location = browsers[0]
     arguments = "--headless=new --disable-gpu --disable-dev-shm-usage --disable-background-networking"
     for argument in [*arguments.split(), "--window-size=1280,900"] + ["--no-sandbox"] * (os.geteuid() == 0):
         options.add_argument(argument)
