@@ -317,8 +317,7 @@ def json_rows(lines):
             if line.strip():
                 yield {json_text(name): json_text(cell) for name, cell in read(line).items()}
         except (ValueError, AttributeError, TypeError, KeyError, RecursionError):
-            example = '{"amount": 1.5, "member": true}'
-            raise ValueError(f"line {number:,} is not JSON such as {example}") from None
+            raise ValueError(f'line {number:,} is not JSON such as {{"amount": 1.5}}') from None
 
 
 def json_text(cell):
