@@ -80,6 +80,8 @@ def test_kinds_of_columns(name, cells, kind, why):
         (["2 115", "3 500"], number(thousands=" "), [2115, 3500]),
         (["0,125", "7,25e3"], number(","), [0.125, 7250]),
         (["\xa01.5", "1e-3"], number(), [1.5, 0.001]),
+        (["TRUE", " false "], {"kind": "truth"}, [1, 0]),
+        ([" a ", "True", "a"], {"kind": "category"}, ["a", "true", "a"]),
         (["2024-01-05", "2024-01-05T10:00:00+02:00"], date("ISO8601"), ["2024-01-05", "2024-01-05 08:00"]),
         (["5.3.2024", "31.3.2024"], date("%d.%m.%Y"), ["2024-03-05", "2024-03-31"]),
         (["05/03/24", "31/03/24"], date("%d/%m/%y"), ["2024-03-05", "2024-03-31"]),
@@ -152,19 +154,6 @@ def test_chosen_columns_and_why_others_are_dropped(capsys):
     assert capsys.readouterr().out == shown
     with pytest.raises(DataError, match="t.csv has no column to learn from: n .an id."):
         choose_columns(raw[["n"]], "t.csv", Notation())
-
-
-def test_typed_columns():
-    for kind, cells, values in (
-        (number(), ["1.5", "NA", "-"], [1.5, "?", "?"]),
-        (number(), [1.0, np.nan, 2.5], [1, "?", 2.5]),
-        ({"kind": "truth"}, ["TRUE", "0", " "], [1, 0, "?"]),
-        ({"kind": "category"}, [" a ", "True", "unknown"], ["a", "true", "?"]),
-        ({"kind": "category"}, [7.0, np.nan, 1.5], ["7", "?", "1.5"]),
-    ):
-        column = typed_columns(pd.DataFrame({"x": cells}), {"x": kind})["x"]
-        assert column.fillna("?").tolist() == values
-        assert column.dtype == (object if kind["kind"] == "category" else float)
 
 
 @pytest.mark.parametrize(

@@ -171,10 +171,8 @@ def refuse_mixture(name, what, levels, is_right):
 
 
 def refuse_column(name, what, cells, problem, way):
-    raise DataError(
-        f"Column {name!r} holds {what} such as {cells.iloc[0][:40]!r}{problem}: {way}, "
-        f"or leave out the column with --drop {name}."
-    )
+    cells = f"Column {name!r} holds {what} such as {cells.iloc[0][:40]!r}"
+    raise DataError(f"{cells}{problem}: {way}, or leave out the column with --drop {name}.")
 
 
 # ---------------------------------------------------------------------------- columns
@@ -201,10 +199,8 @@ def column_kind(name, cells, notation):
     if len(levels) >= MANY_LEVELS and len(levels) > 0.5 * len(filled):
         if levels.str.count(r"\s+").median() < 2:
             return None, "an id"
-        raise DataError(
-            f"Column {name!r} is free text, such as {levels.iloc[0][:40]!r}, "
-            f"which cannot be used: leave it out with --drop {name}."
-        )
+        text = f"Column {name!r} is free text, such as {levels.iloc[0][:40]!r}"
+        raise DataError(f"{text}, which cannot be used: leave it out with --drop {name}.")
     is_frequent = filled.value_counts().iloc[0] >= rare_below(n_rows)
     return ({"kind": "category"}, None) if is_frequent else (None, "without a frequent value")
 
@@ -280,6 +276,4 @@ def refuse_cell(name, column, wrong):
 def as_written(columns, notation):
     """The columns of a model as another table writes them, if its notation names marks."""
     marks = {mark: getattr(notation, mark) for mark in ("decimal", "thousands") if getattr(notation, mark)}
-    return {
-        name: column | marks if column["kind"] == "number" else column for name, column in columns.items()
-    }
+    return {name: one | marks if one["kind"] == "number" else one for name, one in columns.items()}

@@ -76,10 +76,8 @@ def known_labels(cells, values, normal_value, path):
         if canonical([value])[0] not in names:
             counts = cells[cells != ""].value_counts()[:LISTED]
             labels = ", ".join(f"{cell[:40]} ({count:,})" for cell, count in counts.items()) or "no labels"
-            raise DataError(
-                f"{path} has no row with the label {value!r} of --anomaly-value; "
-                f"the most frequent ones in column {cells.name!r}: {labels}."
-            )
+            lacking = f"{path} has no row with the label {value!r} of --anomaly-value"
+            raise DataError(f"{lacking}; the most frequent ones in column {cells.name!r}: {labels}.")
     anomalous = TRUE if values is None else {*canonical(values)}
     normal = set() if normal_value is None else {*canonical([normal_value])}
     known = anomalous | (normal or FALSE)
@@ -234,8 +232,6 @@ def checked_labels(given, cells, args, path):
     normal = (FALSE | used | {*canonical([args.normal_value or ""])}) - anomalous - {""}
     unclear = ~np.isin(names, [*anomalous, *normal, ""])
     if unclear.any():
-        known = ", ".join(sorted(anomalous | normal))
-        raise DataError(
-            f"{path} has the label {given.iloc[unclear.argmax()]!r}, which is not one of {known}."
-        )
+        label, known = given.iloc[unclear.argmax()], ", ".join(sorted(anomalous | normal))
+        raise DataError(f"{path} has the label {label!r}, which is not one of {known}.")
     return np.isin(names, [*anomalous]), np.isin(names, [*normal])

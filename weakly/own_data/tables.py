@@ -113,10 +113,9 @@ class Table:
             with bounded_memory(self.path):
                 yield
         except UnicodeError:
-            raise DataError(
-                f"{self.path} is not text in {self.notation.encoding.upper()}: name its encoding, such as "
-                "--encoding latin-1 (or cp1252, utf-16), or save it as CSV if it is another kind of file."
-            ) from None
+            advice = "name its encoding, such as --encoding latin-1 (or cp1252, utf-16), or save it as CSV"
+            wrong = f"{self.path} is not text in {self.notation.encoding.upper()}"
+            raise DataError(f"{wrong}: {advice} if it is another kind of file.") from None
         # the errors of pandas and pyarrow are ValueErrors
         except (OSError, EOFError, ValueError, csv.Error, zlib.error) as error:
             reason = str(error).strip().rstrip(".")
@@ -130,9 +129,8 @@ class Table:
         try:
             from pyarrow.parquet import ParquetFile  # here, because it is optional
         except ImportError:
-            raise DataError(
-                f"{self.path} is a Parquet file: to read it, install pyarrow first (pip install pyarrow)."
-            ) from None
+            advice = "to read it, install pyarrow first (pip install pyarrow)"
+            raise DataError(f"{self.path} is a Parquet file: {advice}.") from None
         self._raw.seek(0)
         self._parquet = ParquetFile(self._raw)
         return self._parquet.schema_arrow.names
@@ -141,9 +139,7 @@ class Table:
         """The column names; also decides between CSV and JSON lines, and on the separator."""
         top = [*islice(self._lines(), LOOKED_AT)]
         if not top or not top[0].strip():
-            raise DataError(
-                f"{self.path} or its first line is empty: the first line must have the column names."
-            )
+            raise DataError(f"{self.path} or its first line, which must have the column names, is empty.")
         if top[0].startswith("{"):
             self._is_json, self._separator = True, ","
             self.notation = self.notation._replace(decimal=".", thousands="")
@@ -153,13 +149,11 @@ class Table:
         cells = pd.Series(names, dtype=object)
         is_data = is_missing(cells) | to_numbers(cells).notna() | to_numbers(cells, ",").notna()
         if self.notation.header is None and is_data.all() and names[0]:  # pandas writes ,0,1 as names
+            advice = "add --no-header if there are none, or --header if these are the names"
             raise DataError(
-                f"The first line of {self.path} looks like data, not like column names: "
-                "add --no-header if there are none, or --header if these are the names."
+                f"The first line of {self.path} looks like data, not like column names: {advice}."
             )
-        return [
-            self.header and name.strip() or f"column_{place}" for place, name in enumerate(names, start=1)
-        ]
+        return [self.header and name.strip() or f"column_{place}" for place, name in enumerate(names, 1)]
 
     def must_have(self, names, purpose):
         """Refuse a table that lacks one of these columns."""
@@ -323,8 +317,7 @@ def json_rows(lines):
             if line.strip():
                 yield {json_text(name): json_text(cell) for name, cell in read(line).items()}
         except (ValueError, AttributeError, TypeError, KeyError, RecursionError):
-            example = '{"amount": 1.5, "member": true}'
-            raise ValueError(f"line {number:,} is not JSON such as {example}") from None
+            raise ValueError(f'line {number:,} is not JSON such as {{"amount": 1.5}}') from None
 
 
 def json_text(cell):
