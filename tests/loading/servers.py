@@ -1,6 +1,7 @@
 """A server with faults on 127.0.0.1, and how it stands in for a public address."""
 
 import gzip
+from contextlib import suppress
 from http.server import BaseHTTPRequestHandler
 from urllib.parse import unquote
 
@@ -10,12 +11,17 @@ import requests
 class Handler(BaseHTTPRequestHandler):
     """Serves `server.files` {path: content}.
 
-    `server.faults` {path: [fault, ...]} are used up one per request.
+    `server.faults` {path: [fault, ...]} are used up one per request. `server.parts` answer every request.
     """
 
     def do_GET(self):
         path = unquote(self.path)
         self.server.asked.append(path)
+        if self.server.parts:
+            with suppress(OSError):
+                for part in self.server.parts():
+                    self.wfile.write(part)
+            return
         faults = self.server.faults.get(path, [])
         fault = faults.pop(0) if faults else None
         if fault == "silent":
@@ -43,11 +49,10 @@ class Handler(BaseHTTPRequestHandler):
 
 
 def serve_instead_of(address, server, monkeypatch):
-    """Let requests reach the server under a public address, and nothing else; server.wanted has the URLs."""
-    get, server.wanted = requests.get, []
+    """Let requests reach the server under a public address, and nothing else."""
+    get = requests.get
 
     def get_from_server(url, **options):
-        server.wanted.append(url)
         if not url.startswith(address):
             raise requests.ConnectionError(f"{url} is not served")
         return get(url.replace(address, server.url), **options)

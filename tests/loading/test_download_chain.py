@@ -55,10 +55,8 @@ def trees(server, monkeypatch):
     digests = {line.file: line.digests for line in lines}
     for name, entry in DATA_SETS.items():
         anomalies = {"bac": 3, "dos": 5, "fuz": 2, "rec": 4, "unsw": 14}.get(name, 4)
-        recipes = [
-            replace(recipe, files=tuple(replace(file, digests=digests) for file in recipe.files))
-            for recipe in entry.recipes
-        ]
+        pinned = [[replace(file, digests=digests) for file in recipe.files] for recipe in entry.recipes]
+        recipes = [replace(recipe, files=files) for recipe, files in zip(entry.recipes, pinned)]
         small = replace(entry, rows=NORMALS + anomalies, features=3, recipes=recipes, pypi=None)
         monkeypatch.setitem(DATA_SETS, name, small)
     serve_instead_of(GITHUB, server, monkeypatch)
@@ -78,6 +76,7 @@ def test_with_a_network_every_data_set_comes_out_exact(trees, tmp_path):
     assert set(trees.asked) <= set(trees.files)  # no address leads nowhere
     # each data set's file once, of the tree that is named first
     assert len(trees.asked) == len(set(trees.asked)) == 12
+    assert data_prep.main(["--data-dir", str(tmp_path)]) == 0 and len(trees.asked) == 12  # nothing to fetch
 
 
 def test_a_mirror_serves_what_the_first_tree_lost(trees, tmp_path):

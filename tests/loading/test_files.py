@@ -61,20 +61,13 @@ def test_named_member(tmp_path, name):
         read(tmp_path / "c.zip")
 
 
-def test_unreadable(tmp_path):
-    with pytest.raises(DataError, match="cannot be read: No such file"):
-        read(tmp_path / "none.csv")
-    with pytest.raises(DataError, match="cannot be read"):
-        read(tmp_path)
-
-
-def test_errors_of_the_caller_pass(tmp_path):
+def test_unreadable_files_errors_of_the_caller_and_odd_entries(tmp_path):
+    for path in (tmp_path / "none.csv", tmp_path):
+        with pytest.raises(DataError, match="cannot be read"):
+            read(path)
     path = write(tmp_path, "a.tar.xz", FORMATS["a.tar.xz"])
     with pytest.raises(OSError, match="mine"), open_data_file(path):
         raise OSError("mine")
-
-
-def test_links_and_folders_in_a_tar_are_passed_over(tmp_path):
     odd = [odd_entry("folder", tarfile.DIRTYPE), odd_entry("b.csv", tarfile.SYMTYPE, "/etc/passwd")]
     odd += [odd_entry("c.csv", tarfile.CHRTYPE)]
     assert read(write(tmp_path, "a.tar.gz", tar_bytes([*odd, ("folder/a.csv", CONTENT)]))) == CONTENT

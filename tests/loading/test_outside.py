@@ -4,17 +4,13 @@ The procedure, in ADGym's own words of code, is written out in drawn_by_numpy: o
 """
 # ruff: noqa: NPY002
 
-from urllib.parse import unquote
-
 import numpy as np
 import pandas as pd
 import pytest
-from servers import serve_instead_of
 from sklearn.ensemble import RandomForestClassifier
 from sklearn.metrics import average_precision_score
 from sklearn.model_selection import train_test_split
 
-import data_prep
 from weakly.loading import store
 from weakly.loading.arrays import load_data, save_data
 from weakly.loading.fetching import SourceFinder
@@ -23,8 +19,6 @@ from weakly.loading.row_order import file_digest
 from weakly.loading.splits import OUTSIDE_PROTOCOLS, split_outside, split_rows
 from weakly.paths import PUBLISHED
 from weakly.running.single_run import rows_of_run
-
-ADBENCH = "https://raw.githubusercontent.com/Minqi824/ADBench/main/adbench/datasets/Classical"
 
 
 def drawn_by_numpy(y, seed, n_labeled):
@@ -56,9 +50,6 @@ def test_the_split_is_the_literal_procedure(n_normals, n_train, n_test, run):
     for protocol in OUTSIDE_PROTOCOLS:  # they have no contamination of their own
         same = split_rows(np.zeros((len(y), 2)), y, protocol, seed=run, n_labeled=10, contamination=0.5)
         np.testing.assert_array_equal(same.unlabeled, split.unlabeled)
-
-
-def test_too_few_anomalies_are_told_in_a_sentence():
     with pytest.raises(ValueError, match="7 training anomalies, fewer than 10"):
         split_outside(roles(200, 10), 0, 10)
 
@@ -99,14 +90,6 @@ def test_draws_are_adgyms(real_data):
             assert auc_pr == pytest.approx(published.loc[(name, seed, 10), "auc_pr_random-forest"], abs=1e-6)
 
 
-def npz_bytes(tmp_path, n_rows=60):
-    """A small file as ADBench has them: features of any size and whole numbers as labels."""
-    path = tmp_path / "some.npz"
-    X = np.random.default_rng(0).random((n_rows, 4)) * 9
-    np.savez(path, X=X, y=(np.arange(n_rows) % 6 == 0).astype(int))
-    return path.read_bytes()
-
-
 def test_the_sets_are_those_of_the_published_table():
     names = pd.read_csv(PUBLISHED / "adgym.csv")["dataset"].unique().tolist()
     assert list(OUTSIDE_SETS) == names and len(names) == 19
@@ -117,32 +100,18 @@ def test_the_sets_are_those_of_the_published_table():
 def test_a_set_is_found_in_a_source_folder_and_in_its_adbench(tmp_path, folder, status):
     path = tmp_path / "source" / folder / "40_vowels.npz"
     path.parent.mkdir(parents=True)
-    path.write_bytes(npz_bytes(tmp_path))
+    # a small file as ADBench has them: features of any size and whole numbers as labels
+    X, y = np.random.default_rng(0).random((60, 4)) * 9, (np.arange(60) % 6 == 0).astype(int)
+    np.savez(path, X=X, y=y)
     finder = SourceFinder(tmp_path / "raw", [str(tmp_path / "source")], offline=True)
     assert store.prepare_all(["40_vowels"], finder, tmp_path) == ({"40_vowels": status}, {})
     data = load_data("40_vowels", tmp_path)
-    with np.load(path) as file:
-        np.testing.assert_allclose(data.X, file["X"], rtol=1e-6)  # as it comes: nothing is scaled
-        np.testing.assert_array_equal(data.y, file["y"])
+    np.testing.assert_array_equal(data.X, X.astype(np.float32))  # as it comes: nothing is scaled
+    np.testing.assert_array_equal(data.y, y)
     table = pd.read_csv(tmp_path / "manifest.csv", index_col="name")
     assert table.loc["40_vowels", ["rows", "features", "anomalies"]].tolist() == [60, 4, 10]
     # no share of anomalies in the paper
     assert rows_of_run(data, "outside", seed=0, n_labeled=5, contamination=0.02).weights is None
-
-
-def test_a_set_is_fetched_from_its_public_address_and_checked(server, tmp_path, monkeypatch, capsys):
-    monkeypatch.delenv("PRENET_DATA", raising=False)
-    serve_instead_of(ADBENCH, server, monkeypatch)
-    server.files = {"/6_cardio.npz": npz_bytes(tmp_path)}
-    command = ["--data-dir", str(tmp_path / "data"), "--datasets", "6_cardio"]
-    assert data_prep.main(command) == 1 and not (tmp_path / "data" / "raw" / "6_cardio.npz").exists()
-    assert "from raw.githubusercontent.com has git blob id " in capsys.readouterr().err
-    monkeypatch.setattr("weakly.loading.fetching.check_download", lambda *_: None)
-    assert data_prep.main(command) == 0 and server.wanted == 2 * [ADBENCH + "/6_cardio.npz"]
-    # without names, the outside sets are neither asked for nor prepared
-    data_prep.main(["--data-dir", str(tmp_path / "other"), "--offline"])
-    table = pd.read_csv(tmp_path / "other" / "manifest.csv")
-    assert table["name"].tolist() == [*DATA_SETS, "demo"]
 
 
 def test_the_files_at_hand_have_the_git_blob_ids_of_the_registry(real_data):
@@ -153,9 +122,3 @@ def test_the_files_at_hand_have_the_git_blob_ids_of_the_registry(real_data):
         else:
             digests = {kind: file_digest(path, kind) for kind in line.digests}
             assert digests == line.digests and len(line.git_blob) == 40
-
-
-def test_every_public_address_has_a_known_digest():
-    recipes = [recipe for entry in KNOWN_SETS.values() for recipe in entry.recipes]
-    for file in (file for recipe in recipes for file in recipe.files):
-        assert {unquote(url).rpartition("/")[2] for url in file.addresses} == {*file.digests} <= {*file.names}

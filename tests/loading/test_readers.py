@@ -127,31 +127,6 @@ def test_parts_and_the_authors_four_files_give_the_same_matrix(tmp_path):
         readers.read_unsw_files(backdoor, shuffled)
 
 
-def test_encode_table():
-    table = pd.DataFrame({
-        "colour": ["red", "blue", "red", "?", "green"],
-        "size": [10.0, 20.0, 15.0, 10.0, 12.5],
-        "sex": ["m", "f", "f", "?", "m"],
-        "same": [7, 7, 7, 7, 7],
-    })  # fmt: skip
-    X = readers.encode_table(table, ["colour", "sex"], missing="?")
-    assert X.dtype == np.float32
-    assert X.tolist() == [  # red, blue, green (in order of appearance), size, sex is f, same
-        [1, 0, 0, 0, 0, 0],
-        [0, 1, 0, 1, 1, 0],
-        [1, 0, 0, 0.5, 1, 0],
-        [0, 0, 0, 0, 0, 0],
-        [0, 0, 1, 0.25, 0, 0],
-    ]
-
-
-def test_a_class_without_rows_and_large_values_are_refused():
-    with pytest.raises(DataError, match="file has fewer than 2 anomalies of class 2"):
-        readers.check_data_set(np.zeros((6, 1)), np.array([0, 0, 1, 1, 3, 3]), "file")
-    with pytest.raises(DataError, match="file holds missing, infinite or too large values"):
-        readers.check_data_set(np.array([[1.0], [1e39], [2.0], [3.0]]), np.array([0, 0, 1, 1]), "file")
-
-
 def test_demo():
     X, kind = readers.make_demo()
     assert X.shape == (10_000, 30) and X.dtype == np.float32

@@ -4,6 +4,7 @@ import hashlib
 import subprocess
 import zipfile
 from dataclasses import replace
+from urllib.parse import unquote
 
 import pytest
 from archives import tar_bytes
@@ -12,12 +13,12 @@ import data_prep
 from weakly.loading import readers
 from weakly.loading.arrays import load_data
 from weakly.loading.fetching import SourceFinder
-from weakly.loading.registry import ADBENCH_FILES, CREDITCARD_URL, DATA_SETS
+from weakly.loading.registry import ADBENCH_FILES, CREDITCARD_URL, DATA_SETS, KNOWN_SETS
 from weakly.loading.row_order import AUTHORS_FILES, git_blob_id, java_random, weka_order, write_as_authors
 
 BLOBS = {line.file: line.git_blob for line in AUTHORS_FILES}
 CAMPAIGN, CELEBA = "bank-additional-full_normalised.csv", "celeba_baldvsnonbald_normalised.csv"
-IDS = {
+PUBLISHED_IDS = {
     CAMPAIGN: "070eccbd6d90f1bbd3ac82add35412f92cdb389a",
     CELEBA: "82cfcc61a95214aabeda33e5900d70ec5a21b808",
 }
@@ -32,10 +33,10 @@ def bank_names(path):
 def written(data, names, file):
     """Prepared data written as the authors write it: their file, as its id shows."""
     content = write_as_authors(names, data.X, data.y)
-    assert git_blob_id(content) == BLOBS[file] == IDS[file]
+    assert git_blob_id(content) == BLOBS[file] == PUBLISHED_IDS[file]
     sums = {line.sha256 for line in AUTHORS_FILES if line.file == file}
     assert sums == {hashlib.sha256(content).hexdigest()}
-    assert (data.status, data.order) == ("exact", f"proved: git blob {IDS[file][:12]}")
+    assert (data.status, data.order) == ("exact", f"proved: git blob {BLOBS[file][:12]}")
     return content
 
 
@@ -66,9 +67,9 @@ def test_blob_id_is_gits():
     assert git_blob_id(b"a,class\r\n") == found.decode().strip()
 
 
-def test_campaign_is_the_authors_file_byte_for_byte(real_data, all_prepared, tmp_path):
+def test_campaign_is_the_authors_file_byte_for_byte(real_data, prepared_dir, tmp_path):
     """The prepared table, written as they write it, has the id of their file: all of it is theirs."""
-    data = load_data("campaign", all_prepared)
+    data = prepare("campaign", real_data, prepared_dir)
     content = written(data, bank_names(real_data / "bank-additional.zip"), CAMPAIGN)
     # their file, where it can be had, gives the same arrays, and so does ADBench's
     (tmp_path / CAMPAIGN).write_bytes(content)
@@ -77,8 +78,8 @@ def test_campaign_is_the_authors_file_byte_for_byte(real_data, all_prepared, tmp
         assert (same.fingerprint, same.order) == (data.fingerprint, data.order)
 
 
-def test_celeba_of_adbench_is_the_authors_file_byte_for_byte(all_prepared):
-    written(load_data("celeba", all_prepared), CELEBA_NAMES, CELEBA)
+def test_celeba_of_adbench_is_the_authors_file_byte_for_byte(real_data, prepared_dir):
+    written(prepare("celeba", real_data, prepared_dir), CELEBA_NAMES, CELEBA)
 
 
 @pytest.mark.slow
@@ -93,7 +94,7 @@ def test_what_the_real_index_gives_is_the_authors_file_byte_for_byte(tmp_path, n
 
 
 def test_campaign_of_a_source_distribution(real_data, server, tmp_path, monkeypatch):
-    """The same with UCI's file in a source distribution of ours, on a server here."""
+    """The same with UCI's file in a source distribution on a server here."""
     requirement, members, _ = DATA_SETS["campaign"].pypi
     (path,) = (f"aif360-0.2.0/{member}" for member in members)
     with zipfile.ZipFile(real_data / "bank-additional.zip") as archive:
@@ -107,8 +108,7 @@ def test_campaign_of_a_source_distribution(real_data, server, tmp_path, monkeypa
     assert data_prep.main(["--data-dir", str(tmp_path), "--datasets", "campaign"]) == 0
     assert server.asked == ["/aif360/", "/aif360-0.2.0.tar.gz"]
     names = bank_names(tmp_path / "raw" / "bank-additional-full.csv")
-    data = load_data("campaign", tmp_path)
-    written(data, names, CAMPAIGN)
+    written(load_data("campaign", tmp_path), names, CAMPAIGN)
 
 
 def test_bank_file_in_another_order(real_data, tmp_path, capsys):
@@ -122,16 +122,16 @@ def test_bank_file_in_another_order(real_data, tmp_path, capsys):
     assert "campaign: these rows may not be in the authors' order" in capsys.readouterr().err
 
 
-def test_every_file_of_the_authors_is_used_and_pinned():
-    files = [file for entry in DATA_SETS.values() for recipe in entry.recipes for file in recipe.files]
+def test_every_public_file_is_used_and_pinned():
+    files = [file for entry in KNOWN_SETS.values() for recipe in entry.recipes for file in recipe.files]
     listed = {line.address for line in (*AUTHORS_FILES, *ADBENCH_FILES)}
     used = {address for file in files for address in file.addresses}
-    assert {line.address for line in AUTHORS_FILES} <= used  # no file of theirs is left lying
-    assert used - listed == {CREDITCARD_URL} and all(address.startswith("https://") for address in used)
+    assert used == {*listed, CREDITCARD_URL} and all(address.startswith("https://") for address in used)
     assert len(AUTHORS_FILES) == 24
     # one id in all repositories
     assert {line.file: line.git_blob for line in reversed(AUTHORS_FILES)} == BLOBS
     for file in files:
+        assert {unquote(url).rpartition("/")[2] for url in file.addresses} == {*file.digests} <= {*file.names}
         for name in {*file.names} & {*BLOBS}:
             assert file.digests[name]["git blob id"] == BLOBS[name] and len(BLOBS[name]) == 40
     for name, file in (("campaign", CAMPAIGN), ("celeba", CELEBA)):

@@ -24,7 +24,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from archives import BANK_COLUMNS, npz_bytes, tar_bytes, zip_bytes
+from archives import npz_bytes, tar_bytes, zip_bytes
 from event_tables import events
 
 import data_prep
@@ -45,13 +45,6 @@ SVM = "".join(f"{row[3]} 1:{row[0]} {3 + i}:{row[1]} 40:{row[2]}\n" for i, row i
 EVENTS = events(60).to_csv(index=False).encode()
 THYROID = "partial/annthyroid_21feat_normalised"
 CELEBA, NEWS20 = "partial/8_celeba.npz", "partial/news20_5Per_Otl.svm"
-
-
-def bank_csv():
-    nominal = [*range(1, 10), 14]
-    rows = [[f'"{"xyz"[(i + j) % 3]}"' if j in nominal else f"{i / 8}" for j in range(20)] for i in range(8)]
-    rows = [[*row, '"yes"' if i % 3 else '"no"'] for i, row in enumerate(rows)]
-    return "".join(";".join(row) + "\n" for row in [BANK_COLUMNS, *rows]).encode()
 
 
 def all_paths(folder):
@@ -108,7 +101,7 @@ def prepare(folder, name, path, content):
     return data
 
 
-CELLS = ["", "nan", "1e999", "1e-400", "0x1F", "1_000", "9" * 400, '"', '"a\nb"', "#", "\x1b[31m", "x" * 9000]
+CELLS = ["", "nan", "1e999", "1e-400", "0x1F", "9" * 400, '"', '"a\nb"', "\x1b[31m", "x" * 9000]
 
 
 @pytest.mark.parametrize("cell", CELLS)
@@ -125,8 +118,7 @@ PACKED = {
     "npz": ("celeba", CELEBA, npz_bytes(X=MATRIX, y=LABELS.astype(int))),
     "tar.xz": ("thyroid", f"{THYROID}.tar.xz", tar_bytes([("a.csv", TABLE), ("b", b"words")], lzma.compress)),
     "svm.bz2": ("news20", f"{NEWS20}.bz2", bz2.compress(SVM)),
-    "bank": ("campaign", "partial/bank-additional.zip", zip_bytes(
-        ("bank-additional/bank-additional-full.csv", bank_csv()))),
+    "zip": ("thyroid", f"{THYROID}.zip", zip_bytes(("folder/a.csv", TABLE), ("read.me", b"words"))),
 }  # fmt: skip
 
 
@@ -170,8 +162,6 @@ ARRAYS = {
     "overflow": npy_header((2**62, 4), "<f8", 8),
     "structured": npy_header((12, 3), [("a", "<f8")], 288),
     "nothing": b"",
-    "no columns": npy(np.zeros((12, 0))),
-    "a number": npy(np.float64(1)),
     "text": npy(np.array(["a"] * 12)),
 }
 
@@ -198,50 +188,40 @@ def gzipped(*pieces):
     return packed
 
 
-def zipped(name, block, times):
+def lying_zip(name, block):
+    """A zip archive of a bomb whose headers tell a size of 100 bytes; never whole in memory."""
     buffer = io.BytesIO()
-    with (
-        zipfile.ZipFile(buffer, "w", zipfile.ZIP_DEFLATED, compresslevel=1) as archive,
-        archive.open(name, "w") as file,
-    ):
-        for _ in range(times * len(block) >> 20):
-            file.write(block * (2**20 // len(block)))
-    return buffer.getvalue()
-
-
-def with_declared_size(data, size):
-    """A zip archive whose headers tell another size of its first member."""
+    archive = zipfile.ZipFile(buffer, "w", zipfile.ZIP_DEFLATED, compresslevel=1)
+    with archive, archive.open(name, "w") as file:
+        for _ in range(SIZE // len(block)):
+            file.write(block)
+    data = buffer.getvalue()
     for mark, offset in ((b"PK\3\4", 22), (b"PK\1\2", 24)):
         place = data.index(mark) + offset
-        data = data[:place] + struct.pack("<I", size) + data[place + 4 :]
+        data = data[:place] + struct.pack("<I", 100) + data[place + 4 :]
     return data
 
 
 def bombs(folder):
     """{what: (program, its arguments, path of the bomb, the bomb, what is said about it)}."""
     row, header, endless = b"0.5,0.5,0.5,1\n", b"a,b,c,class\n", "a line of more than 16,777,216 bytes"
-    lying = with_declared_size(zipped("a.csv", row, SIZE // len(row)), 100)
     quote = gzipped((header, 1), (b'"', 1), (b"x" * 999 + b"\n", SIZE // 1_000))
     arrays = zip_bytes(("X.npy", npy_header((10**6, 10**6), "<f8")), ("y.npy", npy(LABELS)))
     prepared = {
         "many rows": ("thyroid", f"{THYROID}.csv.gz", gzipped((header, 1), (row, 2**23)), "GiB of memory"),
-        "a lying size": ("thyroid", f"{THYROID}.csv.zip", lying, "is damaged"),
+        "a lying size": ("thyroid", f"{THYROID}.csv.zip", lying_zip("a.csv", row * 2**16), "is damaged"),
         "an endless quote": ("thyroid", f"{THYROID}.csv.gz", quote, "GiB of memory"),
         "a promised array": ("celeba", CELEBA, arrays, "GiB of memory"),
         "many features": ("news20", NEWS20, SVM + b"1 2147483646:1\n", "2,147,483,646 features"),
     }
     header, row = EVENTS.splitlines(keepends=True)[:2]
-    quote = gzipped((header, 1), (b'"', 1), (row, SIZE // len(row)))
     large_cells = gzipped((header, 1), (row.replace(b"v1", b"x" * 2**19), 2**10))
-    description = zipped("about.json", b" ", SIZE)
     fit, score = f"fit {folder}/bad --label fraud --model {folder}/model", f"score {folder}/good.csv --model"
     detected = {
         "an endless line": (fit, gzipped((header, 1), (b"1", SIZE)), endless),
         "a large cell": (fit, header + b"1," * 7 + b"x" * 10**8 + b"\n", endless),
         "large cells": (fit, large_cells, "GiB of memory"),
-        "an open quote": (fit, quote, "GiB of memory|a quote in line 2 is not closed"),
-        "a large model": (f"{score} {folder}/bad", description, "expands to more than"),
-        "one that lies": (f"{score} {folder}/bad", with_declared_size(description, 100), "GiB of|is damaged"),
+        "a model": (f"{score} {folder}/bad", lying_zip("about.json", b" " * 2**20), "GiB of|is damaged"),
     }
     command = f"--offline --data-dir {folder}/out --source {folder}/source --datasets"
     return {

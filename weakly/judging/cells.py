@@ -1,6 +1,7 @@
 """How close our numbers are to the published ones."""
 
 from functools import cache
+from itertools import product
 
 import numpy as np
 import pandas as pd
@@ -30,9 +31,10 @@ VERDICTS = {
     "close": f"within {CLOSE_WITHIN}",
     "differs": f"by more than {CLOSE_WITHIN}",
 }
-CELL_COLUMNS = (
-    "dataset method metric published reproduced std runs difference interval data_status verdict"
-).split()
+CELL_COLUMNS = [
+    "dataset", "method", "metric", "published", "reproduced", "std", "runs", "difference", "interval",
+    "data_status", "verdict",
+]  # fmt: skip
 
 
 def printed_table(experiment):
@@ -125,5 +127,4 @@ def verdict_counts(table):
     exact = table[table["data_status"] == "exact"]
     counts = exact.groupby(["metric", "method", "verdict"]).size().unstack(fill_value=0)
     counts = counts.reindex(columns=list(VERDICTS), fill_value=0)
-    order = [(metric, method) for metric in METRICS for method in METHODS]
-    return counts.loc[[key for key in order if key in counts.index]]
+    return counts.loc[[key for key in product(METRICS, METHODS) if key in counts.index]]

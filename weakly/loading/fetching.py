@@ -9,13 +9,11 @@ time, goes from https to http, and does not know git blob ids.
 import html
 import re
 import shutil
-import signal
 import subprocess
 import sys
 import tarfile
 import tempfile
 import time
-from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path, PurePosixPath
@@ -32,7 +30,8 @@ from weakly.writing import written_whole
 
 BACK_OFF = 0.5  # seconds before the first retry; twice that before the second
 RETRIES = 2
-TIME_LIMIT = 3_600  # seconds for one transfer, with its redirects
+TIMEOUTS = 4.0, 30.0  # seconds for a connection, and without a byte
+TIME_LIMIT = 3_600  # seconds for the content of a file
 # prints pip's own answer: its default, changed by its files and by its variables
 ASK_PIP = """from pip._internal.commands import create_command
 options, _ = create_command("install").parse_args([])
@@ -59,7 +58,7 @@ class SourceFile:
 class SourceFinder:
     """Find raw data files on disk or on the network, and remember which hosts and addresses failed."""
 
-    def __init__(self, raw_dir, sources=(), offline=False, connect_timeout=4.0, read_timeout=30.0):
+    def __init__(self, raw_dir, sources=(), offline=False):
         self.raw_dir = Path(raw_dir)
         self.source_urls = [source.rstrip("/") for source in sources if is_url(source)]
         self.source_dirs = [Path(source).absolute() for source in sources if not is_url(source)]
@@ -67,7 +66,6 @@ class SourceFinder:
             if not folder.is_dir():
                 raise DataError(f"The source {folder} is neither a folder nor an http(s):// address.")
         self.offline = offline
-        self._timeouts = connect_timeout, read_timeout
         self.refused = []  # why files that have arrived were not the right ones, as sentences
         self._failures = {}  # {URL, or host and port: why it cannot be used, or "" if it does not exist}
 
@@ -143,15 +141,14 @@ class SourceFinder:
         for attempt in range(RETRIES + 1):
             time.sleep(BACK_OFF * attempt)
             try:
-                with time_limit(TIME_LIMIT):
-                    if self._transfer(url, target, expected or {}, certificates):
-                        return True
+                if self._transfer(url, target, expected or {}, certificates):
+                    return True
                 self._failures[url] = ""
                 return False
             except Refused as error:
                 self.refused.append(str(error))
                 return False
-            except (requests.RequestException, urllib3.exceptions.HTTPError, ValueError, TooLong) as error:
+            except (requests.RequestException, urllib3.exceptions.HTTPError, ValueError) as error:
                 if problem := host_problem(error):
                     # other files of this host would fail too, each after a long wait
                     self._failures[address.netloc] = f"{address.hostname} {problem}."
@@ -163,12 +160,12 @@ class SourceFinder:
         """Try url once: False if it does not exist, an exception if the transfer failed."""
         host, headers = urlsplit(url).hostname, {"Accept-Encoding": "identity"}
         how = {"stream": True, "verify": certificates, "hooks": {"response": check_redirect}}
-        with requests.get(url, timeout=self._timeouts, headers=headers, **how) as response:
+        with requests.get(url, timeout=TIMEOUTS, headers=headers, **how) as response:
             if response.status_code >= 500:
                 response.raise_for_status()
             if response.status_code != 200:
                 return False
-            total = response.raw.length_remaining
+            total, end = response.raw.length_remaining, time.monotonic() + TIME_LIMIT
             bar = tqdm(desc=target.name, total=total, unit="B", unit_scale=True, leave=False, disable=None)
             with written_whole(target) as file, bar:
                 # read1 returns what has arrived, and undoes no Content-Encoding, which may be a bomb;
@@ -177,29 +174,11 @@ class SourceFinder:
                     bar.update(file.write(chunk))
                     if file.tell() > SIZE_LIMIT:
                         raise Refused(f"{target.name} from {host} is larger than {SIZE_LIMIT:,} bytes.")
+                    if time.monotonic() > end:
+                        raise requests.Timeout
                 file.flush()
                 check_download(Path(file.name), target, host, expected)
         return True
-
-
-class TooLong(Exception):
-    """A transfer has reached TIME_LIMIT; not an OSError, which urllib3 would take for one of its own."""
-
-
-@contextmanager
-def time_limit(seconds):
-    """Raise TooLong after so many seconds: the timeouts of requests start again with every byte."""
-
-    def stop(*_):
-        raise TooLong
-
-    before = signal.signal(signal.SIGALRM, stop)
-    signal.setitimer(signal.ITIMER_REAL, seconds)
-    try:
-        yield
-    finally:
-        signal.setitimer(signal.ITIMER_REAL, 0)
-        signal.signal(signal.SIGALRM, before)
 
 
 def check_redirect(response, **_):
@@ -227,14 +206,11 @@ def check_download(path, target, host, expected):
 
 
 def is_url(source):
-    """Whether a source is an http(s) address, not a folder."""
     return str(source).startswith(("http://", "https://"))
 
 
 def host_problem(error):
     """What is wrong with a host, from the error of a transfer; "" if a retry may help."""
-    if isinstance(error, TooLong):
-        return f"takes longer than {TIME_LIMIT:,} seconds for a file"
     if isinstance(error, (requests.Timeout, urllib3.exceptions.TimeoutError)):
         return "does not answer"
     if isinstance(error, requests.exceptions.SSLError):
@@ -275,5 +251,4 @@ def fetch_files(recipe, finder):
 
 
 def is_partial(files):
-    """Whether one of these files is only a part of the paper's data."""
     return any(file.partial for file in files)

@@ -105,7 +105,6 @@ def damage_reported(path):
 
 
 def guarded(stream, path, limit, most_cells=None):
-    """Return a buffered GuardedReader, of text if most_cells of a line are given."""
     return io.BufferedReader(GuardedReader(stream, path, limit, most_cells), 2**18)
 
 
@@ -152,7 +151,6 @@ def unpacked(stack, file, path, member, limit):
 
 
 def open_zip(file, path):
-    """Return the ZipFile of an open file."""
     archive = zipfile.ZipFile(file)
     for member in archive.infolist():
         # zipfile unpacks other methods without a bound

@@ -18,8 +18,6 @@ from weakly.loading.row_order import in_authors_order
 
 MOST_FEATURES = 2**22  # of a data set; news20 has 1,355,191
 BANK_NOMINAL = "job marital education default housing loan contact month day_of_week poutcome".split()
-BANK_NUMERIC = """age duration campaign pdays previous emp.var.rate cons.price.idx cons.conf.idx euribor3m
-    nr.employed""".split()
 # age, wage, gains, losses, dividends, persons worked for, weeks worked
 CENSUS_NUMERIC = (0, 5, 16, 17, 18, 30, 39)
 CENSUS_WEIGHT, CENSUS_LABEL = 24, 41
@@ -87,8 +85,8 @@ def read_bank(path):
     UCI's file stay in their order.
     """
     table = bank_table(path)
-    require_columns(table.columns, [*BANK_NOMINAL, *BANK_NUMERIC, "y"], path)
-    features = table[[name for name in table.columns if name in (*BANK_NOMINAL, *BANK_NUMERIC)]]
+    require_columns(table.columns, [*BANK_NOMINAL, "y"], path)
+    features = table.drop(columns="y")
     X = encode_table(features, BANK_NOMINAL, decimals=6)
     y = binary_labels(table["y"], path, "no", "yes")
     return in_authors_order(bank_names(features), X, y, "bank-additional-full_normalised.csv")
@@ -221,7 +219,6 @@ def binary_labels(column, path, normal=0, anomaly=1):
 
 
 def require_columns(columns, names, path):
-    """DataError if one of these names is not among the columns of a table."""
     if missing := [name for name in names if name not in columns]:
         raise DataError(f"{path} has no column named {missing[0]!r}.")
 

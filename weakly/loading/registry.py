@@ -24,8 +24,6 @@ UNSW_NOTE = "Moustafa and Slay, UNSW-NB15, MilCIS 2015; free for academic use"
 
 @dataclass(frozen=True)
 class File:
-    """One file that a recipe needs."""
-
     names: tuple  # that it may have, best first
     addresses: tuple = ()  # to get it from
     digests: dict = field(default_factory=dict)  # {name: {kind of digest: digest}} that a download must have
@@ -33,8 +31,6 @@ class File:
 
 @dataclass(frozen=True)
 class Recipe:
-    """One way to make a data set."""
-
     read: Callable  # read(*paths) -> X, y
     files: tuple
 
@@ -102,12 +98,6 @@ def unsw_recipes(attack):
     return Recipe(readers.read_class_csv, (UNSW_FILES[attack],)), parts
 
 
-def outside_set(name):
-    """A data set of `experiments.py crosscheck`: ADBench's file as it is, of any size."""
-    page = "https://github.com/Minqi824/ADBench (adbench/datasets/Classical/)"
-    return DataSet(name, 0, 0, 0, 0.0, (adbench(name),), page, "Han et al., ADBench, NeurIPS 2022")
-
-
 # name, rows, features, anomalies, anomaly rate; recipes; page; note; source distribution; arrays, their order
 PAPER_SETS = (
     DataSet("donors", 619_326, 10, 36_710, 6.0,
@@ -167,8 +157,11 @@ PAPER_SETS = (
 )  # fmt: skip
 DATA_SETS = {entry.name: entry for entry in PAPER_SETS}
 # the sets in ADGym's committed results (published/adgym.csv)
+ADBENCH_PAGE = "https://github.com/Minqi824/ADBench (adbench/datasets/Classical/)"
+ADBENCH_NOTE = "Han et al., ADBench, NeurIPS 2022"
 OUTSIDE_SETS = {
-    stem: outside_set(stem) for stem in (line.file.removesuffix(".npz") for line in ADBENCH_FILES)
+    stem: DataSet(stem, 0, 0, 0, 0.0, (adbench(stem),), ADBENCH_PAGE, ADBENCH_NOTE)
+    for stem in (line.file.removesuffix(".npz") for line in ADBENCH_FILES)
 }
 # Your own: --datasets takes them, but no table of the paper includes them (docs/architecture.md).
 ADDED_SETS: dict[str, DataSet] = {}

@@ -16,7 +16,8 @@ from pathlib import Path
 from weakly.errors import UserError
 from weakly.judging.tables import comparable
 from weakly.methods import METHODS
-from weakly.reporting.charts import draw_curves, draw_theorem, method_line
+from weakly.numbers import number, signed
+from weakly.reporting.charts import ROW, draw_curves, draw_published, draw_theorem, method_line
 from weakly.reporting.palette import KIND_LOOKS
 from weakly.reporting.pictures import MUTED, TEXT, Panel, poster, save
 from weakly.reporting.sweeps import FIGURES, PARAMETERS, published_values, read_figure
@@ -105,6 +106,28 @@ def panels_of(table, name, set_up=""):
     return list(sweep_panels(table, FIGURES[name].parameters, published[:0] if set_up else published))
 
 
+def published_panels(table):
+    """Published (ring) to reproduced (dot) on each data set; coloured where the two differ."""
+    for method in [name for name in METHODS if name in set(table["method"])]:
+        cells = table.loc[
+            table["method"] == method, ["dataset", "published", "reproduced", "difference", "verdict"]
+        ]
+        sets, gap = list(dict.fromkeys(table["dataset"])), cells["difference"]
+        label = f"{METHODS[method].column}: published and measured AUC-PR on {len(cells)} data sets, "
+        label += f"mean difference {signed(gap.mean())}, mean size {number(gap.abs().mean())}: "
+        label += ", ".join(
+            f"{c.dataset} {number(c.published)} to {number(c.reproduced)}" for c in cells.itertuples()
+        )
+        yield Panel(
+            partial(draw_published, method, cells, sets),
+            f"{METHODS[method].column} {signed(gap.mean(), 2)}",
+            label,
+            attributes={"data-method": method},
+            size=(240, ROW * len(sets) + 22),
+            margins=(62, 46, 2, 20),
+        )
+
+
 # ---------------------------------------------------------------------------- for Markdown
 
 
@@ -174,3 +197,10 @@ def draw_all_figures(results_dir):
             if set_up[:1] in ("", "_") and not set_up.endswith(("_runs", "_vs_published")):
                 written += draw_figures(results_dir, experiment, set_up)
     return written
+
+
+def draw_front_picture(table, folder):
+    """Write <folder>/figures/published.png and .svg; table: cells on exact data."""
+    panels = list(published_panels(table))
+    title = "AUC-PR: published (ring) to measured (dot); coloured: a difference beyond 0.03 and its interval"
+    return save(poster(panels, title, columns=5, size=panels[0].size), folder / "figures" / "published")

@@ -14,14 +14,7 @@ from weakly.judging.headline import what_matters
 from weakly.judging.leads import MAIN_TABLES, Size
 from weakly.judging.printed import impossible_cells, printed_beside_lowest
 from weakly.judging.sources import AS_PUBLISHED, INDEPENDENT, RELEASED
-from weakly.judging.tables import (
-    METRICS,
-    PAPER_METRICS,
-    by_method,
-    find_table,
-    in_paper_order,
-    with_averages,
-)
+from weakly.judging.tables import METRICS, PAPER_METRICS, by_method, find_table, in_paper_order
 from weakly.loading.registry import SEEN_SETS
 from weakly.methods import METHODS, method_group
 from weakly.numbers import count, count_of, number
@@ -88,14 +81,14 @@ def claim_rivals(one):
 
 
 def heat_maps(found, experiment):
-    """The gap between ours and the published values, one table per metric."""
+    """The gap between measured and published values, one table per metric."""
     table = found.cells[experiment]
     for metric in PAPER_METRICS:
         part = table[table["metric"] == metric]
         if len(part):
             weighted = ", weighted to the paper's share of anomalies where data is partial"
             caption = (
-                f"{METRICS[metric]}{weighted * bool(part['weighted'].any())}: gap, then ours / published"
+                f"{METRICS[metric]}{weighted * bool(part['weighted'].any())}: gap, then measured / published"
             )
             attributes = {"data-metric": metric, "class": "scroll heat"}
             yield difference_matrix(caption, part, f"{experiment}-{metric}", **attributes)
@@ -114,14 +107,13 @@ def protocol_tables(found, experiment):
     released, independent = (find_table(found.folder, experiment + end) for end in ("", "_independent"))
     if independent is None:
         return []
-    released, independent = with_averages(released), with_averages(independent)
-    draws = "above, with the authors' draws, ± over initial weights; below, with new splits and labels, "
+    draws = "above, with released draws, ± over initial weights; below, with independent draws, "
     tables = [
         protocol_matrix(f"{METRICS[metric]}: {draws}± over splits", released, independent, metric)
         for metric in PAPER_METRICS
     ]
     if experiment in found.gaps:
-        caption = "What remains of PReNet's lead in AUC-PR when splits and labels are redrawn"
+        caption = "What remains of PReNet's lead in AUC-PR with independent draws"
         tables.append(frame_table(f"{caption}: its mean minus the method's", found.gaps[experiment]))
     return [table for table in tables if table]
 

@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 import pandas as pd
 
-from weakly.judging.tables import comparable
+from weakly.judging.tables import comparable, with_averages
 from weakly.methods import METHODS
 from weakly.numbers import count, number, p_value, signed
 from weakly.reporting.figures import dataset_name
@@ -74,11 +74,11 @@ def tint(difference):
 
 
 def difference_cell(cell):
-    """The gap above, ours and the published value below; colour and verdict where the data is the paper's."""
+    """The gap above, both values below; colour and verdict where the data is the paper's."""
     counted = cell.data_status == "exact"
     spread = "" if pd.isna(cell.std) else f" ± {number(cell.std)} over {cell.runs:.0f} runs"
     interval = "" if pd.isna(cell.interval) else f", its interval ± {number(cell.interval, 4)}"
-    title = f"{dataset_name(cell.dataset)}, {METHODS[cell.method].column}: ours {number(cell.reproduced)}"
+    title = f"{dataset_name(cell.dataset)}, {METHODS[cell.method].column}: measured {number(cell.reproduced)}"
     title += (
         f"{spread}, published {number(cell.published)}, difference {signed(cell.difference, 4)}{interval}"
     )
@@ -97,16 +97,15 @@ def difference_cell(cell):
 
 
 def difference_matrix(caption, part, anchors, **attributes):
-    """One metric of one experiment, ours compared with published."""
+    """One metric of one experiment, measured compared with published."""
     cells = {(cell.dataset, cell.method): difference_cell(cell) for cell in part.itertuples()}
     return matrix(caption, dict(zip(part["dataset"], part["data_status"])), cells, anchors, **attributes)
 
 
 def protocol_matrix(caption, released, independent, metric):
     """Mean and spread of released draws, over initial weights; below, of independent ones, over splits."""
-    both = comparable(released).merge(
-        comparable(independent), on=["dataset", "metric", "method"], suffixes=("", "_drawn")
-    )
+    released, independent = (comparable(with_averages(table)) for table in (released, independent))
+    both = released.merge(independent, on=["dataset", "metric", "method"], suffixes=("", "_drawn"))
     both = both[(both["metric"] == metric) & both["mean"].notna() & both["mean_drawn"].notna()]
     cells = {}
     for cell in both.itertuples():
