@@ -201,7 +201,7 @@ def resident_bytes_after(n_fits):
 
 for name in ("iforest", "xgbod"):
     make_detector(name).fit(X, y).predict(X)
-print(-resident_bytes_after(10) + resident_bytes_after(20))
+print(-resident_bytes_after(30) + resident_bytes_after(20))
 """
 
 
