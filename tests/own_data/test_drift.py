@@ -88,15 +88,6 @@ def test_shares_that_are_counted_by_hand():
     assert changes["distance"].tolist()[1:] == pytest.approx([0.75 - 1 / 21, 0.5])
 
 
-FORGED = [([], {"a": "0.5"}), ([], {"a": float("nan")}), ([], {"a": 2.0}), ([1.0], {}), (3, {})]
-
-
-@pytest.mark.parametrize("quantiles, shares", FORGED)
-def test_a_forged_summary_is_refused(quantiles, shares):
-    with pytest.raises((TypeError, ValueError)):
-        Comparison({"amount": {"quantiles": quantiles, "shares": shares}}, {"amount": {"kind": "number"}})
-
-
 def test_score_reports_drift(folder, run, model_path, capsys):
     events().assign(country="nowhere").to_csv("new.csv", index=False)
     for table in ("events.csv", "new.csv"):

@@ -163,14 +163,14 @@ def test_chunks_number_the_rows_and_know_their_place(monkeypatch):
     assert table.position == table.size == table.fingerprint()["bytes"] == len(content)
 
 
-PACKS = [bytes, gzip.compress, lambda data: zip_bytes(("t/a.csv", data), (".b", b"\0"))]
+PACKS = {"gzip": gzip.compress, "zip": lambda data: zip_bytes(("t/a.csv", data), (".b", b"\0"))}
+ENCODINGS = [("utf-8-sig", ""), ("gb18030", ""), ("latin-1", "zip"), ("utf-16", "gzip")]
 
 
-@pytest.mark.parametrize("pack", PACKS, ids=["plain", "gzip", "zip"])
-@pytest.mark.parametrize("encoding", ["utf-8-sig", "latin-1", "utf-16"])
+@pytest.mark.parametrize("encoding, pack", ENCODINGS)
 def test_packed_recoded_and_piped_tables(pack, encoding):
-    data = pack((CSV + "y,é\n" * 30_000).encode(encoding))
-    expected = [["a", "b"], ["1.5", "x"], ["", "ü"]] + [["y", "é"]] * 30_000
+    data = PACKS.get(pack, bytes)((CSV + "y,é\n" * 20_000).encode(encoding))  # more than a pipe holds
+    expected = [["a", "b"], ["1.5", "x"], ["", "ü"]] + [["y", "é"]] * 20_000
     assert texts(data, encoding=encoding) == expected
     reading, writing = os.pipe()
     threading.Thread(target=lambda: open(writing, "wb").write(data), daemon=True).start()  # noqa: SIM115
@@ -213,7 +213,8 @@ CELLS = st.text(max_size=5) | st.sampled_from(
 )
 
 
-@settings(max_examples=80, deadline=None)
+@pytest.mark.slow
+@settings(max_examples=60, deadline=None)
 @given(
     rows=st.lists(st.lists(CELLS, min_size=2, max_size=2), min_size=1, max_size=20),
     noise=st.binary(max_size=3),
