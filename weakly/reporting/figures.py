@@ -136,16 +136,10 @@ def method_entries(methods):
     return [line_entry(METHODS[name].column, **method_line(name)) for name in methods]
 
 
-def band_entry(set_up):
-    """What the bands are, in the legend: a spread over draws where every run has its own."""
-    from matplotlib.patches import Patch
-
-    over = "draws" if set_up in NEW_DRAWS else "runs"
-    return Patch(color=MUTED, alpha=0.3, linewidth=0, label=f"band: ± 1 std over {over}")
-
-
 def figure_of(table, name, set_up=""):
     """One figure, all panels with a legend; None if there is nothing to draw."""
+    from matplotlib.patches import Patch
+
     panels = panels_of(table, name, set_up)
     if not panels:
         return None
@@ -161,7 +155,9 @@ def figure_of(table, name, set_up=""):
             entries.append(line_entry("hollow: published", **ring))
     title = FIGURES[name].title + (f" ({set_up.strip('_')})" if set_up else "")
     shape = {"columns": 3, "size": (300, 140)} if name == "sensitivity" else {}
-    return poster(panels, title, [*entries, band_entry(set_up)], **shape)
+    over = "draws" if set_up in NEW_DRAWS else "runs"
+    band = Patch(color=MUTED, alpha=0.3, linewidth=0, label=f"band: ± 1 std over {over}")
+    return poster(panels, title, [*entries, band], **shape)
 
 
 def draw_figures(results_dir, experiment, set_up=""):
