@@ -14,7 +14,7 @@ sys.path.insert(0, str(ROOT))
 # servers or fit for long, tests on real data, and all detectors but four.
 SLOW_FILES = """test_untrusted test_reference test_sklearn test_interpretations test_numbers
     test_sparse test_training test_report test_page_in_browser test_detect test_streams test_compare
-    test_leakage test_familiar_names test_without_tensorflow test_info test_report_page
+    test_leakage test_familiar_names test_info test_report_page
     test_labelling_loop test_significance test_published test_today_figures""".split()
 SLOW_DETECTORS = """dsad fsnet cfsnet repen xgbod pumad feawad xgboost xgboost-half catboost random-forest
     cross-entropy rosas""".split()
@@ -70,7 +70,9 @@ def clone(tmp_path):
         shutil.copy(path, folder)
     for path in ROOT.glob("*/__init__.py"):
         shutil.copytree(path.parent, folder / path.parent.name)
-    shutil.copy(ROOT / "requirements.txt", folder / ".venv" / "requirements.installed")
+    lists = [ROOT / "requirements.txt", ROOT / "requirements.lock"]
+    installed = b"".join(path.read_bytes() for path in lists)  # as setup_env.sh notes it
+    (folder / ".venv" / "requirements.installed").write_bytes(installed)
     (folder / "published").symlink_to(ROOT / "published")
     return folder
 
@@ -91,3 +93,22 @@ def double_precision():
 def uncompiled():
     with not_compiled():
         yield
+
+
+@pytest.fixture(scope="module")
+def driver():
+    """A headless browser; its driver's path is given, so that selenium does not look for one on the net."""
+    webdriver = pytest.importorskip("selenium.webdriver")
+    browsers = [path for name in ("chromium", "google-chrome", "chrome") if (path := shutil.which(name))]
+    chromedriver = shutil.which("chromedriver")
+    if not (browsers and chromedriver):
+        pytest.skip("neither Chromium nor Chrome is here with its chromedriver, and no test installs them")
+    options = webdriver.ChromeOptions()
+    options.binary_location = browsers[0]
+    arguments = "--headless=new --disable-gpu --disable-dev-shm-usage --disable-background-networking"
+    for argument in [*arguments.split(), "--window-size=1280,900"] + ["--no-sandbox"] * (os.geteuid() == 0):
+        options.add_argument(argument)
+    options.set_capability("goog:loggingPrefs", {"browser": "ALL"})
+    browser = webdriver.Chrome(options=options, service=webdriver.ChromeService(chromedriver))
+    yield browser
+    browser.quit()

@@ -79,8 +79,8 @@ def test_workflow_is_pinned_covers_the_supported_versions_and_may_only_read():
 
 def test_image_has_a_supported_python_by_digest_and_copies_requirements_first():
     text = read("Dockerfile")
-    bases = re.findall(r"^FROM python:(3\.\d+)\S*@sha256:[0-9a-f]{64}$", text, re.MULTILINE)
-    assert len(bases) == text.count("FROM ") == 1 and bases[0] in supported_pythons()
+    (base,) = re.findall(r"^FROM python:(3\.\d+)\S*@sha256:[0-9a-f]{64}$", text, re.MULTILINE)
+    assert text.count("FROM ") == 1 and base in supported_pythons()
     assert text.index("COPY --chown=prenet:prenet setup_env.sh requirements*") < text.index(". .\n")
     assert re.search(r"^USER 1000", text, re.MULTILINE)
 
@@ -88,15 +88,15 @@ def test_image_has_a_supported_python_by_digest_and_copies_requirements_first():
 def test_manifest_runs_one_image_of_this_version_without_root():
     parts = list(yaml.safe_load_all(read("docs/kubernetes.yaml")))
     pods = [part["spec"]["template"]["spec"] for part in parts if "template" in part["spec"]]
-    images = {container["image"] for pod in pods for container in pod["containers"]}
-    assert len(pods) == 3 and len(images) == 1
-    assert images.pop().rpartition(":")[2] == CITATION["version"]
-    assert all(pod["securityContext"]["runAsNonRoot"] for pod in pods)
-    service = next(part for part in parts if part["kind"] == "Service")
-    address = f"tcp://{service['metadata']['name']}:{service['spec']['ports'][0]['port']}"
-    commands = {pod["containers"][0]["name"]: pod["containers"][0]["command"] for pod in pods}
-    assert address in commands["worker"] and address in commands["driver"]
-    assert str(service["spec"]["ports"][0]["port"]) in commands["scheduler"]
+    containers = {pod["containers"][0]["name"]: pod["containers"][0] for pod in pods}
+    (image,) = {container["image"] for container in containers.values()}
+    assert image.rpartition(":")[2] == CITATION["version"]
+    assert len(pods) == 3 and all(pod["securityContext"]["runAsNonRoot"] for pod in pods)
+    (service,) = (part for part in parts if part["kind"] == "Service")
+    port = str(service["spec"]["ports"][0]["port"])
+    address = f"tcp://{service['metadata']['name']}:{port}"
+    for name, part in (("worker", address), ("driver", address), ("scheduler", port)):
+        assert part in containers[name]["command"]
 
 
 def test_citation_is_of_the_newest_version():

@@ -16,7 +16,6 @@ class Method:
     uses_labels: bool = True
     # it splits features at thresholds, which hardly depend on their scaling: it gets them as they are
     is_tree: bool = False
-    can_be_saved: bool = True  # as a model of detect.py, which offers no variants or interpretations
     interpretation_of: str = ""  # the method that an interpretation is compared with
 
 
@@ -33,9 +32,7 @@ METHODS = {
     "fsnet": Method("FSNet", "fsnet", "FSNet"),
     "cfsnet": Method("cFSNet", "fsnet", "CFSNet"),
     "repen": Method("REPEN", "repen", "REPEN"),
-    "iforest": Method(
-        "iForest", "iforest_baseline", "IForest", uses_labels=False, is_tree=True, can_be_saved=False
-    ),
+    "iforest": Method("iForest", "iforest_baseline", "IForest", uses_labels=False, is_tree=True),
     "xgbod": Method("XGBOD", "xgbod", "XGBOD", "appendix", is_tree=True),
     "pumad": Method("PUMAD", "pumad", "PUMAD", "appendix"),
     "feawad": Method("FEAWAD", "feawad", "FEAWAD", "appendix"),

@@ -89,10 +89,9 @@ for name in sys.argv[1:]:
 def test_an_input_file_is_not_written_to(tmp_path):
     (tmp_path / "file").write_bytes(b"old")
     (tmp_path / "link").symlink_to("file")
-    status = os.stat(tmp_path / "file")
     with pytest.raises(DataError, match="link is an input file, so it cannot be written to"):
-        refuse_source(tmp_path / "link", os.stat(ROOT), status)
-    refuse_source(tmp_path / "other", status)
+        refuse_source(tmp_path / "link", os.stat(ROOT), os.stat(tmp_path / "file"))
+    refuse_source(tmp_path / "other", os.stat(tmp_path / "file"))
     refuse_source(os.devnull, os.stat(os.devnull))
 
 

@@ -9,19 +9,15 @@ from dsad import DSAD, _Autoencoder, build_residual, centre_of, is_collapsed
 FEW_STEPS = {"epochs": 2, "batches_per_epoch": 5}
 
 
-def test_centre_keeps_away_from_zero():
+def test_centre_is_the_mean_initial_code_of_the_unlabelled_rows_and_keeps_away_from_zero():
     codes = [[0.0, 0.5, 0.02, -0.3, -0.1, 0.1], [0.0, 1.5, 0.06, 0.2, -0.9, 0.1]]
     np.testing.assert_allclose(centre_of(codes), [0.1, 1.0, 0.1, -0.1, -0.5, 0.1])
-
-
-def test_centre_is_the_mean_initial_code_of_the_unlabelled_rows():
     X, _, known = two_clusters()
     rows, detector = (np.flatnonzero(known == 0), np.flatnonzero(known == 1)), DSAD(epochs=2)
     model = detector.initial_network(X, *rows, seed=5)
     (centre,) = detector.loss_constants(X, *rows, model, None)
     codes = np.maximum(X[known == 0] @ model.get_weights()[0], 0)
     np.testing.assert_allclose(centre, np.maximum(codes.mean(axis=0), 0.1), rtol=1e-5)
-    assert (centre > 0.1).any()
 
 
 def test_the_autoencoder_has_no_bias_and_gives_what_it_misses():
@@ -32,13 +28,11 @@ def test_the_autoencoder_has_no_bias_and_gives_what_it_misses():
     np.testing.assert_allclose(residual(x), x - np.maximum(x @ kernel, 0) @ decoder, atol=1e-5)
 
 
-@pytest.mark.slow
-@pytest.mark.parametrize("code_layer", ["relu", "linear"])
-def test_pre_training_sees_unlabelled_rows_and_hands_all_layers_on(uncompiled, code_layer):
+def test_pre_training_sees_unlabelled_rows_and_hands_all_layers_on(uncompiled):
     """Of the autoencoder 6-12-8-6 the model gets the first two kernels, which have been trained."""
     X, _, known = two_clusters()
     rows = np.flatnonzero(known == 0), np.flatnonzero(known == 1)
-    settings = {"hidden_units": (12, 8), "code_layer": code_layer, "l2": 0.0, "learning_rate": 0.01}
+    settings = {"hidden_units": (12, 8), "code_layer": "linear", "l2": 0.0, "learning_rate": 0.01}
     settings |= {"epochs": 4, "batches_per_epoch": 20, "batch_size": 64}
     autoencoder = _Autoencoder(3, **settings)
     *trained, decoder = autoencoder.fit_rows(X, *rows).model_.get_weights()
@@ -76,21 +70,9 @@ def test_collapse_means_equal_codes_up_to_rounding():
     assert not is_collapsed(np.float32([[0, 0, 0], [0, 0, 0], [0.01, 0, 0]]), centre)
 
 
-def test_a_collapse_is_noticed(uncompiled, monkeypatch):
-    """On equal rows, and with a constant encoder: zero weights stay, as the ReLU passes no gradient at 0."""
+def test_a_collapse_is_noticed(uncompiled):
     X, known = np.full((50, 4), 0.5, np.float32), np.repeat([0, 1], [40, 10])
     for settings in ({}, {"distance": "plain"}, {"pretrain": True}):
         with pytest.warns(RuntimeWarning, match="collapsed: all training rows have the same code"):
             detector = DSAD(**FEW_STEPS, **settings).fit(X, known)
         assert np.isfinite(detector.decision_function(X)).all()
-
-    def dead(self, X, unlabeled, anomalies, seed):
-        model = self.build(X.shape[1], seed)
-        model.set_weights([0 * weights for weights in model.get_weights()])
-        return model
-
-    monkeypatch.setattr(DSAD, "initial_network", dead)
-    X, _, known = two_clusters()
-    with pytest.warns(RuntimeWarning, match="scores do not tell rows apart"):
-        scores = DSAD(**FEW_STEPS).fit(X, known).decision_function(X)
-    np.testing.assert_allclose(scores, 20 * 0.1**2)  # all codes at 0, the centre pushed to 0.1

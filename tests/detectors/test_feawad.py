@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from toys import two_clusters
 
-from feawad import FEAWAD, _Pretraining, build_autoencoder, build_feawad, encoding_loss
+from feawad import FEAWAD, _Pretraining, build_autoencoder, build_feawad, encoding_loss, score_rows
 from weakly.training.network import keras, tf
 
 FEW_STEPS = {"encoder": (16, 4), "scorer": (16, 8), "pretraining_epochs": 1, "epochs": 1}
@@ -26,26 +26,17 @@ def test_layers(settings, kernels):
 
 
 @pytest.mark.parametrize("residual_term, input_layer", [("paper", True), ("released", False)])
-def test_outputs_equal_the_definition_in_numpy(residual_term, input_layer):
-    """The whole forward pass from the weights, with biases that are not 0."""
+def test_outputs_of_keras_and_scores_in_numpy_are_the_same(residual_term, input_layer):
+    """With biases that are not 0; beside the score stands the residual's norm, or 1 as released."""
     model = build_feawad(5, (4, 3), (6, 2), 0.0, residual_term, input_layer, seed=1)
     rng = np.random.default_rng(0)
     model.set_weights([weights + rng.normal(0, 0.1, weights.shape) for weights in model.get_weights()])
-    w = model.get_weights()
-    x = rng.random((7, 5), dtype=np.float32)
-
-    def relu(rows):
-        return np.maximum(rows @ w.pop(0) + w.pop(0), 0)
-
-    code = relu(relu(relu(x) if input_layer else x))
-    residual = x - relu(relu(code))
-    norm = np.linalg.norm(residual, axis=1, keepdims=True)
-    hidden = relu(np.hstack([residual / norm, code, norm]))
-    hidden = relu(np.hstack([hidden, norm]))
-    kernel, bias = w
-    score = np.hstack([hidden, norm]) @ kernel + bias
-    expected = np.hstack([score, norm if residual_term == "paper" else np.ones((7, 1))])
-    np.testing.assert_allclose(model(x).numpy(), expected, atol=1e-5)
+    rows = rng.random((7, 5), dtype=np.float32)
+    autoencoder = build_autoencoder(5, (4, 3), input_layer)
+    autoencoder.set_weights(model.get_weights()[: len(autoencoder.weights)])
+    norms = np.linalg.norm(autoencoder(rows)[0], axis=1) if residual_term == "paper" else np.ones(7)
+    scores = score_rows(rows, model.get_weights(), (4, 3), input_layer)
+    np.testing.assert_allclose(model(rows).numpy(), np.column_stack([scores, norms]), atol=1e-5)
 
 
 @pytest.mark.parametrize("residual_term", ["paper", "released"])

@@ -135,13 +135,10 @@ def test_gradient_of_a_distance_is_finite_where_it_vanishes(loss, arguments, exp
 SHAPES = [
     *((loss, [(3, 1), (3,)]) for loss in (relation_loss, SLOPES["devnet"][0], deep_sad_loss, cross_entropy)),
     *((centre_distance, shapes) for shapes in ([(3, 2), (3, 1)], [(3, 2), (1,)])),
-    *((prototypical_loss, [*shapes, (2,)]) for shapes in (
-        [(8, 1), (8, 3)], [(8,), (8,)], [(4,), (8, 3)], [(7,), (7, 3)])),
+    *((prototypical_loss, [*shapes, (2,)]) for shapes in ([(8, 1), (8, 3)], [(8,), (8,)], [(7,), (7, 3)])),
     *((prototypical_loss, [(8,), (8, 3), costs]) for costs in ((), (1,), (4, 2))),
-    *((triplet_loss, shapes) for shapes in (
-        [(3, 1), (3,), (3,)], [(3,), (3, 1), (3,)], [(3,), (3,), (1,)])),
-    *((encoding_loss, shapes) for shapes in (
-        [(3,), (3,)], [(3,), (3, 1)], [(3, 1), (3, 2)], [(2,), (3, 2)], [(3,), (3, 3)], [(3, 1), (3, 1, 2)])),
+    *((triplet_loss, shapes) for shapes in ([(3, 1), (3,), (3,)], [(3,), (3, 1), (3,)], [(3,), (3,), (1,)])),
+    *((encoding_loss, shapes) for shapes in ([(3,), (3, 1)], [(3, 1), (3, 2)], [(2,), (3, 2)])),
     (distance_loss, [(3, 2), (3, 2), (1, 2)]),
     *((mixture_loss, shapes) for shapes in ([(3,), (3, 1), (3,)], [(3,), (3,), (3, 1)])),
 ]  # fmt: skip

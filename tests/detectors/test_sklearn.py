@@ -1,26 +1,30 @@
-"""The detectors as a library: scikit-learn's checks, pipelines, DataFrames, CSR, predict, pickles, output."""
+"""The detectors as a library: scikit-learn's checks, types, PyOD's names, pickles, output, scaling."""
 
-import subprocess
-import sys
-from pathlib import Path
+import pickle
+import warnings
 
-import joblib
 import numpy as np
 import pandas as pd
 import pytest
 from scipy import sparse
+from sklearn.calibration import CalibratedClassifierCV
 from sklearn.exceptions import NotFittedError
 from sklearn.metrics import average_precision_score
-from sklearn.model_selection import StratifiedKFold, cross_val_score
+from sklearn.model_selection import StratifiedKFold, cross_val_predict, cross_val_score
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import MinMaxScaler, StandardScaler
 from sklearn.utils.estimator_checks import estimator_checks_generator
 from toys import not_compiled, two_clusters
 
 from iforest_baseline import IForest
 from prenet import PReNet
+from weakly.beyond.classifiers import Logistic, XGBoost
 from weakly.methods import make_detector, method_group
 from weakly.training import keras_detector
+from weakly.training.input_checks import UnscaledFeaturesWarning
 from weakly.training.network import tf
 
+X, TRUTH, KNOWN = two_clusters()  # 40 of the 640 unlabelled rows are anomalies
 SMALL = {"epochs": 2, "batches_per_epoch": 1, "batch_size": 8}
 SETTINGS = {  # of those that have others
     "iforest": {"n_trees": 10},
@@ -79,12 +83,6 @@ def quick():
     keras_detector._compiled_trainer.cache_clear()  # nothing of this for the tests of other files
 
 
-@pytest.fixture
-def frame():
-    X, _, known = two_clusters()
-    return pd.DataFrame(X, columns=["a", "b", "c", "d", "e", "f"]), known
-
-
 @pytest.mark.parametrize("estimator, check", checks())
 def test_scikit_learn_check(estimator, check):
     check(estimator)
@@ -95,26 +93,24 @@ def test_scikit_learn_check(estimator, check):
 
 @EACH
 def test_scores_depend_on_the_row_alone(name):
-    X, _, known = two_clusters()
-    detector = small_detector(name).fit(X, known)
+    detector = small_detector(name).fit(X, KNOWN)
     together = detector.decision_function(X)
     alone = [detector.decision_function(X[i : i + 1])[0] for i in range(0, len(X), 30)]
     np.testing.assert_allclose(alone, together[::30], rtol=1e-4, atol=1e-5 * np.ptp(together))
     predicted = detector.predict(X)
     np.testing.assert_array_equal(predicted, together > detector.offset_)
     assert set(predicted) <= {0, 1} and predicted.dtype.kind == "i"
-    assert predicted[known == 0].mean() <= 0.1  # PyOD's contamination; less where scores are equal
+    assert predicted[KNOWN == 0].mean() <= 0.1  # PyOD's contamination; less where scores are equal
 
 
 @pytest.mark.parametrize("name", ALL_CHECKS)
 def test_types_of_rows_and_labels(name):
-    X, _, known = two_clusters()
-    X = np.round(100 * X).astype(np.float32)
-    wanted = small_detector(name).fit(X, known).decision_function(X)
+    numbers = np.round(100 * X).astype(np.float32)
+    wanted = small_detector(name).fit(numbers, KNOWN).decision_function(numbers)
     for rows, labels in (
-        (X.astype(int), known.astype(bool)),
-        (X.tolist(), known.tolist()),
-        (pd.DataFrame(X), pd.Series(known, dtype="Int64")),
+        (numbers.astype(int), KNOWN.astype(bool)),
+        (numbers.tolist(), KNOWN.tolist()),
+        (pd.DataFrame(numbers), pd.Series(KNOWN, dtype="Int64")),
     ):
         np.testing.assert_array_equal(small_detector(name).fit(rows, labels).decision_function(rows), wanted)
     others = ["anomaly", "normal"], [1, 2], [-1, 1], [0, np.nan], pd.array([1, pd.NA], "Int64"), [[0, 1]] * 2
@@ -124,96 +120,154 @@ def test_types_of_rows_and_labels(name):
 
 
 def test_fit_predict_and_score():
-    X, truth, known = two_clusters()
     detector = IForest(n_trees=20)
-    predicted = detector.fit_predict(X, known)
-    np.testing.assert_array_equal(predicted, IForest(n_trees=20).fit(X, known).predict(X))
+    predicted = detector.fit_predict(X, KNOWN)
+    np.testing.assert_array_equal(predicted, IForest(n_trees=20).fit(X, KNOWN).predict(X))
     others = X[:, 0] > 0.4
     assert detector.score(X, others) == average_precision_score(others, detector.decision_function(X)) < 1
     assert detector.score(X, others, 1 + others) > detector.score(X, others)
     by_default, named = (
-        cross_val_score(detector, X, truth, cv=StratifiedKFold(2), scoring=scoring)
+        cross_val_score(detector, X, TRUTH, cv=StratifiedKFold(2), scoring=scoring)
         for scoring in (None, "average_precision")
     )
     np.testing.assert_array_equal(by_default, named)
     with pytest.raises(TypeError, match="unexpected keyword argument 'sample_weight'"):
-        detector.fit(X, known, sample_weight=known + 1.0)
+        detector.fit(X, KNOWN, sample_weight=KNOWN + 1.0)
 
 
 def test_predict_finds_the_anomalies_that_nobody_labelled():
-
     tf.config.run_functions_eagerly(False)  # a thousand steps are worth compiling
-    X, truth, known = two_clusters()  # 40 of the 640 unlabelled rows
-    detector = PReNet().fit(X, known)
+    detector = PReNet().fit(X, KNOWN)
     tf.config.run_functions_eagerly(True)
-    assert detector.predict(X[truth == 1]).all() and detector.predict(X[truth == 0]).mean() < 0.05
-    detector.set_offset(X[known == 0], 40 / 640)
-    np.testing.assert_array_equal(detector.predict(X), truth)
+    assert detector.predict(X[TRUTH == 1]).all() and detector.predict(X[TRUTH == 0]).mean() < 0.05
+    detector.set_offset(X[KNOWN == 0], 40 / 640)
+    np.testing.assert_array_equal(detector.predict(X), TRUTH)
 
 
 @pytest.mark.parametrize("factor, label, message", [(1e38, 1, "loss became"), (1, 2, "y must hold")])
 def test_a_second_fit_that_fails_leaves_no_detector_behind(factor, label, message):
-    X, _, known = two_clusters()
-    detector = PReNet(**SMALL).fit(X, known)
+    detector = PReNet(**SMALL).fit(X, KNOWN)
     with pytest.raises(ValueError, match=message):
-        detector.fit(X[:, :3] * factor, known * label)
+        detector.fit(X[:, :3] * factor, KNOWN * label)
     with pytest.raises(NotFittedError):
         detector.decision_function(X)
 
 
-def test_names_of_columns_are_kept_and_compared(frame):
-    X, known = frame
-    detector = IForest().fit(X, known)
-    assert list(detector.feature_names_in_) == list(X) and detector.n_features_in_ == 6
+def test_names_of_columns_are_kept_and_compared():
+    frame = pd.DataFrame(X, columns=["a", "b", "c", "d", "e", "f"])
+    detector = IForest().fit(frame, KNOWN)
+    assert list(detector.feature_names_in_) == list(frame) and detector.n_features_in_ == 6
     with pytest.raises(ValueError, match="feature names should match"):
-        detector.decision_function(X[["b", "a", "c", "d", "e", "f"]])
+        detector.decision_function(frame[["b", "a", "c", "d", "e", "f"]])
     with pytest.raises(ValueError, match="5 features, but .* is expecting 6"):
-        detector.decision_function(X.to_numpy()[:, :5])
-    X = X.assign(colour="red", day=pd.Timestamp("2020-01-01"))
+        detector.decision_function(X[:, :5])
     with pytest.raises(ValueError, match="not of a numeric type: colour, day"):
-        IForest().fit(X, known)
+        IForest().fit(frame.assign(colour="red", day=pd.Timestamp("2020-01-01")), KNOWN)
 
 
 @pytest.mark.parametrize("name", ["prenet", "iforest"])
 def test_sparse_formats(name):
-    X, _, known = two_clusters()
-    X[X < 0.3] = 0
-    wanted = small_detector(name).fit(sparse.csr_matrix(X), known).decision_function(sparse.csr_matrix(X))
+    rows = sparse.csr_matrix(np.where(X < 0.3, 0, X))
+    wanted = small_detector(name).fit(rows, KNOWN).decision_function(rows)
     for kind in (sparse.csr_array, sparse.csc_matrix, sparse.coo_array):
-        detector = small_detector(name).fit(kind(X), known)
-        np.testing.assert_array_equal(detector.decision_function(kind(X)), wanted)
-
-
-SCRIPT = """
-import sys, joblib, numpy as np
-from weakly.methods import make_detector
-X, y, scores = np.load(sys.argv[1]).values()
-np.testing.assert_allclose(joblib.load(sys.argv[2]).decision_function(X), scores, rtol=1e-6)
-for name in ("prenet", "iforest", "xgbod"):
-    make_detector(name).fit(X, y).predict(X)
-"""
-
-
-@pytest.mark.slow
-def test_another_process_scores_alike_and_prints_nothing(tmp_path):
-    X, _, known = two_clusters()
-    detector = PReNet(**SMALL).fit(X, known)
-    np.savez(tmp_path / "data.npz", X, known, detector.decision_function(X))
-    joblib.dump(detector, tmp_path / "detector.joblib")
-    command = [sys.executable, "-c", SCRIPT, tmp_path / "data.npz", tmp_path / "detector.joblib"]
-    run = subprocess.run(command, cwd=Path(__file__).parent.parent.parent, capture_output=True, text=True)
-    assert (run.returncode, run.stdout, run.stderr) == (0, "", "")
+        detector = small_detector(name).fit(kind(rows), KNOWN)
+        np.testing.assert_array_equal(detector.decision_function(kind(rows)), wanted)
 
 
 def test_the_logger_tells_of_a_fit_if_asked(caplog):
-    X, _, known = two_clusters()
-    PReNet(**SMALL).fit(X, known)
+    PReNet(**SMALL).fit(X, KNOWN)
     assert not caplog.messages
     caplog.set_level("INFO", "prenet")
-    detector = PReNet(**SMALL).fit(X, known)
+    detector = PReNet(**SMALL).fit(X, KNOWN)
     epochs, rows = caplog.messages
     assert epochs.startswith(f"PReNet: 2 epochs, mean loss {detector.losses_[0]:.4g} in the first, lowest ")
     assert rows.startswith("PReNet: 640 unlabelled rows, 20 anomalies, ")
     caplog.clear()
-    PReNet(**SMALL).fit(sparse.csr_matrix(X), known)
+    PReNet(**SMALL).fit(sparse.csr_matrix(X), KNOWN)
     assert [message.split(":")[0] for message in caplog.messages[:2]] == ["epoch 1 of 2", "epoch 2 of 2"]
+
+
+# ---------------------------------------------------------------------------- PyOD's names
+
+
+@pytest.mark.parametrize("detector", [Logistic(), PReNet(**SMALL)], ids=["logistic", "prenet"])
+def test_cross_val_predict_and_calibration(detector):
+    assert not hasattr(detector, "classes_")
+    pipeline = make_pipeline(MinMaxScaler(), detector)
+    scores = cross_val_predict(pipeline, X, TRUTH, cv=StratifiedKFold(3), method="decision_function")
+    assert scores.shape == TRUTH.shape and average_precision_score(TRUTH, scores) > 0.5
+    calibrated = CalibratedClassifierCV(pipeline, cv=StratifiedKFold(3)).fit(X, TRUTH)
+    chances = calibrated.predict_proba(X)
+    assert chances.shape == (len(X), 2) and calibrated.classes_.tolist() == [0, 1]
+    assert chances[:, 1].mean() == pytest.approx(TRUTH.mean(), abs=0.05)
+
+
+def test_names_of_pyod():
+    detector = Logistic(contamination=0.25).fit(X, KNOWN)
+    np.testing.assert_array_equal(detector.decision_scores_, detector.decision_function(X))
+    assert detector.threshold_ == detector.offset_
+    np.testing.assert_array_equal(detector.labels_, detector.predict(X))
+    assert detector.labels_[KNOWN == 0].mean() == pytest.approx(0.25, abs=0.01)
+    detector.fit_rows(X, np.flatnonzero(KNOWN == 0), np.flatnonzero(KNOWN == 1))
+    assert not any(hasattr(detector, name) for name in ("decision_scores_", "labels_", "threshold_"))
+    for method, message in ((detector.predict_proba, "keeps the scores"), (detector.predict, "set_offset")):
+        with pytest.raises(NotFittedError, match=message):
+            method(X)
+
+
+def test_predict_proba_by_hand():
+    detector = Logistic().fit([[0.0], [0.1], [0.2], [1.0]], [0, 0, 0, 1])
+    detector.model_.coef_, detector.model_.intercept_ = np.array([[1.0]]), np.array([0.0])
+    detector.decision_scores_ = np.array([1.0, 3.0, 5.0])
+    # below the lowest, a quarter of the way up, above the highest
+    expected = [[1, 0], [0.75, 0.25], [0, 1]]
+    np.testing.assert_allclose(detector.predict_proba([[0.0], [2.0], [9.0]]), expected)
+    detector.decision_scores_ = np.array([1.0, 1.0])  # all equal
+    np.testing.assert_allclose(detector.predict_proba([[1.0], [1.5]]), [[1, 0], [0.5, 0.5]])
+
+
+def test_a_pickle_holds_no_keras_model():
+    detector = PReNet(**SMALL).fit(X, KNOWN)
+    first = detector.model_
+    copy = pickle.loads(pickle.dumps(detector))  # noqa: S301 (our own)
+    assert "model_" not in vars(copy)
+    np.testing.assert_array_equal(copy.decision_function(X), detector.decision_function(X))
+    assert detector.fit(X, KNOWN).model_ is not first
+
+
+# ---------------------------------------------------------------------------- features
+
+
+def test_parts_of_a_linear_score_by_hand():
+    detector = Logistic().fit([[0, 0, 0], [1, 2, 0], [0, 1, 4]], [0, 1, 0])  # medians 0, 1 and 0
+    detector.model_.coef_ = np.array([[2.0, -1.0, 3.0]])
+    # first row: 2 (1 - 0), then nothing; second: nothing, then -1 (0 - 1) and 3 (1 - 0)
+    np.testing.assert_allclose(detector.explain([[1, 1, 0], [0, 0, 1]]), [[2, 0, 0], [0, 1, 3]])
+    with pytest.raises(TypeError, match="dense rows only"):
+        detector.explain(sparse.csr_matrix((1, 3)))
+    with pytest.raises(NotFittedError, match="keeps the medians"):
+        Logistic().fit(sparse.csr_matrix(np.eye(3)), [0, 0, 1]).explain(np.eye(3))
+
+
+@pytest.mark.parametrize("change, found", [
+    (lambda X: X * [1, 100, 1, 1, 1, 1], "feature 1 .counted from 0. has values of about 37"),
+    (lambda X: X + 10, "has values of about 10"),
+    (lambda X: X / 100, "no value is above 0.00"),
+])  # fmt: skip
+def test_unscaled_features_give_a_warning_that_says_what_to_do(change, found):
+    for rows in (change(X), sparse.csr_matrix(change(X))):
+        with pytest.warns(UnscaledFeaturesWarning, match=found) as caught:
+            PReNet(**SMALL).fit(rows, KNOWN)
+        assert "make_pipeline(MinMaxScaler(), PReNet())" in str(caught[0].message)
+        assert caught[0].filename == __file__
+
+
+def test_scaled_features_trees_and_runs_give_no_warning():
+    positions = np.flatnonzero(KNOWN == 0), np.flatnonzero(KNOWN == 1)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        PReNet(**SMALL).fit(X, KNOWN)
+        make_pipeline(StandardScaler(), PReNet(**SMALL)).fit(1000 * X, KNOWN)
+        PReNet(**SMALL).fit_rows(50 * X, *positions)
+        for detector in (XGBoost(), IForest(n_trees=5), Logistic()):
+            detector.fit(1000 * X, KNOWN)

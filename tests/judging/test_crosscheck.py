@@ -32,31 +32,24 @@ def run_of(method, dataset, run, protocol="outside", n_labeled=10, off=0.0, **ch
     return run_row(experiment="crosscheck", **row)
 
 
-def save(folder, rows):
-    runs_file = RunsFile(folder, "crosscheck")
-    runs_file.open_for_append()
-    for row in rows:
-        runs_file.append(row)
-
-
 @pytest.fixture
 def results(tmp_path):
     """PReNet in five cells, 0.01 and 0.03 above and 0.02 below ADGym and equal; behind a scaler in one."""
-    save(
-        tmp_path,
-        [
-            run_of("devnet", "38_thyroid", 0, data_status="synthetic"),  # these two are no cells
-            run_of("repen", "40_vowels", 0, protocol="released"),
-            run_of("prenet", "38_thyroid", 0, off=0.01),
-            run_of("prenet", "38_thyroid", 1, off=0.03),
-            run_of("prenet", "40_vowels", 0, off=-0.02),
-            run_of("prenet", "40_vowels", 2),
-            run_of("prenet", "40_vowels", 2, "outside-scaled", off=-0.2),
-            run_of("dsad-adgym", "40_vowels", 0, off=0.004),
-            run_of("logistic", "38_thyroid", 0, "outside-scaled", off=-0.1),
-            run_of("prenet", "38_thyroid", 2, n_labeled=5),
-        ],
-    )
+    runs_file = RunsFile(tmp_path, "crosscheck")
+    runs_file.open_for_append()
+    for row in (
+        run_of("devnet", "38_thyroid", 0, data_status="synthetic"),  # these two are no cells
+        run_of("repen", "40_vowels", 0, protocol="released"),
+        run_of("prenet", "38_thyroid", 0, off=0.01),
+        run_of("prenet", "38_thyroid", 1, off=0.03),
+        run_of("prenet", "40_vowels", 0, off=-0.02),
+        run_of("prenet", "40_vowels", 2),
+        run_of("prenet", "40_vowels", 2, "outside-scaled", off=-0.2),
+        run_of("dsad-adgym", "40_vowels", 0, off=0.004),
+        run_of("logistic", "38_thyroid", 0, "outside-scaled", off=-0.1),
+        run_of("prenet", "38_thyroid", 2, n_labeled=5),
+    ):
+        runs_file.append(row)
     return tmp_path
 
 
@@ -68,14 +61,11 @@ def test_a_cell_has_theirs_and_ours_with_and_without_a_scaler(results):
     assert both[["theirs", "ours", "ours_scaled"]].tolist() == pytest.approx([value, value, value - 0.2])
     scaled = cells.loc[("38_thyroid", 10, 0, "auc_pr", "logistic")]
     assert np.isnan(scaled["ours"]) and scaled["ours_scaled"] == pytest.approx(scaled["theirs"] - 0.1)
-    fewer = cells.loc[("38_thyroid", 5, 2, "auc_pr", "prenet")]
-    assert fewer["theirs"] == theirs("38_thyroid", 2, n_labeled=5)
-    of_roc = cells.loc[("38_thyroid", 10, 0, "auc_roc", "prenet")]
-    assert of_roc["theirs"] == theirs("38_thyroid", 0, "auc_roc_prenet")
+    of = cells["theirs"]
+    assert of["38_thyroid", 5, 2, "auc_pr", "prenet"] == theirs("38_thyroid", 2, n_labeled=5)
+    assert of["38_thyroid", 10, 0, "auc_roc", "prenet"] == theirs("38_thyroid", 0, "auc_roc_prenet")
     # an interpretation is compared with its method's column
-    outside = cells.loc[("40_vowels", 10, 0, "auc_pr", "dsad-adgym")]
-    assert outside["theirs"] == theirs("40_vowels", 0, "auc_pr_dsad")
-    assert outside["ours"] - outside["theirs"] == pytest.approx(0.004)
+    assert of["40_vowels", 10, 0, "auc_pr", "dsad-adgym"] == theirs("40_vowels", 0, "auc_pr_dsad")
     assert table.groupby("dataset")["features_0_1"].first().to_dict() == IN_UNIT_RANGE
     # what was not run, or not on these draws, is no cell; ADGym has no AUC-ROC of logistic regression
     counts = table.groupby(["metric", "method"]).size()
@@ -85,17 +75,15 @@ def test_a_cell_has_theirs_and_ours_with_and_without_a_scaler(results):
 
 def test_means_by_hand(results):
     """Off by 0.01, 0.03, 0.02, 0 and 0: a mean of 0.012."""
-    methods = crosscheck_methods(crosscheck_cells(results, IN_UNIT_RANGE)).set_index(
-        ["metric", "data", "method"]
-    )
+    methods = crosscheck_methods(crosscheck_cells(results, IN_UNIT_RANGE))
+    methods = methods.set_index(["metric", "data", "method"])
     row = methods.loc[("auc_pr", "all", "prenet")]
     values = [theirs("38_thyroid", run) for run in (0, 1)] + [theirs("40_vowels", run) for run in (0, 2)]
     values = np.array([*values, theirs("38_thyroid", 2, n_labeled=5)])
     ours = values + [0.01, 0.03, -0.02, 0, 0]
     assert (row["sets"], row["cells"]) == (2, 5)
-    assert row[["theirs", "ours", "ours_difference"]].tolist() == pytest.approx(
-        [values.mean(), ours.mean(), 0.012]
-    )
+    means = [values.mean(), ours.mean(), 0.012]
+    assert row[["theirs", "ours", "ours_difference"]].tolist() == pytest.approx(means)
     assert row["ours_correlation"] == pytest.approx(np.corrcoef(ours, values)[0, 1])
     # behind the scaler one cell of five was run: its mean would not be comparable
     assert row[["ours_scaled", "ours_scaled_difference", "ours_scaled_correlation"]].isna().all()
@@ -129,17 +117,12 @@ def test_three_files_are_written(results):
     assert f"{value:.3f} / - / {value - 0.1:.3f}" in line  # a dash for what was not run
     assert "DSAD, all as in ADGym" in text and "nan" not in text.lower()
 
-
-@pytest.mark.parametrize("ranges", [{}, {"38_thyroid": False, "40_vowels": False}], ids=["unknown", "none"])
-def test_no_data_set_between_0_and_1(results, ranges):
-    """Where other data sets than those of earlier runs are asked for, the range of theirs is not known."""
-    text = write_crosscheck(results, ranges)[2].read_text()
-    assert "On none of them do all features lie between 0 and 1 without scaling." in text
-    assert "features 0-1" not in text and "| 40_vowels" in text and "nan" not in text.lower()
-
-
-def test_nothing_run_yet_is_a_sentence(tmp_path):
-    text = write_crosscheck(tmp_path, {})[-1].read_text()
+    # where other data sets than those of earlier runs are asked for, the range of theirs is not known
+    for ranges in ({}, {"38_thyroid": False, "40_vowels": False}):
+        text = write_crosscheck(results, ranges)[2].read_text()
+        assert "On none of them do all features lie between 0 and 1 without scaling." in text
+        assert "features 0-1" not in text and "| 40_vowels" in text and "nan" not in text.lower()
+    text = write_crosscheck(results / "nowhere", {})[-1].read_text()
     assert "There are no runs" in text and "|" not in text
 
 

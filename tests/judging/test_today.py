@@ -4,20 +4,8 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from weakly.beyond.today import (
-    average_auc_pr,
-    cell_means,
-    compared,
-    display_name,
-    draws_in_words,
-    in_method_order,
-    mean_auc_pr,
-    pair_differences,
-    paired_leads,
-    regrets,
-    t_interval,
-    today_runs,
-)
+from weakly.beyond import today
+from weakly.beyond.today import average_auc_pr, in_method_order, mean_auc_pr, paired_leads, regrets
 from weakly.judging.ranks import cliques, nemenyi_critical_difference
 from weakly.running.runs_file import RUN_COLUMNS
 
@@ -48,16 +36,14 @@ def test_means_and_averages_by_hand():
     means = mean_auc_pr(made_runs(), 5)
     assert list(means.index) == ["census", "campaign", "thyroid"] and list(means) == in_method_order(MEANS)
     assert means.loc["thyroid", "newcomer"] == pytest.approx(0.8) and np.isnan(means.loc["thyroid", "partly"])
-    assert (display_name("prenet"), display_name("newcomer")) == ("PReNet", "newcomer")
+    assert (today.display_name("prenet"), today.display_name("newcomer")) == ("PReNet", "newcomer")
     assert in_method_order(["newcomer", "devnet", "prenet"]) == ["prenet", "devnet", "newcomer"]
     average = average_auc_pr(made_runs())
     assert average.loc["prenet", 5] == pytest.approx(0.7)
     assert average.loc["newcomer", 10] == pytest.approx((0.8 + 0.2 + 0.9) / 3)
     assert "partly" not in average.index
-    cells = cell_means(made_runs()).set_index(["n_labeled", "dataset", "method"])
-    assert (
-        cells.loc[(10, "census", "catboost"), "auc_pr"] == pytest.approx(0.7) and (cells["runs"] == 2).all()
-    )
+    cells = today.cell_means(made_runs()).set_index(["n_labeled", "dataset", "method"])
+    assert cells.loc[(10, "census", "catboost"), "auc_pr"] == pytest.approx(0.7) and set(cells["runs"]) == {2}
 
 
 def test_methods_are_compared_on_the_draws_that_all_of_them_have(monkeypatch):
@@ -66,13 +52,13 @@ def test_methods_are_compared_on_the_draws_that_all_of_them_have(monkeypatch):
     runs = made_runs(budgets=(5,), draws=(0.06, 0.05, 0.04, -0.05, -0.10))
     runs = runs[(runs["method"] != "catboost") | (runs["run"] < 3)]
     runs = runs[(runs["method"] != "newcomer") | (runs["run"] < 2)]
-    kept = compared(runs)
+    kept = today.compared(runs)
     assert set(kept["run"]) == {0, 1, 2} and set(kept["method"]) == {"prenet", "catboost", "partly"}
     average = average_auc_pr(runs)[5]
     assert average.to_dict() == pytest.approx({"prenet": 0.75, "catboost": 0.4 + 0.2 / 3 + 0.05})
     assert set(regrets(runs)["method"]) == {"prenet", "catboost", "partly"}
-    assert draws_in_words(runs) == "5 of every method, but 3 of CatBoost; 2 of newcomer"
-    assert draws_in_words(made_runs()) == "2 of every method"
+    assert today.draws_in_words(runs) == "5 of every method, but 3 of CatBoost; 2 of newcomer"
+    assert today.draws_in_words(made_runs()) == "2 of every method"
 
 
 @pytest.mark.parametrize(("n_methods", "q"), [(2, 1.960), (5, 2.728), (10, 3.164)])
@@ -82,13 +68,10 @@ def test_critical_difference_is_that_of_the_published_table(n_methods, q):
     assert nemenyi_critical_difference(n_methods, 30) == pytest.approx(expected, abs=2e-3)
 
 
-@pytest.mark.parametrize(
-    "distance, expected",
-    [
-        (1.5, [["a", "b"], ["b", "c"]]), (2.5, [["a", "b", "c"]]), (0.5, []), (9.0, [["a", "b", "c", "d"]]),
-        (1.0, []),  # a difference of exactly the critical one is significant
-    ],
-)  # fmt: skip
+@pytest.mark.parametrize("distance, expected", [
+    (1.5, [["a", "b"], ["b", "c"]]), (2.5, [["a", "b", "c"]]), (0.5, []), (9.0, [["a", "b", "c", "d"]]),
+    (1.0, []),  # a difference of exactly the critical one is significant
+])  # fmt: skip
 def test_cliques_are_maximal_and_may_overlap(distance, expected):
     assert cliques(pd.Series({"a": 1.0, "c": 3.0, "b": 2.0, "d": 6.0}), distance) == expected
 
@@ -106,9 +89,6 @@ def test_regret_by_hand():
     assert (overall["at"], overall["cells"], regret.loc[("all", "partly"), "cells"]) == (10, 6, 2)
 
 
-# ---------------------------------------------------------------------------- paired differences
-
-
 def paired_runs():
     """Draws differ by 0.3, PReNet and cross-entropy on a draw by 0.1, -0.1 and next to nothing."""
     draws = (0.2, 0.5, 0.35)
@@ -123,16 +103,15 @@ def paired_runs():
 
 
 def differences(runs):
-    return pair_differences(runs, "prenet", "cross-entropy").set_index("dataset")
+    return today.pair_differences(runs, "prenet", "cross-entropy").set_index("dataset")
 
 
 def test_pairs_are_of_the_same_draw():
-    assert tuple(t_interval([1, 2, 3])) == pytest.approx((2, 2 - 2.48414, 2 + 2.48414), abs=1e-4)
+    assert tuple(today.t_interval([1, 2, 3])) == pytest.approx((2, 2 - 2.48414, 2 + 2.48414), abs=1e-4)
     half = 4.3027 * 0.01 / 3**0.5  # unpaired it would be some 0.37
     found = differences(paired_runs())
-    assert found.loc["census", ["mean", "low", "high"]].tolist() == pytest.approx(
-        [0.1, 0.1 - half, 0.1 + half], abs=1e-4
-    )
+    interval = pytest.approx([0.1, 0.1 - half, 0.1 + half], abs=1e-4)
+    assert found.loc["census", ["mean", "low", "high"]].tolist() == interval
     # the run number counts, not the order
     pd.testing.assert_frame_equal(found, differences(paired_runs().sample(frac=1, random_state=0)))
     lacking = paired_runs().query("not (method == 'cross-entropy' and dataset == 'census' and run == 2)")
@@ -161,5 +140,5 @@ def test_only_runs_of_the_experiments_set_up_are_read(tmp_path):
     changes += [{"protocol": "released"}, {"contamination": 0.1}]
     changes += [{"dataset": "thyroid", "data_status": "synthetic"}]
     pd.DataFrame([usual | change for change in changes]).to_csv(tmp_path / "today_runs.csv", index=False)
-    runs = today_runs(tmp_path)
+    runs = today.today_runs(tmp_path)
     assert runs["run"].tolist() == [1, 2] and set(runs["settings"]) == {"l2=1"}

@@ -351,6 +351,11 @@ FORGED = {
         ("about.json", {"method": "os"}),
         ("about.json", {"origin": 3}),
         ("about.json summary", {"age": 3}),
+        ("about.json summary age", {"shares": {"a": "0.5"}}),
+        ("about.json summary age", {"shares": {"a": float("nan")}}),
+        ("about.json summary age", {"shares": {"a": 2.0}}),
+        ("about.json summary age", {"quantiles": [1.0]}),
+        ("about.json summary age", {"quantiles": 3}),
         ("about.json notation", {"missing": [3]}),
     ],
     "random-forest": [
@@ -393,19 +398,18 @@ def test_a_broken_file_gives_one_sentence(model_path, tmp_path):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("method", FORGED)
-def test_a_forged_file_gives_one_sentence(saved, tmp_path, method):
+def test_a_forged_file_gives_one_sentence(saved, tmp_path):
     """Refused when it is loaded, or when its scores are not finite."""
-    members = members_of(saved[0] / method)
-    files = [zipped(members), *(forged(members, *case) for case in FORGED[method])]
-    paths = [tmp_path / f"{number}.model" for number in range(len(files))]
-    for path, data in zip(paths, files):
-        path.write_bytes(data)
-    loaded, *answers = answers_to(paths, tmp_path)
-    assert isinstance(loaded, list)
+    members = {method: members_of(saved[0] / method) for method in FORGED}
+    cases = [(method, *case) for method in FORGED for case in FORGED[method]]
+    paths = [tmp_path / f"{number}.model" for number in range(len(cases))]
+    for path, (method, *case) in zip(paths, cases):
+        path.write_bytes(forged(members[method], *case))
+    answers = answers_to([*(saved[0] / method for method in FORGED), *paths], tmp_path)
+    assert [type(answer) for answer in answers[: len(FORGED)]] == [list] * len(FORGED)
     clear = r".*\.model (is|has|expands|cannot|needs)|Rows 1 to 600 cannot be scored"
-    for path, answer in zip(paths[1:], answers, strict=True):
-        assert re.match(clear, str(answer)) and "\n" not in answer and len(answer) < 700, (path.name, answer)
+    for case, answer in zip(cases, answers[len(FORGED) :], strict=True):
+        assert re.match(clear, str(answer)) and "\n" not in answer and len(answer) < 700, (case, answer)
 
 
 def test_devices_and_endless_files_are_refused_at_once(tmp_path):

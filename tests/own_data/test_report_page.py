@@ -1,7 +1,5 @@
 """The page on one's own data: right numbers, everything escaped, bounded, and quiet in a browser."""
 
-import os
-import shutil
 from pathlib import Path
 
 import numpy as np
@@ -145,34 +143,22 @@ def test_what_cannot_be_reported_gives_one_sentence(folder, model_path, run, cap
 
 
 @pytest.mark.slow
-def test_the_page_in_a_browser(evil):
+def test_the_page_in_a_browser(evil, driver):
     """No complaint and no alert, nothing sticks out, sorting works, and so does the theme."""
-    webdriver = pytest.importorskip("selenium.webdriver")
-    if not (shutil.which("chromium") and shutil.which("chromedriver")):
-        pytest.skip("Chromium and chromedriver are not here")
-    options = webdriver.ChromeOptions()
-    options.binary_location = shutil.which("chromium")
-    for argument in ("headless=new", "disable-gpu", "disable-dev-shm-usage", "disable-background-networking"):
-        options.add_argument(f"--{argument}")
-    if os.geteuid() == 0:
-        options.add_argument("--no-sandbox")
-    options.set_capability("goog:loggingPrefs", {"browser": "ALL"})
-    service = webdriver.ChromeService(shutil.which("chromedriver"))
-    with webdriver.Chrome(options=options, service=service) as driver:
-        for width in (1280, 390):
-            metrics = {"width": width, "height": 900, "deviceScaleFactor": 1, "mobile": False}
-            driver.execute_cdp_cmd("Emulation.setDeviceMetricsOverride", metrics)
-            driver.get(Path("report.html").resolve().as_uri())
-            assert driver.execute_script("return document.documentElement.scrollWidth") <= width
-        first = "return document.querySelector('#rows ~ .scroll tbody th').textContent"
-        before = driver.execute_script(first)
-        driver.execute_script("document.querySelector('#rows ~ .scroll thead button').click()")
-        assert int(driver.execute_script(first)) < int(before)  # by row, no longer by score
-        driver.find_element("id", "theme").click()
-        assert driver.execute_script("return document.documentElement.dataset.theme") in ("light", "dark")
-        axe = pytest.importorskip("axe_core_python")
-        driver.execute_script((Path(axe.__file__).parent / "axe.min.js").read_text(encoding="utf-8"))
-        script = "axe.run().then((found) => arguments[0](found.violations.map((one) => one.id)))"
-        driver.set_script_timeout(120)
-        assert driver.execute_async_script(script) == []
-        assert driver.get_log("browser") == []
+    for width in (1280, 390):
+        metrics = {"width": width, "height": 900, "deviceScaleFactor": 1, "mobile": False}
+        driver.execute_cdp_cmd("Emulation.setDeviceMetricsOverride", metrics)
+        driver.get(Path("report.html").resolve().as_uri())
+        assert driver.execute_script("return document.documentElement.scrollWidth") <= width
+    first = "return document.querySelector('#rows ~ .scroll tbody th').textContent"
+    before = driver.execute_script(first)
+    driver.execute_script("document.querySelector('#rows ~ .scroll thead button').click()")
+    assert int(driver.execute_script(first)) < int(before)  # by row, no longer by score
+    driver.find_element("id", "theme").click()
+    assert driver.execute_script("return document.documentElement.dataset.theme") in ("light", "dark")
+    axe = pytest.importorskip("axe_core_python")
+    driver.execute_script((Path(axe.__file__).parent / "axe.min.js").read_text(encoding="utf-8"))
+    script = "axe.run().then((found) => arguments[0](found.violations.map((one) => one.id)))"
+    driver.set_script_timeout(120)
+    assert driver.execute_async_script(script) == []
+    assert driver.get_log("browser") == []

@@ -2,7 +2,6 @@
 
 import io
 import os
-import stat
 import subprocess
 import sys
 import threading
@@ -13,16 +12,16 @@ import pytest
 from event_tables import events
 
 from weakly.own_data.models import load_model
+from weakly.paths import ROOT
 
-ROOT = Path(__file__).resolve().parent.parent.parent
 CSV = events().to_csv(index=False).encode()
-LEARN = ["--label", "fraud", "--method", "logistic-converged"]
+LEARN = "--label fraud --method logistic-converged"
 
 
 @pytest.fixture
 def expected(folder, model_path, run):
     """The scores of events.csv as a file has them."""
-    assert run(["score", "events.csv", "--model", model_path, "--output", "expected.csv"]) == 0
+    assert run(f"score events.csv --model {model_path} --output expected.csv") == 0
     return Path("expected.csv").read_bytes()
 
 
@@ -37,8 +36,8 @@ def pipe():
 
         def write():
             with open(writing, "wb", buffering=0) as file:  # the first bytes come alone
-                for part in (content[:2], content[2:]):
-                    file.write(part)
+                file.write(content[:2])
+                file.write(content[2:])
 
         threading.Thread(target=write, daemon=True).start()
         return f"/dev/fd/{reading}"
@@ -48,94 +47,85 @@ def pipe():
         os.close(reading)
 
 
-def process(*arguments, **options):
-    """detect.py in a process of its own."""
-    command = [sys.executable, ROOT / "detect.py", *arguments]
-    return subprocess.Popen(list(map(str, command)), **options)
-
-
 @pytest.mark.parametrize("write", ["to_csv", "to_parquet"])
-def test_a_pipe_is_read_like_a_file(folder, model_path, expected, pipe, write, run):
+def test_a_pipe_is_read_like_a_file(folder, model_path, expected, pipe, write, capsys, run):
     getattr(events(), write)(buffer := io.BytesIO(), index=False)
-    assert run(["score", pipe(buffer.getvalue()), "--model", model_path]) == 0
+    assert run(f"score {pipe(buffer.getvalue())} --model {model_path}") == 0
     assert Path("scores.csv").read_bytes() == expected
-
-
-def test_fit_and_evaluate_read_pipes(folder, model_path, pipe, capsys, run):
     table = pipe(CSV)
-    assert run(["fit", table, *LEARN, "--model", "piped.model"]) == 0
+    assert run(f"fit {table} {LEARN} --model m") == 0
     assert f"600 rows of {table}: 30 labelled anomalies" in capsys.readouterr().out
-    assert load_model("piped.model").columns.items() >= load_model(model_path).columns.items()
-    assert run(["evaluate", pipe(CSV), *LEARN, "--n-labeled", "9"]) == 0
+    assert load_model("m").columns.items() >= load_model(model_path).columns.items()
 
 
 @pytest.mark.parametrize("content", [b"", b"a", b"a,b\n", b"PAR1....PAR1", b"PK\3\4", b"\x1f\x8b", b"PK\5\6"])
 def test_a_bad_pipe_gives_one_sentence(folder, model_path, pipe, content, capsys, run):
     table = pipe(content)
-    assert run(["score", table, "--model", model_path]) == 2
+    assert run(f"score {table} --model {model_path}") == 2
     error = capsys.readouterr().err
     assert table in error and error.count("\n") == 1 and not Path("scores.csv").exists()
 
 
 def test_standard_output_has_the_result_alone(folder, model_path, expected, capfdbinary, run):
-    assert run(["score", "events.csv", "--model", model_path, "--output", "-", "--contamination", "0.1"]) == 0
+    assert run(f"score events.csv --model {model_path} --output - --contamination 0.1") == 0
     out, err = capfdbinary.readouterr()
     assert list(pd.read_csv(io.BytesIO(out))) == ["row", "score", "flag"]
     assert b"wrote all to standard output.\n87 of the 600 rows are flagged" in err
-    assert run(["fit", "events.csv", *LEARN, "--model", "-"]) == 0
+    assert run(f"fit events.csv {LEARN} --model -") == 0
     out, err = capfdbinary.readouterr()
     Path("m").write_bytes(out)
     assert load_model("m").about["rows"] == 600 and b"wrote standard output." in err
     assert sorted(os.listdir()) == ["events.csv", "expected.csv", "m"]
 
 
-def test_a_fifo_and_a_link_stay_what_they_are(folder, model_path, expected, run):
+def test_a_fifo_and_a_link_stay_what_they_are_and_no_input_is_written_over(
+    folder, model_path, expected, capsys, run
+):
     os.mkfifo("fifo")
     read = []
     reader = threading.Thread(target=lambda: read.append(Path("fifo").read_bytes()), daemon=True)
     reader.start()
-    assert run(["score", "events.csv", "--model", model_path, "--output", "fifo"]) == 0
-    reader.join(timeout=10)
-    assert read == [expected] and stat.S_ISFIFO(os.lstat("fifo").st_mode)
-    Path("target").write_text("old")
     Path("link").symlink_to("target")
-    assert run(["score", "events.csv", "--model", model_path, "--output", "link"]) == 0
+    Path("input").symlink_to("events.csv")
+    for output in ("fifo", "link"):
+        assert run(f"score events.csv --model {model_path} --output {output}") == 0
+    reader.join(timeout=10)
+    assert read == [expected] and Path("fifo").is_fifo()
     assert Path("link").is_symlink() and Path("target").read_bytes() == expected
+    for command in (
+        f"fit events.csv {LEARN} --model input",
+        f"score input --model {model_path} --output input",
+    ):
+        assert run(command) == 2
+        assert "input is an input file" in capsys.readouterr().err and Path("events.csv").read_bytes() == CSV
 
 
-@pytest.mark.parametrize("command", ["fit", "score"])
-def test_what_is_read_from_is_not_written_to(folder, model_path, command, capsys, run):
-    Path("link").symlink_to("events.csv")
-    options = ["--model", model_path] if command == "score" else LEARN
-    target = "--model" if command == "fit" else "--output"
-    assert run([command, "events.csv", *options, target, "link"]) == 2
-    assert "link is an input file" in capsys.readouterr().err and Path("events.csv").read_bytes() == CSV
-
-
-def test_a_pipeline_from_standard_input_to_standard_output(folder, model_path, expected):
-    """The progress bar, which is for terminals, stays out of standard output."""
+def test_a_pipeline_shows_a_bar_on_a_terminal_and_ends_quietly_when_nobody_reads_on(
+    folder, model_path, expected
+):
+    Path("long.csv").write_bytes(CSV + CSV.split(b"\n", 1)[1] * 50)
     watching, terminal = os.openpty()
-    with open("events.csv", "rb") as table:
-        for stdin, given in ((table, None), (subprocess.PIPE, CSV)):
-            running = process(
-                "score", "-", "--model", model_path, "--output", "-",
-                stdin=stdin, stdout=subprocess.PIPE, stderr=terminal,
-            )  # fmt: skip
-            assert running.communicate(given, timeout=120)[0] == expected and running.returncode == 0
+    command = [sys.executable, ROOT / "detect.py", "score", "-", "--model", model_path, "--output", "-"]
+    for name, exit_code in (("events.csv", 0), ("long.csv", 141)):
+        with open(name, "rb") as table:
+            process = subprocess.Popen(
+                command,
+                stdin=table,
+                stdout=subprocess.PIPE,
+                stderr=terminal if exit_code == 0 else subprocess.PIPE,
+            )
+        if exit_code == 0:
+            assert process.communicate(timeout=120)[0] == expected
             shown = os.read(watching, 10_000).decode()
-            assert "Scored 600 rows of standard input; wrote all to standard output." in shown
-            assert ("100%" in shown) == (given is None)  # of a pipe nobody knows how long it is
+            assert (
+                "100%" in shown
+                and "Scored 600 rows of standard input; wrote all to standard output." in shown
+            )
+        else:
+            assert process.stdout.readline() == b"row,score\n"  # as head -1 does
+            process.stdout.close()
+            assert process.stderr.read() == b""
+            process.stderr.close()
+        assert process.wait(timeout=120) == exit_code
     os.close(watching)
     os.close(terminal)
-
-
-def test_it_ends_quietly_when_nobody_reads_on(folder, model_path):
-    Path("long.csv").write_bytes(CSV + CSV.split(b"\n", 1)[1] * 50)
-    running = process(
-        "score", "long.csv", "--model", model_path, "--output", "-",
-        stdout=subprocess.PIPE, stderr=subprocess.PIPE,
-    )  # fmt: skip
-    assert running.stdout.readline() == b"row,score\n"  # as head -1 does
-    running.stdout.close()
-    assert running.stderr.read() == b"" and running.wait(timeout=120) == 141
-    running.stderr.close()

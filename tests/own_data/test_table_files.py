@@ -32,47 +32,96 @@ def opened(content, kinds=None, **notation):
     return Table("t.csv", Notation(**notation), kinds)
 
 
-def read(content, verbatim=(), **options):
-    """All cells of a table, {column: cells}."""
-    table = opened(content, **options)
+def read(content, verbatim=(), **notation):
+    table = opened(content, **notation)
     return table.read(table.columns, verbatim)
 
 
-def texts(content, **options):
-    """The names and all cells as they are in the file."""
-    table = opened(content, **options)
-    return table.columns, table.read(table.columns, table.columns).to_numpy().tolist()
+def texts(content, **notation):
+    """The names, then the rows, as they are in the file."""
+    table = opened(content, **notation)
+    return [table.columns, *table.read(table.columns, table.columns).to_numpy().tolist()]
 
 
-def refused(content, **options):
-    """The sentence that a table is refused with."""
-    with pytest.raises(DataError) as error:
-        read(content, **options)
-    return str(error.value)
-
-
-@pytest.mark.parametrize("at_once", [1, 2, 10_000])
-def test_cells_with_separators_quotes_and_line_breaks(monkeypatch, at_once):
-    monkeypatch.setattr(tables, "ROWS_AT_ONCE", at_once)
-    content = 'a,b,c\n1,"x, ""y""\r\nz",\n\n   \n 2 , "b" ,5" pipe\n3,\'a,\'b\r\n,,\n"4\n\n5",6,7'
-    first = [["1", 'x, "y"\nz', ""], ["2 ", "b ", '5" pipe'], ["3", "'a", "'b"]]
-    assert texts(content) == (["a", "b", "c"], [*first, ["", "", ""], ["4\n\n5", "6", "7"]])
-    assert texts("a,b\r1,2\r3,4\r") == (["a", "b"], [["1", "2"], ["3", "4"]])
-    assert texts("a,b\n1,2,\n3,4,\n") == (["a", "b"], [["1", "2"], ["3", "4"]])  # a separator at the end
-    assert texts('a\n1\n\n""\n2\n') == (["a"], [["1"], [""], ["2"]])
-    assert texts('"a\nb",c\n1,2') == (["a\nb", "c"], [["1", "2"]])
+TEXTS = {  # the names and cells of a table, / between rows and | between cells
+    'a,b,c\n1,"x, ""y""",\n\n   \n 2 , "b" ,5" pipe\n3,\'a,\'b\r\n,,\n':
+        'a|b|c/1|x, "y"|/2 |b |5" pipe/3|\'a|\'b/||',
+    'a,b\n"1\n\n2","3\r\n4"\n5,6': "a|b/1\n\n2|3\n4/5|6",
+    "a,b\r1,2\r3,4\r": "a|b/1|2/3|4",
+    "a,b\n1,2,\n3,4,\n": "a|b/1|2/3|4",  # a separator at the end
+    'a\n1\n\n""\n2\n': "a/1//2",
+    '"a\nb",c\n1,2': "a\nb|c/1|2",
+    "a;b,c\n1;2\n": "a|b,c/1|2",
+    "a\tb\n1,5\t2\n": "a|b/1,5|2",
+    "a, ,b,\n1,2,3,\n": "a|column_2|b|column_4/1|2|3|",
+    ",0,1\n0,1,7\n": "column_1|0|1/0|1|7",  # as pandas writes names
+    "a,b\n01,NA\n1.50,x\n": "a|b/01|NA/1.50|x",
+}  # fmt: skip
 
 
 @pytest.mark.parametrize("at_once", [1, 10_000])
-def test_rows_with_other_cells_than_the_header_are_refused_by_their_line(monkeypatch, at_once):
+@pytest.mark.parametrize("content", TEXTS)
+def test_names_separators_quotes_and_line_breaks(monkeypatch, content, at_once):
     monkeypatch.setattr(tables, "ROWS_AT_ONCE", at_once)
-    start = 'a,b,c\n1,"x\ny",3\n\n4,,\n'  # five lines
-    fewer, more = "Line 6 of t.csv has fewer cells than", "Line 6 of t.csv has more cells than the first line"
-    assert refused(start + "5,6\n7,8,9\n") == f"{fewer} the first line: 2 instead of 3."
-    for row in ("5,6,7,8", "5,6,7,,", "5,6,7,,,8"):
-        assert refused(f"{start}{row}\n7,8,9\n") == f"{more}: {row.count(',') + 1} instead of 3."
-    assert "a quote in line 6 is not closed" in refused(start + '5,6,"7\n8,9,10\n')
-    assert "Line 2 of t.csv has fewer cells" in refused("1,2\n3\n", header=False)
+    assert texts(content) == [row.split("|") for row in TEXTS[content].split("/")]
+
+
+CSV = "a,b\n1.5,x\n,ü\n"
+FIVE_LINES = 'a,b,c\n1,"x\ny",3\n\n4,,\n'
+REFUSED = {  # the content of a file and what its refusal says
+    FIVE_LINES + "5,6\n7,8,9\n": "Line 6 of t.csv has fewer cells than the first line: 2 instead of 3.",
+    FIVE_LINES + "5,6,7,8\n": "Line 6 of t.csv has more cells than the first line: 4 instead of 3.",
+    FIVE_LINES + "5,6,7,,\n": "Line 6 of t.csv has more cells than the first line: 5 instead of 3.",
+    FIVE_LINES + '5,6,"7\n8,9,10\n': "a quote in line 6 is not closed",
+    "a,b\n\n\n": "t.csv has no rows.",
+    "": "its first line is empty",
+    "\n1,2\n": "its first line is empty",
+    "a,b,a\n1,2,3\n": "more than one column 'a'",
+    "1,7\n1,7\n": "looks like data, not like column names: add --no-header",
+    "1,5;2\n1,5;2\n": "looks like data",
+    zip_bytes(("a.csv", b"a"), ("b.csv", b"x")): "exactly one file, but holds 2",
+    zip_bytes(("a.csv", CSV.encode()))[:-30]: "is damaged",
+    gzip.compress(CSV.encode() * 99)[:40]: "is damaged",
+    gzip.compress(b"a,b\n" + (b"1" * 999 + b",2\n") * 60): "expands to more than 50000 bytes",
+    zip_bytes(("[Content_Types].xml", b"<"), ("xl/a.xml", b"<")): "save the sheet as CSV",
+    b"\x89PNG\r\n\x1a\n": "save it as CSV if it is another kind of file",
+    CSV.encode("latin-1"): "is not text in UTF-8: name its encoding, such as --encoding latin-1",
+    b"a,b\n1,\0\n": "is not text in UTF-8",
+    b"a," * 10_001 + b"a\n": "more than 10,000 cells",
+    b"a,b\n" + b"1" * 30_000 + b",2\n": "a line of more than 30,000 bytes",
+    b'{"a":1}\n{"a":[1]}\n': 'line 2 is not JSON such as {"amount"',
+    b'{"a":1}\n\n{"a"\n': "line 3 is not JSON",
+    b'{"a":' * 5_000: "line 1 is not JSON",
+    b"PAR1....PAR1": "cannot be read as a table",
+}
+
+
+@pytest.mark.parametrize("at_once", [1, 10_000])
+@pytest.mark.parametrize("content", REFUSED, ids=range(len(REFUSED)))
+def test_other_files_are_refused_in_a_sentence_with_the_line(monkeypatch, content, at_once):
+    monkeypatch.setattr(files, "SIZE_LIMIT", 50_000)
+    monkeypatch.setattr(tables, "LINE_LIMIT", 30_000)
+    monkeypatch.setattr(tables, "ROWS_AT_ONCE", at_once)
+    with pytest.raises(DataError) as error:
+        read(content)
+    assert REFUSED[content] in str(error.value)
+
+
+def test_options_columns_and_paths_that_do_not_fit():
+    for action, message in (
+        (lambda: opened("a,b\n1,2\n").must_have(["x", "y"], "of --keep"), "x, y of --keep; it has a, b."),
+        (lambda: opened("a:b\n1:2\n").must_have(["x"], "of --keep"), "it has a:b; columns must be"),
+        (lambda: opened(CSV, decimal=",", thousands=","), "must differ"),
+        (lambda: opened(CSV, encoding="utf-16"), "is not text in UTF-16: name its encoding"),
+        (lambda: read("1,2\n3\n", header=False), "Line 2 of t.csv has fewer cells"),
+        (lambda: Table("none.csv"), "No such file"),
+        (lambda: Table("."), "Is a directory"),
+        (lambda: Table("/dev/zero"), "not text"),
+    ):  # fmt: skip
+        with pytest.raises(DataError, match=message):
+            action()
+    assert texts("1,2\n3,4\n", header=True) == [["1", "2"], ["3", "4"]]
+    assert read("1,5;2\n3,5;4\n", header=False)["column_2"].tolist() == [2.0, 4.0]
 
 
 @pytest.mark.parametrize("at_once", [2, 10_000])
@@ -93,21 +142,14 @@ def test_missing_cells_and_decimal_marks():
     assert read(content, verbatim=["x"])["x"].tolist() == [*cells, "1", "999"]
     assert read("a;b\n1,5;2\n-0,5;NA\n", decimal=",")["a"].tolist() == [1.5, -0.5]
     assert read("a;b\n1,5;2\n", thousands=".")["a"].tolist() == [1.5]
-    assert read("a\tb\n1,5\t2\n")["a"].tolist() == ["1,5"]  # choose_columns recognises it
-    assert "must differ" in refused("a;b\n1;2\n", decimal=",", thousands=",")
 
 
 def test_rows_for_a_model_are_read_as_its_columns():
     """Each chunk alone looks like plain numbers: 2.115 is 2115 for the model, and 01 a code."""
-    number = {"kind": "number", "thousands": ""}
-    kinds = {
-        "a": {**number, "decimal": ",", "thousands": "."},
-        "b": {"kind": "category"},
-        "c": {**number, "decimal": "."},
-    }
+    number = {"kind": "number", "decimal": ".", "thousands": ""}
+    kinds = {"a": number | {"decimal": ",", "thousands": "."}, "b": {"kind": "category"}, "c": number}
     table = opened("a,b,c\n2.115,01,3.5\n", kinds=kinds)
     (raw,) = table.chunks(table.columns)
-    assert raw.to_dict("records") == [{"a": "2.115", "b": "01", "c": 3.5}]
     assert typed_columns(raw, kinds).to_dict("records") == [{"a": 2115.0, "b": "01", "c": 3.5}]
 
 
@@ -117,30 +159,10 @@ def test_chunks_number_the_rows_and_know_their_place(monkeypatch):
     table = opened(content)
     chunks = list(table.chunks(["b"]))
     assert [row for chunk in chunks for row in chunk.index] == list(range(50))
-    assert all(list(chunk) == ["b"] for chunk in chunks) and table.position == table.size == len(content)
-    assert table.fingerprint()["bytes"] == len(content) and table.status.st_size == len(content)
-    assert refused("a,b\n\n\n") == refused("a,b\n") == "t.csv has no rows."
+    assert all(list(chunk) == ["b"] for chunk in chunks)
+    assert table.position == table.size == table.fingerprint()["bytes"] == len(content)
 
 
-def test_names_and_separators():
-    assert read("a;b,c\n1;2\n").to_dict("list") == {"a": [1.0], "b,c": [2.0]}
-    assert read("1,5;2\n3,5;4\n", header=False)["column_2"].tolist() == [2.0, 4.0]
-    assert opened("a, ,b,\n1,2,3,\n").columns == ["a", "column_2", "b", "column_4"]
-    assert "more than one column 'a'" in refused("a,b,a\n1,2,3\n")
-    assert "its first line is empty" in refused("") and "its first line is empty" in refused("\n1,2\n")
-    assert opened(",0,1\n0,1,7\n").columns == ["column_1", "0", "1"]  # as pandas writes them
-    for line in ("1,7", "5.1,,3", "1,5;2", "0,1,2"):
-        assert "looks like data, not like column names: add --no-header" in refused(f"{line}\n{line}\n")
-    assert texts("1,2\n3,4\n", header=True) == (["1", "2"], [["3", "4"]])
-    for content, message in (
-        ("a,b\n1,2\n", "lacks the columns x, y of --keep; it has a, b."),
-        ("a:b\n1:2\n", "it has a:b; columns must be separated by"),
-    ):
-        with pytest.raises(DataError, match=message):
-            opened(content).must_have(["x", "y"], "of --keep")
-
-
-CSV = "a,b\n1.5,x\n,ü\n"
 PACKS = {"gzip": gzip.compress, "zip": lambda data: zip_bytes(("t/a.csv", data), (".b", b"\0"))}
 ENCODINGS = [("utf-8-sig", ""), ("gb18030", ""), ("latin-1", "zip"), ("utf-16", "gzip")]
 
@@ -148,45 +170,14 @@ ENCODINGS = [("utf-8-sig", ""), ("gb18030", ""), ("latin-1", "zip"), ("utf-16", 
 @pytest.mark.parametrize("encoding, pack", ENCODINGS)
 def test_packed_recoded_and_piped_tables(pack, encoding):
     data = PACKS.get(pack, bytes)((CSV + "y,é\n" * 20_000).encode(encoding))  # more than a pipe holds
-    expected = ["a", "b"], [["1.5", "x"], ["", "ü"]] + [["y", "é"]] * 20_000
+    expected = [["a", "b"], ["1.5", "x"], ["", "ü"]] + [["y", "é"]] * 20_000
     assert texts(data, encoding=encoding) == expected
     reading, writing = os.pipe()
     threading.Thread(target=lambda: open(writing, "wb").write(data), daemon=True).start()  # noqa: SIM115
     table = Table(f"/dev/fd/{reading}", Notation(encoding=encoding))
     os.close(reading)
     assert table.size is None and table.fingerprint()["bytes"] == len(data)
-    assert table.read(["a", "b"], ["a", "b"]).to_numpy().tolist() == expected[1]
-
-
-@pytest.mark.parametrize(
-    "content, message",
-    [
-        (zip_bytes(("a.csv", b"a"), ("b.csv", b"x")), "exactly one file, but holds 2"),
-        (zip_bytes(("a.csv", CSV.encode()))[:-30], "is damaged"),
-        (gzip.compress(CSV.encode() * 99)[:40], "is damaged"),
-        (gzip.compress(b"a,b\n" + b"1,2\n" * 10**5), "expands to more than 100000 bytes"),
-        (zip_bytes(("[Content_Types].xml", b"<"), ("xl/a.xml", b"<")), "save the sheet as CSV"),
-        (b"\x89PNG\r\n\x1a\n", "save it as CSV if it is another kind of file"),
-        (CSV.encode("latin-1"), "is not text in UTF-8: name its encoding, such as --encoding latin-1"),
-        (b"a,b\n1,\0\n", "is not text in UTF-8"),
-        (b"a," * 10_001 + b"a\n", "more than 10,000 cells"),
-        (b'{"a":1}\n{"a":[1]}\n', 'line 2 is not JSON such as {"amount"'),
-        (b'{"a":1}\n\n{"a"\n', "line 3 is not JSON"),
-        (b'{"a":' * 10**5, "line 1 is not JSON"),
-        (b"PAR1....PAR1", "cannot be read as a table"),
-    ],
-    ids=lambda value: value if isinstance(value, str) else "file",  # an archive holds the time
-)
-def test_other_files_are_refused_in_a_sentence(monkeypatch, content, message):
-    monkeypatch.setattr(files, "SIZE_LIMIT", 100_000)
-    assert message in refused(content)
-
-
-def test_paths_and_encodings_that_do_not_fit():
-    for path, message in (("none.csv", "No such file"), (".", "Is a directory"), ("/dev/zero", "not text")):
-        with pytest.raises(DataError, match=message):
-            Table(path)
-    assert "is not text in UTF-16: name its encoding" in refused(CSV, encoding="utf-16")
+    assert table.read(["a", "b"], ["a", "b"]).to_numpy().tolist() == expected[1:]
 
 
 def test_json_lines():
@@ -195,7 +186,7 @@ def test_json_lines():
     assert raw["a"].tolist() == ["1", "2.5", str(10**400), ""]
     assert raw["b"].tolist() == ["x", 'q"\n,', "", ""] and raw["c"].tolist() == ["", "true", "", ""]
     assert read('{"a":1}\n{"a":null}\n')["a"].fillna(0).tolist() == [1, 0]
-    assert texts('{"\\ud800":"\\u0000x"}')[1] == [["x"]]
+    assert texts('{"\\ud800":"\\u0000x"}')[1] == ["x"]
 
 
 def test_parquet():
@@ -209,8 +200,7 @@ def test_parquet():
     table.to_parquet("t.csv")
     raw = Table("t.csv").read(list(table), ["s"])
     assert raw["i"].fillna(0).tolist() == [1, 0, 3] and raw["f"].fillna(0).tolist() == [1.5, 0, 0]
-    assert raw["s"].tolist() == ["x", "", " y "]
-    assert raw["when"][0] == pd.Timestamp("2024-01-04 23:00") and str(raw["when"].dtype) == "datetime64[ns]"
+    assert raw["s"].tolist() == ["x", "", " y "] and raw["when"][0] == pd.Timestamp("2024-01-04 23:00")
     kinds = {"i": {"kind": "category"}, "t": {"kind": "truth"}, "c": {"kind": "category"}}
     (raw,) = Table("t.csv", kinds=kinds).chunks(list(kinds))
     typed = typed_columns(raw, kinds).fillna("").to_dict("list")
@@ -226,7 +216,7 @@ CELLS = st.text(max_size=5) | st.sampled_from(
 @pytest.mark.slow
 @settings(max_examples=60, deadline=None)
 @given(
-    rows=st.lists(st.lists(CELLS, min_size=2, max_size=2), min_size=1, max_size=30),
+    rows=st.lists(st.lists(CELLS, min_size=2, max_size=2), min_size=1, max_size=20),
     noise=st.binary(max_size=3),
     separator=st.sampled_from(",;\t"),
     line_end=st.sampled_from(["\n", "\r\n", "\r"]),

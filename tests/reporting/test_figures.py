@@ -104,7 +104,7 @@ def test_synthetic_data_has_figures_of_its_own(tmp_path, published):
 
 def test_fig_4_ends_at_ten_per_cent_and_ticks_are_the_grid():
     axes = panels(sweep("contamination", [0.66, 0, 0.02, 0.1], ["bac"]), "contamination")["bac"]
-    assert [label.get_text() for label in axes.get_xticklabels()] == ["0", "2", "10"]
+    assert [text.get_text() for text in axes.texts][:3] == ["0", "2", "10"]
     assert lines_of(axes, "prenet")[0] == [[0, 0.5], [0.02, 0.5], [0.1, 0.5]]
 
 
@@ -147,7 +147,7 @@ def test_a_method_that_a_data_set_lacks_is_left_out_there_only():
 
 def test_every_method_has_a_look_of_its_own():
     shown = [name for name, method in METHODS.items() if method.group in ("table", "appendix", "ablation")]
-    assert len({look(name).light for name in shown}) == len(shown)
+    assert set(shown) <= set(LOOKS) and len({look(name).light for name in shown}) == len(shown)
     of_table = [LOOKS[name] for name in method_group("table", "appendix")]
     assert len({one.marker for one in of_table}) == len(of_table)
 
@@ -168,7 +168,7 @@ def test_every_run_has_a_dot_and_the_published_value_a_tick():
         [[0.29, 0], [0.31, 0]],
         [[0.4, 1]],
     ]
-    assert [line.get_xdata()[0] for line in axes.lines if len(set(line.get_xdata())) == 1] == [0.298]
+    assert [[tick[0, 0] for tick in ticks.get_segments()] for ticks in axes.collections] == [[0.298]]
 
 
 HEAD = "dataset,status,parameter,value,auc_pr_prenet\n"

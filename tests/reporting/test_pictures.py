@@ -1,15 +1,15 @@
 """Pictures for pages and for Markdown: themes, ids, sizes, and texts from files."""
 
+import itertools
 import re
 from functools import partial
 
-import numpy as np
 import pytest
 from report_pages import Elements
 
 from weakly.reporting.charts import draw_marker, draw_theorem
 from weakly.reporting.palette import LOOKS
-from weakly.reporting.pictures import COLOURS, NAMES, Album, Panel, as_svg, figure, save, variables
+from weakly.reporting.pictures import COLOURS, METHOD_COLOURS, NAMES, Album, Panel, as_svg, figure, variables
 
 
 def drawn(label="a <picture>"):
@@ -51,20 +51,22 @@ def test_a_picture_of_the_earlier_page_is_kept_until_its_data_change():
     assert len({Panel(draw).key() for draw in draws}) == 1  # the last digits differ between processors
 
 
-def test_a_long_curve_stays_small():
-    picture, axes = figure()
-    axes.plot(np.linspace(0, 1, 200_000), np.random.default_rng(0).random(200_000).cumsum())
-    assert len(as_svg(picture, "long")) < 10_000
-
-
-def test_a_file_has_the_same_bytes_each_time(tmp_path):
-    image = pytest.importorskip("PIL.Image")
-    one, two = (save(figure(200, 100)[0], tmp_path / name) for name in ("a", "b"))
-    assert image.open(one[0]).size == (300, 150)  # one and a half dots per pixel
-    assert [path.read_bytes() for path in one] == [path.read_bytes() for path in two]
-
-
 def test_equal_colours_are_equal_in_both_themes():
     looks = {name: (look.light, look.dark) for name, look in COLOURS.items() if name != "focus"}
     for name, (light, dark) in looks.items():
         assert looks[NAMES[light][len("var(--") : -1]] == (light, dark), name
+
+
+def brightness(color):
+    """The relative luminance of WCAG 2."""
+    parts = [int(color[place : place + 2], 16) / 255 for place in (1, 3, 5)]
+    linear = [v / 12.92 if v <= 0.04045 else ((v + 0.055) / 1.055) ** 2.4 for v in parts]
+    return 0.2126 * linear[0] + 0.7152 * linear[1] + 0.0722 * linear[2]
+
+
+@pytest.mark.parametrize("theme", ["light", "dark"])
+def test_dots_and_lines_stand_out_from_page_and_card(theme):
+    marks = [*METHOD_COLOURS, "muted", "text", "published", "released", "redrawn"]
+    for name, back in itertools.product(marks, ("page", "card")):
+        low, high = sorted(brightness(getattr(COLOURS[one], theme)) for one in (name, back))
+        assert (high + 0.05) / (low + 0.05) >= 3, (name, back)

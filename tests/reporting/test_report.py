@@ -14,7 +14,6 @@ from weakly.judging.assessment import Assessment
 from weakly.loading.registry import DATA_SETS
 from weakly.methods import METHODS
 from weakly.reporting import page as report
-from weakly.reporting.palette import LOOKS
 from weakly.reporting.sections import SOURCES
 
 ROOT = Path(__file__).resolve().parent.parent.parent
@@ -106,9 +105,9 @@ def test_eight_claims_carry_the_paper_and_all_others_are_folded(reference):
 
 
 def test_without_exact_data_there_is_no_answer(tmp_path, without_statistics):
-    write_results(tmp_path / "results", made_runs(SCORES, status="partial"))
-    lead = parse(tmp_path / "results").find("p", class_="lead")[0]["text"]
-    assert "no answer" in lead and "come out" not in lead
+    for folder in (tmp_path, tmp_path / "results"):
+        assert "no answer" in parse(folder).find("p", class_="lead")[0]["text"]
+        write_results(tmp_path / "results", made_runs(SCORES, status="partial"))
 
 
 # ---------------------------------------------------------------------------- numbers
@@ -159,15 +158,11 @@ def test_partial_data_is_weighted_hatched_and_not_counted(page):
     assert counts[:2] == [["1", "1", "0"], ["0", "0", "2"]]
     assert "1 of 4 reproduced" in page.find("div", class_="cards")[0]["text"]
     # both protocols and single runs show the weighted AUC-PR, too
-    assert table_cell(page, "auc_pr", "fraud", "prenet", table=1)["text"].startswith("0.610")
+    cell = table_cell(page, "auc_pr", "fraud", "prenet", table=1)
+    assert re.findall(r"±?\d\.\d{3}", cell["text"]) == ["0.610", "±0.010", "0.610", "±0.110"]
     of_fraud = page.find("figure", data_set="fraud", class_="runs")
     labels = [svg["aria-label"] for one in of_fraud for svg in page.find("svg", within=one)]
     assert [re.findall(r"PReNet: mean (\d\.\d{3})", label) for label in labels] == [["0.610"], ["0.160"]]
-
-
-def test_both_protocols_stand_beside_each_other(page):
-    cell = table_cell(page, "auc_pr", "thyroid", "prenet", table=1)
-    assert re.findall(r"±?\d\.\d{3}", cell["text"]) == ["0.300", "±0.010", "0.300", "±0.110"]
 
 
 def test_every_run_is_drawn_in_both_metrics_with_the_published_value(page):
@@ -223,21 +218,8 @@ def test_commands_on_the_page_exist(reference, page):
         words = command.removeprefix("python ").split()
         script = words[1].replace(".", "/") + ".py" if words[0] == "-m" else words[0]
         assert (ROOT / script).is_file(), command
-    assert {"./run_seen.sh --methods all", "./run_unseen.sh", "./run_labels.sh"} <= commands
-
-
-def test_missing_parts_name_their_command(page):
-    texts = [one["text"] for one in page.find("p", class_="missing")]
-    for name in ("unseen.sh", "ablation.sh", "labels.sh", "sensitivity.sh", "--theorem", "py today"):
-        assert any(name in text for text in texts), name
-
-
-def test_every_part_below_the_filters_says_which_of_them_apply(reference):
-    (filtered,) = reference.find("div", id="filtered")
-    sections = reference.find("section", within=filtered)
-    assert len(sections) == 6
-    for section in sections:
-        assert reference.find("p", within=section, class_="scope"), section["aria-labelledby"]
+    missing = {"./run_unseen.sh", "./run_labels.sh", "./run_contamination.sh --theorem"}
+    assert {"./run_seen.sh --methods all", "python experiments.py today", *missing} <= commands
 
 
 # ---------------------------------------------------------------------------- the file
@@ -261,12 +243,6 @@ def test_the_reference_page_is_up_to_date_and_under_3_mb(reference, tmp_path):
     built = report.build_report(Assessment(REFERENCE)).read_bytes()
     (REFERENCE / "report.html").write_bytes(committed)
     assert built == committed, "python compare.py --results-dir results/reference"
-
-
-def test_every_method_of_a_page_has_a_look(reference):
-    used = {one["data-method"] for one in reference.all if "data-method" in one}
-    assert used <= set(METHODS)
-    assert {name for name in used if METHODS[name].group != "interpretation"} <= set(LOOKS)
 
 
 def test_names_that_are_markup_stay_text(tmp_path, monkeypatch, without_statistics):
@@ -299,7 +275,3 @@ def test_synthetic_results_stand_apart(tmp_path, without_statistics):
     section = page.find("section", aria_labelledby="synthetic")[0]
     assert banner not in page.find("header")[0]["text"] and banner in section["text"]
     assert "0.700" in section["text"]
-
-
-def test_an_empty_folder_gives_a_page(tmp_path):
-    assert "no answer" in parse(tmp_path).find("p", class_="lead")[0]["text"]

@@ -35,7 +35,7 @@ def test_a_panel_per_data_set_and_one_average_with_the_means_over_draws(runs):
     assert list(panels) == [AVERAGE_SET, "census", "campaign", "thyroid"]
     for axes in panels.values():
         assert axes.get_xscale() == "log"
-        assert [text.get_text() for text in axes.get_xticklabels()] == ["5", "20", "60"]
+        assert [text.get_text() for text in axes.texts][:3] == ["5", "20", "60"]
     (line,) = [line for line in panels["census"].lines if line.get_gid() == "data-method=prenet"]
     assert line.get_xdata().tolist() == list(BUDGETS)
     assert line.get_ydata() == pytest.approx([0.815, 0.83, 0.87])

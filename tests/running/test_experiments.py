@@ -8,21 +8,17 @@ import numpy as np
 import pandas as pd
 import pytest
 import requests
-from drivers import ENVIRONMENT, ROOT, experiment_here, finish, measured, parsed, start, workers_here
+from drivers import ENVIRONMENT, ROOT, experiment_here, finish, measured, parsed, start
 
 import experiments
 from experiments import method_names
 from weakly.loading.arrays import load_data
-from weakly.loading.fetching import SourceFinder
 from weakly.loading.registry import SEEN_SETS
-from weakly.loading.store import prepare_all
 from weakly.loading.unseen import UNSEEN_SETS
 from weakly.methods import METHODS, method_group
 from weakly.paths import PUBLISHED
-from weakly.running.configuration import Cell
 from weakly.running.paper_experiments import DRAW_PROTOCOLS, EXPERIMENTS, FIGURE_3_SETS
 from weakly.running.planning import plan, requested_cells, why_not_sparse
-from weakly.running.processes import run_cells
 from weakly.running.runs_file import RunsFile
 
 OF_PAPER = {name: experiment for name, experiment in EXPERIMENTS.items() if experiment.in_paper}
@@ -88,24 +84,19 @@ def test_everything_on_synthetic_data(run, uncompiled, tmp_path):
     code, out, _ = run("all", "--demo", "--methods", "iforest")
     assert code == 0 and "Skipping sensitivity: iForest has no parameter" in out
     for name, experiment in OF_PAPER.items():
-        is_skipped = name == "sensitivity"
-        assert is_skipped or f"=== {name}: {experiment.regenerates}" in out
-        table = pd.read_csv(tmp_path / f"{name}{'_epochs=1' * is_skipped}_synthetic.csv")
-        method = "prenet" if is_skipped else "iforest"
-        endings = {column.rsplit("_", 1)[1] for column in table if column.startswith("auc_pr_")}
-        assert endings - {"std"} == {method} and table[f"auc_pr_{method}"].notna().all()
-        assert set(table["dataset"]) == set(experiment.demo_sets)
+        with_prenet = name == "sensitivity"
+        assert with_prenet or f"=== {name}: {experiment.regenerates}" in out
+        table = pd.read_csv(tmp_path / f"{name}{'_epochs=1' * with_prenet}_synthetic.csv")
+        aucs = table[f"auc_pr_{'prenet' if with_prenet else 'iforest'}"]
+        assert set(table["dataset"]) == set(experiment.demo_sets) and aucs.notna().all()
         for parameter, values in experiment.sweeps.items():
-            rows = table[(table["parameter"] == parameter) & (table["dataset"] == "demo")]
-            assert rows["value"].tolist() == list(values)
+            of_demo = (table["parameter"] == parameter) & (table["dataset"] == "demo")
+            assert table.loc[of_demo, "value"].tolist() == list(values)
             # it has an effect; E only adds a constant, and iForest uses no labels
-            assert rows[f"auc_pr_{method}"].nunique() > 1 or parameter in ("ensemble_size", "n_labeled")
+            assert aucs[of_demo].nunique() > 1 or parameter in ("ensemble_size", "n_labeled")
     figures = {path.name for path in (tmp_path / "figures").iterdir()}
     assert {f"contamination_synthetic.{ending}" for ending in ("png", "svg")} < figures
-    # iForest was run once per unseen class
-    runs = pd.read_csv(tmp_path / "unseen_runs.csv")
-    unseen = pd.read_csv(tmp_path / "unseen_synthetic.csv")
-    assert (runs["method"] == "iforest").sum() == 2 and unseen["auc_pr_iforest"].nunique() == 2
+    assert len(pd.read_csv(tmp_path / "unseen_runs.csv")) == 2  # iForest was run once per unseen class
     # a sweep's default point is run once, whatever number of parameters it belongs to
     assert len(pd.read_csv(tmp_path / "sensitivity_epochs=1_runs.csv")) == 6 + 6 + 5 - 2
 
@@ -130,17 +121,6 @@ def test_a_failing_run_is_reported_and_the_exit_code_says_so(run):
     assert f"FAILED iforest on demo, 5000 labels, contamination 0.02: {reason}" in err
 
 
-def test_thyroid_columns_of_table_2(real_data, runs_here, prepared_dir):
-    prepare_all(["thyroid"], SourceFinder(prepared_dir / "raw", [str(real_data)], offline=True), prepared_dir)
-    published = {"prenet": 0.298, "devnet": 0.280}
-    cells = [Cell(method=name, dataset="thyroid", data_dir=str(prepared_dir)) for name in published]
-    values = {name: [] for name in published}
-    for cell, result, _ in run_cells(dict.fromkeys(cells, (0, 1, 2)), 1):
-        values[cell.method].append(result["auc_pr"])
-    for name, wanted in published.items():
-        assert len(values[name]) == 3 and np.mean(values[name]) == pytest.approx(wanted, abs=0.03)
-
-
 # ---------------------------------------------------------------------------- beyond the paper
 
 
@@ -156,18 +136,16 @@ def test_beyond_the_paper_on_synthetic_data(run, tmp_path, monkeypatch, name, pr
 
 
 @pytest.mark.slow
-def test_the_cross_check_on_files_of_adbench(demo_dir, tmp_path):
+def test_the_cross_check_on_files_of_adbench(runs_here, tmp_path):
     """Both protocols in turn, side by side; a start with one data set leaves the others in the text."""
-    rng, y = np.random.default_rng(0), np.repeat([0, 1], [240, 60])
-    (tmp_path / "data" / "raw").mkdir(parents=True)
+    rng, y, data = np.random.default_rng(0), np.repeat([0, 1], [240, 60]), tmp_path / "data"
+    (data / "raw").mkdir(parents=True)
     for number, name in enumerate(("38_thyroid", "40_vowels")):  # only those of the first lie between 0 and 1
         X = rng.random((300, 4)) * (1 + 9 * number) + 0.3 * y[:, None] * number
-        np.savez(tmp_path / "data" / "raw" / f"{name}.npz", X=X, y=y)
+        np.savez(data / "raw" / f"{name}.npz", X=X, y=y)
     options = ("crosscheck", "--methods", "logistic", "--datasets")
-    with workers_here():
-        assert experiment_here(tmp_path / "data", tmp_path, *options, "38_thyroid,40_vowels") == 0
-        scaled = (*options, "40_vowels", "--protocol", "outside-scaled")
-        assert experiment_here(tmp_path / "data", tmp_path, *scaled) == 0
+    assert experiment_here(data, tmp_path, *options, "38_thyroid,40_vowels") == 0
+    assert experiment_here(data, tmp_path, *options, "40_vowels", "--protocol", "outside-scaled") == 0
     cells = pd.read_csv(tmp_path / "crosscheck_cells.csv")
     assert len(cells) == 2 * 3 * 3  # data sets, labels and runs
     assert cells[["theirs", "ours", "ours_scaled"]].notna().all(axis=None)
@@ -227,7 +205,7 @@ def test_more_labels_than_anomalies_are_mentioned(demo_dir, capsys):
 def test_settings_are_compared_by_value(demo_dir, tmp_path):
     """margin=4 is the default 4.0, and the order of options plays no part."""
     args = parsed("sensitivity", "--demo", "--data-dir", demo_dir, "--set", "margin=4", "--set", "epochs=1")
-    assert args.set == [("epochs", 2), ("margin", 4)]
+    assert args.set == [("epochs", 1), ("margin", 4)]
     assert len(plan(args, requested_cells(args, ["demo"]), RunsFile(tmp_path, "none").read())) == 15
 
 
@@ -319,7 +297,6 @@ def test_the_help_of_a_driver_is_about_its_experiment(run, name, has, has_not):
     ("ablation --set variant=TRM --methods ldm", "LDM has no parameter 'variant' to set"),
     ("contamination --theorem --methods devnet", "--theorem needs PReNet"),
     ("all --datasets 38_thyroid", "none of the experiments fits these options"),
-    ("table2", "invalid choice: 'table2'"),
 ])  # fmt: skip
 def test_what_does_not_fit_is_refused_in_one_sentence(run, tmp_path, options, message):
     code, _, err = run(*options.split())
@@ -334,7 +311,8 @@ def shell_driver(clone, name, python, *options):
     (clone / ".venv" / "bin" / "python").write_text(f"#!/bin/sh\n{python}\n")
     (clone / ".venv" / "bin" / "python").chmod(0o755)
     command = ["bash", clone / f"run_{name}.sh", *options]
-    return subprocess.run(command, capture_output=True, text=True, cwd="/", env=ENVIRONMENT)
+    environment = ENVIRONMENT | {"PIP_NO_INDEX": "1"}  # nothing is to be installed
+    return subprocess.run(command, capture_output=True, text=True, cwd="/", env=environment, timeout=60)
 
 
 @pytest.mark.slow

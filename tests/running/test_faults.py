@@ -29,22 +29,17 @@ from weakly.writing import PART
 
 QUICK = ("--datasets", "demo", "--methods", "iforest", "--set", "n_trees=5")
 RUNS_FILE = "seen_n_trees=5_runs.csv"
-started = []
 
 
-@pytest.fixture(autouse=True)
-def nothing_left_behind():
-    yield
-    while started:
-        process = started.pop()
-        if process.returncode is None:  # its test failed
+@pytest.fixture
+def start():
+    """drivers.start, and what its processes leave behind is ended if their test fails."""
+    started = []
+    yield lambda *arguments, **options: started.append(drivers.start(*arguments, **options)) or started[-1]
+    for process in started:
+        if process.returncode is None:
             os.killpg(process.pid, signal.SIGKILL)
             process.communicate()
-
-
-def start(*arguments, **options):
-    started.append(drivers.start(*arguments, **options))
-    return started[-1]
 
 
 def workers_of(driver):
@@ -56,8 +51,10 @@ def workers_of(driver):
 
 def is_alive(pid):
     """Whether a process runs; one that is dead and that nobody has waited for does not."""
-    stat = Path(f"/proc/{pid}/stat")
-    return stat.exists() and stat.read_text().rpartition(")")[2].split()[0] != "Z"
+    try:
+        return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] != "Z"
+    except (FileNotFoundError, ProcessLookupError):
+        return False
 
 
 def wait_until(condition, seconds=60):
@@ -81,7 +78,7 @@ def wait_for(process, path, n_workers, n_made):
 
 
 @pytest.mark.slow
-def test_kills_lose_nothing_and_change_nothing(demo_dir, runs_here, tmp_path):
+def test_kills_lose_nothing_and_change_nothing(start, demo_dir, runs_here, tmp_path):
     """SIGKILL of the driver with its workers while these start, of the driver alone, of a worker in a run."""
     options = ("--methods", "iforest", "--runs", 30)
     assert experiment_here(demo_dir, tmp_path / "undisturbed", "seen", "--datasets", "demo", *options) == 0
@@ -108,7 +105,7 @@ def test_kills_lose_nothing_and_change_nothing(demo_dir, runs_here, tmp_path):
 
 @pytest.mark.slow
 @pytest.mark.parametrize("stop, n_made", [(signal.SIGINT, 0), (signal.SIGTERM, 3)])
-def test_ctrl_c_and_sigterm_end_everything_within_2_seconds(demo_dir, tmp_path, stop, n_made):
+def test_ctrl_c_and_sigterm_end_everything_within_2_seconds(start, demo_dir, tmp_path, stop, n_made):
     """Ctrl-C reaches the workers too, SIGTERM of a container or job scheduler the driver alone.
 
     While the workers import, and when they have made runs, which are then printed and counted.
@@ -177,7 +174,7 @@ def test_what_a_killed_driver_was_writing_is_cleared_away_and_nothing_else(tmp_p
 
 
 @pytest.mark.slow
-def test_a_second_driver_waits_and_waiting_can_be_stopped(demo_dir, tmp_path):
+def test_a_second_driver_waits_and_waiting_can_be_stopped(start, demo_dir, tmp_path):
     (tmp_path / ".lock").symlink_to(tmp_path / "mine")
     (tmp_path / "mine").write_text("mine")
     with only_writer(tmp_path):
@@ -228,9 +225,7 @@ def test_a_last_line_cut_off_anywhere_is_dropped_and_no_neighbour_is_lost(made, 
 
 
 @pytest.mark.slow
-def test_a_full_disk_ends_it_with_a_sentence_and_the_next_start_repairs_the_file(
-    demo_dir, runs_here, made, path
-):
+def test_a_full_disk_is_one_sentence_and_the_next_start_resumes(start, demo_dir, runs_here, made, path):
     size = len(made) + 500  # in the middle of the second new line, as on a disk that is full
     limit = lambda: resource.setrlimit(resource.RLIMIT_FSIZE, (size, size))  # noqa: E731
     _, err = finish(start(demo_dir, path.parent, *QUICK, "--runs", 16, preexec_fn=limit), 2)
@@ -270,39 +265,35 @@ def test_a_damaged_provenance_is_kept(tmp_path, capsys):
     ("results", "results is a file, not a folder"),
     ("results/.lock/x", "results/.lock cannot be written: Is a directory"),
 ])  # fmt: skip
-def test_a_folder_that_cannot_be_written_to_ends_it_before_work_starts(
-    demo_dir, tmp_path, capsys, name, message
-):
+def test_a_folder_that_cannot_be_written_to_ends_it_at_once(demo_dir, tmp_path, capsys, name, message):
     (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
     (tmp_path / name).write_text("mine")
     assert experiment_here(demo_dir, tmp_path / "results", "seen", *QUICK) == 2
     assert message in capsys.readouterr().err and (tmp_path / name).read_text() == "mine"
 
 
-def changed_line(change):
-    """The content of a runs file with its third line changed, as the texts of its cells."""
+def changed(start, *cells, end=None):
+    """A function that replaces cells start to end of the third line of a runs file by other texts."""
 
-    def changed(made):
+    def change(made):
         rows = list(csv.reader(made.decode().splitlines()))
-        rows[2] = change(rows[2])
+        rows[2][start : start + len(cells) if end is None else end] = cells
         return "".join(",".join(row) + "\r\n" for row in rows).encode()
 
-    return changed
+    return change
 
 
 @pytest.mark.parametrize("change, message", [
-    (changed_line(lambda row: row[:-5]), "of runs: line 3 has an impossible features"),
-    (changed_line(lambda row: [*row, "x"]), "Expected 22 fields in line 3, saw 23"),
-    (changed_line(lambda row: [*row[:9], "abc", *row[10:]]), 'of runs: Unable to parse string "abc"'),
-    (changed_line(lambda row: [*row[:8], "7.5", *row[9:]]), "of runs: line 3 has an impossible auc_roc: 7.5"),
-    (changed_line(lambda row: [*row[:4], "2", *row[5:]]), "of runs: line 3 has an impossible seed: 1"),
-    (changed_line(lambda row: [*row[:4], "1.5", "1.5", *row[6:]]), "line 3 has an impossible seed: 1.5"),
+    (changed(17, end=22), "of runs: line 3 has an impossible features"),
+    (changed(22, "x"), "Expected 22 fields in line 3, saw 23"),
+    (changed(9, "abc"), 'of runs: Unable to parse string "abc"'),
+    (changed(8, "7.5"), "of runs: line 3 has an impossible auc_roc: 7.5"),
+    (changed(4, "2"), "of runs: line 3 has an impossible seed: 1"),
+    (changed(4, "1.5", "1.5"), "line 3 has an impossible seed: 1.5"),
     (lambda made: made.replace(b"\r\n", b"\r"), "is not a runs file of this version"),
     (lambda made: made.replace(b"scaling", b"scale"), "is not a runs file of this version"),
 ])  # fmt: skip
-def test_a_damaged_file_stops_it_before_work_starts_and_is_kept(
-    demo_dir, made, path, capsys, change, message
-):
+def test_a_damaged_file_stops_it_and_is_kept(demo_dir, made, path, capsys, change, message):
     path.write_bytes(change(made))
     assert experiment_here(demo_dir, path.parent, "seen", *QUICK) == 2
     err = capsys.readouterr().err

@@ -23,13 +23,6 @@ def test_floor_by_hand():
     np.testing.assert_array_equal(backward, [[1 + 2 * 5], [2 + 2 * 6]])
 
 
-def test_floor_has_each_row_of_a_batch_once(toy):
-    detector = make_detector("prenet", batch_size=64, epochs=2, batches_per_epoch=3)
-    batches, weights, gradient = bench.floor_inputs(detector, toy)
-    assert len(batches) == 6 and weights.shape == (5, 20) and gradient.shape[1] == 20
-    assert all(len(set(batch)) == len(batch) <= len(gradient) for batch in batches)
-
-
 @pytest.mark.slow
 @pytest.mark.parametrize("method", ["prenet", "dsad"])
 def test_plain_trains_the_same_network_on_the_same_batches(toy, method):

@@ -5,11 +5,9 @@ import pytest
 from scipy import sparse
 from toys import SmallA2H
 
-from devnet import DevNet
-from dsad import DSAD, build_residual
+from dsad import DSAD
 from prenet import PReNet
 from weakly.methods import make_detector
-from weakly.training.batches import Batches
 from weakly.training.loop import product
 from weakly.training.network import encoder, finish_psi, first_kernel, keras, tf
 from weakly.training.sparse_loop import without_empty_columns
@@ -48,15 +46,6 @@ def test_psi_is_one_function(kind):
         np.testing.assert_allclose(codes, expected, atol=1e-5)
 
 
-def test_psi_with_dropout_is_called_at_every_place():
-    """Elsewhere a row's code serves all its places; LDM and the autoencoder need the rows themselves."""
-    for detector in (PReNet(), PReNet(variant="NPR"), DevNet(), DSAD(), make_detector("a2h-no-dropout")):
-        network = detector.build(5, seed=0)
-        assert network.psi.weights and not network.has_dropout
-    assert PReNet(variant="A2H").build(5, seed=0).has_dropout
-    assert PReNet(variant="LDM").build(5, seed=0).psi is None and build_residual(5).psi is None
-
-
 @pytest.mark.parametrize("name", ["prenet", "devnet", "dsad", "fsnet", "repen", "pumad"])
 def test_hidden_units_of_several_layers(name):
     """psi has a layer for each number, each with its l2 term and, but for Deep SAD, a bias."""
@@ -70,26 +59,3 @@ def test_hidden_units_of_several_layers(name):
     assert float(tf.add_n(model.collected("losses"))) == pytest.approx(0.1 * squares, rel=1e-5)
     behind = {"prenet": [(6, 1)], "devnet": [(3, 1)]}.get(name, [])
     assert [w.shape for w in model.get_weights()[len(psi.weights) :] if w.ndim == 2] == behind
-
-
-def test_a_tuple_of_one_number_is_that_number():
-    one, other = (PReNet(hidden_units=units).build(7, seed=3) for units in (20, (20,)))
-    assert one.psi.layers[1].name == other.psi.layers[1].name == "hidden"
-    for weights, wanted in zip(one.get_weights(), other.get_weights(), strict=True):
-        np.testing.assert_array_equal(weights, wanted)
-
-
-@pytest.mark.parametrize("positions, n_shared", [(np.array([90, 91]), 2), (np.arange(90, 99), 0)])
-def test_distinct_rows_stand_where_the_layout_says(positions, n_shared):
-    """Two anomalies, of which a batch draws three, are shared by all batches; nine are not."""
-    batches = Batches(
-        unlabeled=np.array([[10, 11], [12, 10]]),
-        anomalies=np.array([[0, 1, 1], [1, 0, 0]]),
-        layout=np.array([[0, 1, 2], [2, 3, 4]]),
-        targets=np.zeros(3),
-    )
-    shared, drawn, places = batches.distinct_rows(positions)
-    assert len(shared) == n_shared and drawn.shape == (2, 5 - 3 * (n_shared > 0))
-    standing = [np.append(rows, shared)[numbers] for rows, numbers in zip(drawn, places)]
-    np.testing.assert_array_equal(standing[0], [[10, 11, 90], [90, 91, 91]])
-    np.testing.assert_array_equal(standing[1], [[12, 10, 91], [91, 90, 90]])

@@ -1,4 +1,4 @@
-"""Odd numbers: features of any size, constant columns, hardly any rows, and memory after many fits.
+"""Odd numbers: features of any size, constant columns, hardly any rows, and many fits in one process.
 
 Each ends in finite scores or in one sentence that says what is wrong, without warnings on the way.
 """
@@ -17,10 +17,8 @@ from toys import two_clusters
 
 from weakly.methods import make_detector, method_group
 from weakly.training import keras_detector
-from weakly.training.detector import Detector
 from weakly.training.input_checks import UnscaledFeaturesWarning
 from weakly.training.keras_detector import KerasDetector
-from weakly.training.sparse_loop import SparseTrainer
 
 SMALL = {"epochs": 3, "batches_per_epoch": 2, "batch_size": 16}
 SETTINGS = {  # of those that have others
@@ -91,10 +89,8 @@ def with_column(values):
 ODD_ROWS = {
     "one feature of range 1e10": with_column(rows()[:, 0] * 1e10),
     "columns of zeros": rows() * [1, 0, 1, 0, 0, 1],
-    "zeros only": np.zeros((120, 6)),
     "equal rows": np.full((120, 6), 0.5),
     "subnormal": rows() * 1e-40,
-    "zero in float32": rows() * 1e-310,
     "squares vanish": rows() * 1e-30,
     "labelled anomalies among the unlabelled": np.concatenate([rows()[110:], rows()[10:]]),
     "pairs of equal rows": rows()[60:].repeat(2, axis=0),
@@ -130,17 +126,11 @@ def test_hardly_any_rows_are_enough(uncompiled, name, matrix, n_unlabeled, used,
 
 # ---------------------------------------------------------------------------- too large numbers
 
-HUGE = {
-    "one feature": with_column(rows()[:, 0] * 1e37),
-    "both signs": with_column(3e38 * np.where(np.arange(120) % 2, 1, -1)),
-    "all features": rows() * 1e30,
-}
 
-
-@pytest.mark.parametrize("case", HUGE)
+@pytest.mark.parametrize("factor", [[1e37, 1, 1, 1, 1, 1], 1e30], ids=["one feature", "all features"])
 @EACH
-def test_a_network_refuses_to_learn_from_huge_features(name, matrix, case):
-    X = HUGE[case]
+def test_a_network_refuses_to_learn_from_huge_features(name, matrix, factor):
+    X = rows() * factor
     if name not in NETWORKS:
         fit_and_score(name, matrix, X, LABELS, X)  # trees split them
         return
@@ -151,16 +141,11 @@ def test_a_network_refuses_to_learn_from_huge_features(name, matrix, case):
         assert "in epoch 1 of" in str(refused.value) and largest in str(refused.value)
 
 
-def test_a_sparse_step_whose_gradient_overflows_is_told(monkeypatch):
-    """With features of 1e25 products and loss are finite, and the square of the gradient is not.
-
-    Clipping to 0 would hide it.
-    """
-    losses, original = [], SparseTrainer._step
-    monkeypatch.setattr(SparseTrainer, "_step", lambda *step: losses.append(original(*step)) or losses[-1])
-    with pytest.raises(ValueError, match="loss became nan in epoch 1 of 3"):
-        small_detector("devnet").fit(sparse.csr_matrix(rows() * 1e25), LABELS)
-    assert np.isnan(losses[0])
+def test_a_sparse_step_whose_gradient_overflows_is_told():
+    """Features of 1e25: the loss is finite, the square of the gradient is not, and clipping would hide it."""
+    one_step = make_detector("devnet", epochs=1, batches_per_epoch=1, batch_size=16)
+    with pytest.raises(ValueError, match="loss became nan in epoch 1 of 1"):
+        one_step.fit(sparse.csr_matrix(rows() * 1e25), LABELS)
 
 
 @pytest.mark.parametrize("value, message", [(np.nan, "NaN"), (np.inf, "infinity"), (-1e39, "too large")])
@@ -187,46 +172,42 @@ def test_a_row_whose_score_overflows_is_named(name, matrix):
     assert np.isfinite(detector.decision_function(matrix(X)[:7])).all()
 
 
-class Overflowing(Detector):
-    def _fit(self, X, unlabeled, anomalies, rng):
-        pass
-
-    def _score(self, X):
-        return np.where(X[:, 0] > 0, 1.0, np.nan)
-
-
-def test_a_fit_whose_own_rows_cannot_be_scored_leaves_no_detector_behind():
-    detector = Overflowing().fit(np.ones((3, 1)), [0, 0, 1])
-    with pytest.raises(ValueError, match="cannot score 2 of 3 rows, the first of them row 1"):
-        detector.fit([[1], [-1], [-1]], [0, 0, 1])
+def test_a_fit_whose_own_rows_cannot_be_scored_leaves_no_detector_behind(monkeypatch):
+    detector = small_detector("logistic").fit(rows(), LABELS)
+    monkeypatch.setattr(type(detector), "_score", lambda self, X: np.full(len(X), np.nan))
+    with pytest.raises(ValueError, match="cannot score 120 of 120 rows, the first of them row 0 "):
+        detector.fit(rows(), LABELS)
     with pytest.raises(NotFittedError):
-        detector.decision_function([[1]])
+        detector.decision_function(rows())
 
 
-# ---------------------------------------------------------------------------- memory
+# ---------------------------------------------------------------------------- a process of its own
 
 GROWTH_LIMIT = 30_000  # bytes per fit; it was 110,000 when every fit gave its variables new names
 
 SCRIPT = """
 import gc
 import numpy as np
-from prenet import PReNet
+from weakly.methods import make_detector
 
-X = np.random.default_rng(0).random((60, 3), dtype=np.float32)
+X, y = np.random.default_rng(0).random((60, 3), dtype=np.float32), np.arange(60) < 5
 
 def resident_bytes_after(n_fits):
     for seed in range(n_fits):
-        PReNet(seed, epochs=1, batches_per_epoch=1, batch_size=4).fit_rows(X, np.arange(5, 60), np.arange(5))
+        make_detector("prenet", random_state=seed, epochs=1, batches_per_epoch=1, batch_size=4).fit(X, y)
     gc.collect()
     with open("/proc/self/statm") as file:
         return int(file.read().split()[1]) * 4096
 
-print(-resident_bytes_after(40) + resident_bytes_after(100))
+for name in ("iforest", "xgbod"):
+    make_detector(name).fit(X, y).predict(X)
+print(-resident_bytes_after(25) + resident_bytes_after(50))
 """
 
 
 @pytest.mark.skipif(not Path("/proc/self/statm").exists(), reason="the memory is read from Linux' /proc")
-def test_100_fits_do_not_make_a_process_grow():
+def test_fits_print_nothing_and_do_not_make_a_process_grow():
+    """TensorFlow would announce on the file descriptor, once in a process, that it compiles."""
     command, root = [sys.executable, "-c", SCRIPT], Path(__file__).parent.parent.parent
     run = subprocess.run(command, cwd=root, capture_output=True, text=True, check=True)
-    assert int(run.stdout) / 100 < GROWTH_LIMIT
+    assert run.stderr == "" and int(run.stdout) / 50 < GROWTH_LIMIT

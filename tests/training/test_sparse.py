@@ -80,14 +80,6 @@ def test_scores_equal_those_of_dense_rows(uncompiled, detector):
     assert np.ptp(dense_scores) > 0.05  # far more than the tolerances
 
 
-@pytest.mark.parametrize("variant", [None, "NPR"])
-def test_one_pass_scores_equal_the_definition(uncompiled, variant):
-    rows, known = sparse.csr_matrix(sparse_rows()), np.repeat([1, 0], [10, 290])
-    detector = PReNet(epochs=2, batches_per_epoch=5, ensemble_size=3, variant=variant).fit(rows, known)
-    for same in (rows, rows.toarray()):
-        np.testing.assert_allclose(detector.decision_function(rows), detector.score_by_pairs(same), atol=1e-5)
-
-
 def test_a_million_columns_never_become_dense():
     """A dense batch of these rows would have 0.7 billion values.
 

@@ -6,6 +6,7 @@ from toys import SmallA2H
 
 from devnet import DevNet
 from feawad import FEAWAD
+from fsnet import CFSNet
 from prenet import PReNet
 from repen import REPEN
 from weakly.methods import make_detector
@@ -18,8 +19,8 @@ def toy_rows(n=400, n_features=8, seed=0):
     return np.random.default_rng(seed).random((n, n_features), dtype=np.float32)
 
 
-def plain_keras(detector, rows, anomalies, batches, n_steps, initial_state, constants):
-    """Train a Keras model of the network with train_on_batch on the same batches."""
+def plain_keras(detector, rows, anomalies, batches, initial_state, constants):
+    """Train a Keras model with train_on_batch on the same batches: its weights, mean losses of 20 batches."""
     network = detector.build(rows.shape[1], seed=0)
     for variable, value in zip(network.collected("variables"), initial_state, strict=True):
         variable.assign(value)
@@ -28,36 +29,40 @@ def plain_keras(detector, rows, anomalies, batches, n_steps, initial_state, cons
     loss = lambda targets, outputs: detector.loss(targets, outputs, *constants)  # noqa: E731
     # XLA draws other dropout masks than TensorFlow
     model.compile(optimizer=detector.optimizer(), loss=loss, jit_compile=True)
-    for step in range(n_steps):
-        drawn = np.concatenate([batches.unlabeled[step], anomalies[batches.anomalies[step]]])
-        inputs = [rows[drawn[places]] for places in batches.layout]
-        model.train_on_batch(inputs, batches.targets.astype(rows.dtype))
-    return network.get_weights()
+    targets, losses = batches.targets.astype(rows.dtype), []
+    for step, (unlabeled, numbers) in enumerate(zip(batches.unlabeled, batches.anomalies)):
+        inputs = list(rows[np.concatenate([unlabeled, anomalies[numbers]])[batches.layout]])
+        mean_loss = model.train_on_batch(inputs, targets if targets.ndim == 1 else targets[step])
+        if step % 20 == 19:
+            losses.append(mean_loss)
+            model.reset_metrics()
+    return network.get_weights(), losses
 
 
 # In double precision, because RMSprop magnifies rounding: where a unit's gradient cancels to nothing but
 # rounding errors, it still takes steps, and after hundreds of them float32 weights differ in the third digit.
 @pytest.mark.parametrize("detector, n_anomalies", [
     (PReNet(batch_size=64), 5), (PReNet(batch_size=64), 100),
-    (DevNet(batch_size=64), 5),
+    (DevNet(batch_size=64), 5), (CFSNet(batch_size=64), 5),
     (PReNet(batch_size=64, variant="LDM"), 5), (PReNet(batch_size=64, variant="NPR"), 5),
     (SmallA2H(batch_size=64, variant="A2H"), 5), (DevNet(batch_size=64, hidden_units=(12, 8)), 5),
 ], ids=[
-    "prenet, few anomalies, encoded once", "prenet, many", "devnet",
+    "prenet, few anomalies, encoded once", "prenet, many", "devnet", "targets of each batch",
     "no hidden layer", "hidden layer in eta", "dropout in psi", "two layers",
 ])  # fmt: skip
 def test_compiled_loop_equals_train_on_batch(double_precision, detector, n_anomalies):
-    rows, anomalies, n_steps = toy_rows().astype(np.float64), np.arange(n_anomalies), 100
-    rng = np.random.default_rng(1)
-    batches = detector.sample_batches(rows, np.arange(n_anomalies, len(rows)), anomalies, n_steps, rng)
+    rows, anomalies, rng = toy_rows().astype(np.float64), np.arange(n_anomalies), np.random.default_rng(1)
+    unlabeled = np.arange(n_anomalies, len(rows))
+    batches = detector.sample_batches(rows, unlabeled, anomalies, 100, rng)
     model = detector.build(rows.shape[1], seed=5)
-    constants = detector.loss_constants(rows, np.arange(n_anomalies, len(rows)), anomalies, model, rng)
+    constants = detector.loss_constants(rows, unlabeled, anomalies, model, rng)
     start = model.get_state()
-    expected = plain_keras(detector, rows, anomalies, batches, n_steps, start, constants)
+    expected, expected_losses = plain_keras(detector, rows, anomalies, batches, start, constants)
 
     trainer = Trainer(model, detector.loss, detector.optimizer())
-    trainer.fit(rows, anomalies, batches, n_steps // 20, start, constants)
+    _, losses = trainer.fit(rows, anomalies, batches, 5, start, constants)
     assert np.abs(expected[0] - start[0]).max() > 0.05  # it did train
+    np.testing.assert_allclose(losses, expected_losses, rtol=1e-6)
     for reached, wanted in zip(trainer.network.get_weights(), expected):
         np.testing.assert_allclose(reached, wanted, atol=1e-7, rtol=0)
 
@@ -104,14 +109,8 @@ def test_rmsprop_by_hand():
         v_2 = 0.9 * v_1 + 0.1 * second**2
         expected = -0.001 * first / (v_1**0.5 + 1e-7) - 0.001 * second / (v_2**0.5 + 1e-7)
         assert float(variable) == pytest.approx(expected, rel=1e-5)
-
-
-def test_rmsprop_divides_by_root_plus_epsilon():
-    """With a gradient of 1e-6 the two forms of the step differ by a factor of 40.
-
-    1e-6 / (sqrt(1e-13) + 1e-7) = 2.403.
-    """
-    optimizer, variable = PReNet().optimizer(), keras.Variable(0.0)
+    # it divides by root plus epsilon: with a gradient of 1e-6, Keras 3's step is another by a factor of 40
+    optimizer, variable = rmsprop(0.001), keras.Variable(0.0)
     optimizer.build([variable])
     optimizer.apply([tf.constant(1e-6)], [variable])
     assert float(variable) == pytest.approx(-0.001 * 1e-6 / (1e-13**0.5 + 1e-7), rel=1e-4)

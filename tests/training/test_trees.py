@@ -21,13 +21,6 @@ def rows():
 
 
 @pytest.fixture(scope="module")
-def labels(rows):
-    """Two classes that share some rows' places, so that trees grow deep and differ."""
-    noise = np.random.default_rng(1).random(len(rows)) < 0.1
-    return (rows[:, 0] + rows[:, 1] > 1.2) ^ noise
-
-
-@pytest.fixture(scope="module")
 def forests(rows):
     return [IsolationForest(n_estimators=n, random_state=n).fit(rows) for n in (3, 40)]
 
@@ -50,15 +43,10 @@ def test_isolation_forests_score_as_in_scikit_learn(rows, forests):
     trees = [member.tree_ for member in forests[0].estimators_]
     at_thresholds = at_and_beside(np.concatenate([t.threshold[t.children_left != LEAF] for t in trees]), 5)
     X = np.concatenate([rows, 3 * rows - 1, at_thresholds])
-    expected = np.column_stack([-forest.score_samples(X) for forest in forests])
-    np.testing.assert_allclose(forest_scores(forests, X), expected, rtol=2e-6)
-
-
-def test_a_tree_that_is_one_leaf():
-    X = np.zeros((4, 2), np.float32)
-    forest = IsolationForest(n_estimators=2, random_state=0).fit(X)
-    assert [member.tree_.node_count for member in forest.estimators_] == [1, 1]
-    np.testing.assert_allclose(forest_scores([forest], X)[:, 0], -forest.score_samples(X), rtol=1e-6)
+    one_leaf = IsolationForest(n_estimators=2, random_state=0).fit(np.zeros((4, 5), np.float32))
+    for some in (forests, [one_leaf]):
+        expected = np.column_stack([-forest.score_samples(X) for forest in some])
+        np.testing.assert_allclose(forest_scores(some, X), expected, rtol=2e-6)
 
 
 @pytest.fixture(scope="module")
@@ -77,8 +65,10 @@ def test_binary_columns(one_hot_rows):
     assert binary_columns(between).tolist() == [True, False, False, False]
 
 
-def test_zeros_left_out_give_the_same_scores(one_hot_rows, labels):
+def test_zeros_left_out_give_the_same_scores(rows, one_hot_rows):
     """What XGBoost learns from all values, it learns without the zeros of binary columns, to the last bit."""
+    # classes that share some places, so that trees grow deep and differ
+    labels = (rows[:, 0] + rows[:, 1] > 1.2) ^ (np.random.default_rng(1).random(len(rows)) < 0.1)
     is_binary = binary_columns(one_hot_rows)
     reduced_rows = zeros_as_missing(one_hot_rows, is_binary)
     assert reduced_rows.dtype == np.float32

@@ -25,7 +25,7 @@ class Assessment:
     def __init__(self, results_dir):
         self.folder = Path(results_dir)
 
-    # {experiment: cells with ours and the published value} of Tables 2 to 4; both kinds of AUC-PR
+    # {experiment: cells with ours and the published value}; both kinds of AUC-PR
     tables = cached_property(lambda self: comparisons(self.folder))
     sources = cached_property(lambda self: sources_by_name(self.folder))
     claims = cached_property(lambda self: judge_claims(self.sources))

@@ -1,40 +1,31 @@
 """The claims of the paper as a checklist, judged on its own values and on our runs, released and independent.
 
-    from weakly.judging.claims import judge_claims
-    for judged in judge_claims(sources_by_name("results/reference")):
-        print(judged.claim.text, judged.ours.shown, judged.evidence)
-
-published/claims.json has an entry per claim, in the paper's order: text, section, the rule in words, and the
-name of the function that applies it, with its arguments. The same function judges all sources (sources.py).
-verdicts.py explains the verdicts; score_rules.py, gain_rules.py and sweep_rules.py apply the rules. Only data
-sets of status `exact` count. Where an experiment has none, its `partial` ones are used and counted apart.
-`main` lists the claims that sum up the paper, each with the size of its effect (leads.py).
+published/claims.json has an entry per claim, in the paper's order: with the name and the arguments of its
+rule, a function of table_rules.py or sweep_rules.py. The same rule judges all sources (sources.py);
+verdicts.py explains the verdicts.
+Only data sets of status `exact` count. Where an experiment has none, its `partial` ones are used and counted
+apart. `main` lists the claims that sum up the paper, each with the size of its effect (leads.py).
 """
 
 import functools
 import json
+from collections import Counter
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import NamedTuple
 
 import pandas as pd
 
-from weakly.judging import gain_rules, leads, score_rules, sweep_rules
-from weakly.judging.sources import (
-    ALL_METHODS,
-    APPENDIX,
-    TABLE_METHODS,
-    WITH_LABELS,
-    NotTestable,
-    OurTables,
-    PublishedTables,
-)
+from weakly.judging import leads, sweep_rules, table_rules
+from weakly.judging.sources import NotTestable, OurTables, PublishedTables
 from weakly.judging.verdicts import CLAIM_VERDICTS, UNTESTABLE, Finding, on_its_data
-from weakly.methods import METHODS
+from weakly.methods import METHODS, method_group
 from weakly.paths import PUBLISHED
 
 GROUPS = {  # what `methods` may be in claims.json
-    "table": TABLE_METHODS, "appendix": APPENDIX, "all": ALL_METHODS, "labelled": WITH_LABELS,
+    "table": method_group("table"), "appendix": method_group("appendix"),
+    "all": method_group("table", "appendix"),
+    "labelled": [name for name in method_group("table") if METHODS[name].uses_labels],
     "two layers": [name for name in METHODS if name.endswith("-two-layers")],
 }  # fmt: skip
 PAPER, OURS, NEW = PublishedTables().title, OurTables("").title, OurTables("", new_draws=True).title
@@ -58,7 +49,7 @@ class Judged:
     """A claim and what each source says about it, the paper's own values first."""
 
     claim: Claim
-    findings: dict[str, Finding] = field(default_factory=dict)  # by the title of the source
+    findings: dict[str, Finding]  # by the title of the source
 
     @property
     def ours(self) -> Finding:
@@ -81,26 +72,21 @@ class MainClaim(NamedTuple):
     sizes: dict  # {source: Size, or a text that says why there is none}
 
 
-def bound(modules, name, arguments):
-    """The function of this name in one of the modules, with its arguments; it only needs a source."""
+def bound(name, arguments):
+    """The rule or size of this name with its arguments; it only needs a source."""
+    modules = (table_rules, sweep_rules, leads)
     function = next(getattr(module, name) for module in modules if hasattr(module, name))
-    methods = {"methods": GROUPS[arguments["methods"]]} if "methods" in arguments else {}
-    return functools.partial(function, **arguments | methods)
+    if isinstance(arguments.get("methods"), str):
+        arguments = arguments | {"methods": GROUPS[arguments["methods"]]}
+    return functools.partial(function, **arguments)
 
 
-def read_claim(key, text, section, rule, arguments, in_words, caveat="", counts=""):
-    """A claim from its entry in claims.json."""
-    judge = bound((score_rules, gain_rules, sweep_rules), rule, arguments)
-    return Claim(key, text, section, judge, in_words, caveat, counts or OURS)
+def read_claim(rule, arguments, in_words, **texts):
+    return Claim(judge=bound(rule, arguments), rule=in_words, **texts)
 
 
 ENTRIES = json.loads((PUBLISHED / "claims.json").read_text("utf-8"))
 CLAIMS = [read_claim(**entry) for entry in ENTRIES["claims"]]
-
-
-def claim_of(key):
-    """The claim of a key, such as nine-on-seen."""
-    return next(one for one in CLAIMS if one.key == key)
 
 
 def tried(function, source):
@@ -118,19 +104,16 @@ def judged_by(one, source):
 
 
 @functools.cache
-def in_paper(key):
-    """What the paper's values say about the claim of a key, independent of our results."""
-    return judged_by(claim_of(key), PublishedTables())
+def in_paper(one):
+    """What the paper's values say about a claim, independent of our results."""
+    return judged_by(one, PublishedTables())
 
 
 def judge_claims(sources):
-    """All claims of the paper, in its order, each judged on the paper's own values and on every source.
-
-    sources: see sources_by_name.
-    """
+    """All claims of the paper, in its order, each judged on the paper's own values and on every source."""
+    ours = sources.values()
     return [
-        Judged(one, {PAPER: in_paper(one.key)} | {s.title: judged_by(one, s) for s in sources.values()})
-        for one in CLAIMS
+        Judged(one, {PAPER: in_paper(one)} | {s.title: judged_by(one, s) for s in ours}) for one in CLAIMS
     ]
 
 
@@ -139,22 +122,17 @@ def main_claims(sources, judged):
     by_key, found = {one.claim.key: one for one in judged}, []
     for entry in ENTRIES["main"]:
         if entry["claim"] in by_key:
-            measure = bound((leads,), entry["size"], entry["arguments"])
+            measure = bound(entry["size"], entry["arguments"])
             of_sources = {name: tried(measure, source) for name, source in sources.items()}
             found.append(MainClaim(by_key[entry["claim"]], entry["key"], entry["quantity"], of_sources))
     return found
 
 
-# ---------------------------------------------------------------------------- how many of which verdict
-
-
 def counts_by_data(judged):
     """{exact or partial: {verdict: number of claims}} of our verdicts that count, without untested claims."""
-    counts = {}
-    for one in judged:
-        if one.verdict != UNTESTABLE:
-            counts.setdefault(one.ours.status, dict.fromkeys(CLAIM_VERDICTS, 0))[one.verdict] += 1
-    return {status: {verdict: n for verdict, n in counts[status].items() if n} for status in sorted(counts)}
+    counts = Counter((one.ours.status, one.verdict) for one in judged if one.verdict != UNTESTABLE)
+    ordered = sorted(counts, key=lambda key: (key[0], CLAIM_VERDICTS.index(key[1])))
+    return {of: {v: counts[of, v] for status, v in ordered if status == of} for of, _ in ordered}
 
 
 def verdict_counts_of_claims(judged):

@@ -16,11 +16,10 @@ import pandas as pd
 from scipy.stats import norm, t
 
 from weakly.judging.cells import published_table
-from weakly.judging.tables import AVERAGE, PAPER_SET_UP, by_method, in_paper_order, paper_runs
+from weakly.judging.tables import AVERAGE, by_method, in_paper_order, paper_runs
 from weakly.loading.splits import ONE_DRAW, TRAINING_COPIES
 from weakly.methods import METHODS
 from weakly.numbers import signed
-from weakly.running.runs_file import SET_UP, RunsFile, latest_runs
 
 BOOTSTRAP_DRAWS, BOOTSTRAP_SEED = 4_000, 0  # the same results give the same interval
 
@@ -38,17 +37,17 @@ class Lead(NamedTuple):
         return f"{signed(self.mean)} [{signed(self.low)}, {signed(self.high)}]"
 
 
-def lead(differences):
-    """The Lead of {data set: differences of its runs}, paired; one number per data set is enough."""
-    return _lead_over(tuple(tuple(np.asarray(values, float)) for values in differences.values()))
+def lead(differences, fewest=2):
+    """The Lead of {data set: differences of its runs}, paired; no interval over fewer than so many sets."""
+    return _lead_over(tuple(tuple(np.asarray(values, float)) for _, values in differences.items()), fewest)
 
 
 @cache  # several claims and tables ask for the same lead
-def _lead_over(sets):
+def _lead_over(sets, fewest):
     sets = [np.array(values) for values in sets]
     means = np.array([values.mean() for values in sets])
-    if len(sets) < 2:
-        return Lead(means.mean() if len(sets) else np.nan, np.nan, np.nan)
+    if len(sets) < fewest:
+        return Lead(float(means.mean()) if len(sets) else np.nan, np.nan, np.nan)
     rng = np.random.default_rng(BOOTSTRAP_SEED)
     # (draws, sets): the mean of a set's runs, drawn with replacement; then the sets of each draw
     drawn = [values[rng.integers(len(values), size=(BOOTSTRAP_DRAWS, len(values)))] for values in sets]
@@ -60,26 +59,20 @@ def _lead_over(sets):
     return Lead(float(means.mean()), float(low), float(high))
 
 
-# ---------------------------------------------------------------------------- the printed unseen columns
-
-BEYOND_SEEN = "unseen class, beyond the seen %"
-
-
 def variance_by_unseen_class(ours=None):
     """How far a printed unseen column depends on the unseen class: shares of its variance over the 28 rows.
 
     Per method the share that goes with the seen classes alone (14 of them), with the unseen class alone (4),
-    and with the unseen class in addition to the seen ones (an analysis of variance). A detector scored on
-    the unseen class should depend on it; the last column has the same for our runs, if `ours` (sets, methods)
-    has all sets.
+    and with the unseen class in addition to the seen ones (an analysis of variance); the latter for our runs,
+    too, if `ours` (sets, methods) has all sets. A detector scored on the unseen class should depend on it.
     """
-    rows = {}
+    rows, beyond = {}, "unseen class, beyond the seen %"
     for method, column in by_method(published_table("unseen")).items():
         by_seen, by_unseen, by_both = shares_of_classes(column)
-        shares = {"seen classes %": by_seen, "unseen class %": by_unseen, BEYOND_SEEN: by_both - by_seen}
+        shares = {"seen classes %": by_seen, "unseen class %": by_unseen, beyond: by_both - by_seen}
         if ours is not None and method in ours and ours[method].reindex(column.index).notna().all():
             by_seen, _, by_both = shares_of_classes(ours.loc[column.index, method])
-            shares[f"ours: {BEYOND_SEEN}"] = by_both - by_seen
+            shares[f"ours: {beyond}"] = by_both - by_seen
         rows[METHODS[method].column] = {name: 100 * share for name, share in shares.items()}
     return pd.DataFrame.from_dict(rows, orient="index").rename_axis("method")
 
@@ -95,8 +88,6 @@ def shares_of_classes(column):
         shares.append(1 - np.square(column - fitted).sum() / squares)
     return shares
 
-
-# ---------------------------------------------------------------------------- what moves the numbers
 
 FACTORS = {
     "released": "initial weights and batches",
@@ -124,18 +115,17 @@ def spread_by_factor(runs):
     """Population standard deviations (ddof=0) of AUC-PR, a row per data set; runs: see runs_by_factor."""
     if runs.empty:
         return runs
-    spreads = runs.groupby("dataset", sort=False).std(ddof=0)
-    names = [(METHODS[method].column, FACTORS[protocol]) for method, protocol in spreads.columns]
-    return spreads.set_axis(pd.MultiIndex.from_tuples(names), axis=1)
+    names = {name: METHODS[name].column for name in runs.columns.unique(0)}
+    spreads = runs.groupby("dataset", sort=False).std(ddof=0).rename(columns=names | FACTORS)
+    return spreads.rename_axis(columns=[None, None])
 
 
 def contributions_of_factors(runs):
     """What single factors contribute to the variance when all of them change: a row per method and factor.
 
     The variance over runs in which only this factor changes, in per cent of that in which all do; the median
-    over data sets, because on a set with an occasional failed fit the ratio is anything. The contributions
-    need not add up to 100. The 95% interval is a bootstrap over data sets and runs. `largest on` counts the
-    sets on which no other factor contributes more.
+    over data sets, because on a set with an occasional failed fit the ratio is anything. They need not add up
+    to 100. The 95% interval is a bootstrap over data sets and runs. `largest on` counts the sets.
     """
     rows = {}
     for method in runs.columns.unique(0) if len(runs) else ():
@@ -164,19 +154,16 @@ def contamination_kinds(results_dir):
     A row per data set and their average, columns (method, kind), for the methods that have all three. The
     authors copy anomalies of the whole data set, those of the test set too, and label the copies 0.
     """
-    runs = RunsFile(results_dir, "seen").read()
     kinds = {
-        "authors'": ("released", PAPER_SET_UP["contamination"]),
-        "training only": (TRAINING_COPIES, PAPER_SET_UP["contamination"]),
-        "none": ("released", 0.0),
+        "authors'": paper_runs(results_dir, "seen"),
+        "training only": paper_runs(results_dir, "seen", TRAINING_COPIES),
+        "none": paper_runs(results_dir, "seen", contamination=0.0),
     }
-    columns = {}
-    for kind, (protocol, rate) in kinds.items():
-        set_up = PAPER_SET_UP | {"protocol": protocol, "contamination": rate}
-        asked = runs[SET_UP].isin({name: (value,) for name, value in set_up.items()}).all(axis=1)
-        part = latest_runs(runs[asked & (runs["data_status"] == "exact")])
-        for method, of_method in part.groupby("method"):
-            columns[method, kind] = of_method.groupby("dataset")["auc_pr"].mean()
+    columns = {
+        (method, kind): of_method.groupby("dataset")["score"].mean()
+        for kind, runs in kinds.items()
+        for method, of_method in runs[runs["data_status"] == "exact"].groupby("method")
+    }
     table = pd.DataFrame(columns).dropna()
     complete = [name for name in METHODS if all((name, kind) in table for kind in kinds)]
     columns = pd.MultiIndex.from_product([complete, kinds])

@@ -1,9 +1,4 @@
-"""The numbers of the first screen, each with what it rests on.
-
-found = Assessment("results/reference")
-own_numbers(found), headline(found), scaling_part(found.folder, "xgbod"), chance_to_show(found)
-what_matters(found)  # the causes of XGBOD's strength; Deep SAD and FEAWAD beside their variants
-"""
+"""The numbers of the first screen, each with what it rests on; `found` is an Assessment."""
 
 from pathlib import Path
 from typing import NamedTuple
@@ -58,18 +53,16 @@ def headline(found, experiment="seen", metric="auc_pr"):
     A row per source: method, sets, lead, the set, and the lead without it; leads are Leads.
     """
     rows = {}
-    for (name, of_metric, source), of_source in found.scores.items():
-        row = strongest_other(found.leads, experiment, source, metric)
-        if (name, of_metric) != (experiment, metric) or row is None:
+    for key, of_source in found.scores.items():
+        source, row = key[2], strongest_other(found.leads, experiment, key[2], metric)
+        if key[:2] != (experiment, metric) or row is None:
             continue
         values = of_source.values[["prenet", row["method"]]].dropna()
         gaps = values["prenet"] - values[row["method"]]
         moved = (gaps - gaps.mean()).abs().idxmax()  # furthest from the mean: it moves the mean most
         rest = of_source.restricted(values.drop(index=moved)).lead(row["method"])
-        whole = Lead(row["mean"], row["low"], row["high"])
-        rows[source] = {
-            "method": row["method"], "sets": len(values), "lead": whole, "moved by": moved, "without": rest
-        }  # fmt: skip
+        about = {"method": row["method"], "sets": len(values), "lead": Lead(*row[["mean", "low", "high"]])}
+        rows[source] = about | {"moved by": moved, "without": rest}
     return pd.DataFrame.from_dict(rows, orient="index")
 
 
@@ -82,11 +75,8 @@ def scaling_part(folder, method, protocol="released"):
     if not path.exists():
         return None
     leads = pd.read_csv(path).query("method == @method and protocol == @protocol and sets == 'all'")
-    leads = leads.set_index("scaling")["mean"]
-    if not {"prepared", SCALING} <= set(leads.index):
-        return None
-    before, after = leads["prepared"], leads[SCALING]
-    return before, after, 1 - after / before
+    before, after = leads.set_index("scaling")["mean"].reindex(["prepared", SCALING])
+    return None if np.isnan(before + after) else (before, after, 1 - after / before)
 
 
 def chance_to_show(found, method="devnet"):
@@ -94,21 +84,17 @@ def chance_to_show(found, method="devnet"):
 
     The power of a two-sided t-test on the differences per set, whose spread is that of our runs.
     """
-    key = "seen", "auc_pr"
-    if not {(*key, AS_PUBLISHED), (*key, RELEASED)} <= set(found.scores):
+    both = [found.scores.get(("seen", "auc_pr", source)) for source in (AS_PUBLISHED, RELEASED)]
+    if any(one is None or method not in one.values for one in both):
         return np.nan
-    printed, ours = (found.scores[(*key, source)].values for source in (AS_PUBLISHED, RELEASED))
-    if method not in printed or method not in ours:
-        return np.nan
-    gaps = (ours["prenet"] - ours[method]).dropna()
-    claimed = (printed["prenet"] - printed[method]).reindex(gaps.index).mean()
+    printed, gaps = ((one.values["prenet"] - one.values[method]).dropna() for one in both)
+    claimed = printed.reindex(gaps.index).mean()
     effect = claimed / gaps.std(ddof=0) * np.sqrt(len(gaps) - 1)
     border = t.ppf(1 - LEVEL / 2, len(gaps) - 1)
     return float(nct.sf(border, len(gaps) - 1, effect) + nct.cdf(-border, len(gaps) - 1, effect))
 
 
-# what stands beside what: {title: methods}
-BESIDE = {
+BESIDE = {  # {title: methods}
     "Why XGBOD is strong: shallow trees, and on w7a its one-class SVMs on standardised columns": (
         "xgbod", "xgboost-shallow", "xgbod-raw-svms"
     ),

@@ -34,9 +34,8 @@ def share_of_anomalies(name):
 def printed_beside_lowest(experiment):
     """The printed AUC-PR of a table, a column per method, with the lowest possible value of each set."""
     printed = by_method(published_table(experiment))
-    printed.insert(
-        0, "lowest", [lowest_average_precision(share_of_anomalies(name)) for name in printed.index]
-    )
+    lowest = [lowest_average_precision(share_of_anomalies(name)) for name in printed.index]
+    printed.insert(0, "lowest", lowest)
     return printed
 
 

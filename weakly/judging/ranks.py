@@ -1,11 +1,9 @@
-"""Tests on ranks: signed ranks of two methods, Conover's for all pairs, critical differences and cliques."""
+"""Tests on ranks: signed ranks of two methods, critical differences and cliques."""
 
 from functools import cache
 
 import numpy as np
-import pandas as pd
 from scipy.stats import rankdata, studentized_range, wilcoxon
-from scipy.stats import t as student
 
 LEVEL = 0.05
 
@@ -45,35 +43,13 @@ def signed_rank_p(differences):
     if len(differences) > (50 if is_plain else 13):  # here scipy uses the normal distribution
         return float(wilcoxon(differences, zero_method="wilcox", method="auto").pvalue)
     ranks = (2 * rankdata(np.abs(signed))).astype(int)  # doubled, because with ties a rank may end in a half
-    patterns = np.zeros(
-        ranks.sum() + 1, dtype=np.int64
-    )  # how many sign patterns have this sum of positive ranks
+    # how many sign patterns have this sum of positive ranks
+    patterns = np.zeros(ranks.sum() + 1, dtype=np.int64)
     patterns[0] = 1
     for rank in ranks:
         patterns[rank:] += patterns[:-rank].copy()
     smaller = min(ranks[signed > 0].sum(), ranks[signed < 0].sum())
     return min(1.0, float(2 * patterns[: smaller + 1].sum() / 2 ** len(signed)))
-
-
-def conover_p_values(values):
-    """The p-values of Conover's test after Friedman's for all pairs of columns of values (n, k), as (k, k).
-
-    A t-test on rank sums (Conover, Practical Nonparametric Statistics, 1999, Sec. 5.8). The paper names no
-    adjustment for the number of pairs. Unadjusted, its own values make DSAD significant on seen anomalies,
-    contrary to App. C.2. With Holm's adjustment they agree with its statement if FEAWAD's missing cell is
-    ranked last; without that data set FEAWAD is not significant.
-    """
-    n, k = values.shape
-    ranks = rankdata(values, axis=1)
-    sums, freedom = ranks.sum(axis=0), (n - 1) * (k - 1)
-    spread = np.sqrt(2 * (n * np.square(ranks).sum() - np.square(sums).sum()) / freedom)
-    first, second = np.triu_indices(k, 1)
-    gaps = np.abs(sums[first] - sums[second])
-    # the same order on all data sets leaves no variance to test with
-    pairs = 2 * student.sf(gaps / spread, freedom) if spread else (gaps == 0).astype(float)
-    p_values = np.ones((k, k))
-    p_values[first, second] = p_values[second, first] = holm(pd.Series(pairs))
-    return p_values
 
 
 def holm(p_values):

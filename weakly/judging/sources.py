@@ -18,10 +18,10 @@ from weakly.methods import METHODS, method_group
 TABLE_METHODS = method_group("table")  # PReNet and the six competing methods of Tables 2 and 3
 APPENDIX = method_group("appendix")  # the three of App. C.1
 ALL_METHODS = [*TABLE_METHODS, *APPENDIX]
-WITH_LABELS = [name for name in TABLE_METHODS if METHODS[name].uses_labels]
 AS_PUBLISHED, RELEASED, INDEPENDENT = "published", "released", "independent"  # the sources, in short
 INSTEAD_OF_INDEPENDENT = {"labels": "redrawn"}  # the label curves use the authors' procedure with other seeds
 PRINTED = "printed"  # the data status of what the paper prints
+LIMIT = 2 / 3  # of the theorem; beyond this share of anomalies it predicts the opposite order
 
 
 class NotTestable(Exception):
@@ -79,13 +79,6 @@ def display(names):
     return listed(METHODS[name].column for name in names)
 
 
-def is_chosen(name, datasets):
-    """Whether a data set is one of `datasets`: names, `seen` or `unseen`; None are all."""
-    if datasets in ("seen", "unseen"):
-        return ("->" in name) == (datasets == "unseen")
-    return datasets is None or name in datasets
-
-
 class PublishedTables:
     """The paper's printed values, for all its data sets or for those that we have."""
 
@@ -110,12 +103,10 @@ class PublishedTables:
     def sweep(self, *_, **__):
         raise NotTestable("The paper shows this in a figure, without its numbers.")
 
-    contamination = sweep
-
     def interpretations(self, *_):
         raise NotTestable("The paper does not print these results.")
 
-    def theorem(self):
+    def theorem(self, **_):
         raise NotTestable("The paper prints no scores.")
 
 
@@ -125,17 +116,16 @@ class OurTables:
     is_yardstick = False
 
     def __init__(self, results_dir, new_draws=False):
-        self._new_draws = new_draws
         self.has_pairs = new_draws  # whether run r has its own draws, which all methods share
         self.title = f"our runs, {INDEPENDENT if new_draws else RELEASED}"
         # many claims need the same tables; they are kept as long as this object and never changed
         self._found = functools.cache(functools.partial(find_table, results_dir))
         self._paper_runs = functools.cache(functools.partial(paper_runs, results_dir))
-        self._counted = functools.cache(self._count)
+        self._counted = functools.cache(lambda of, metric, *o: counted_scores(self._table(of, *o), metric))
         self._runs = functools.cache(self._runs_by_method)
 
     def _protocol(self, experiment):
-        return INSTEAD_OF_INDEPENDENT.get(experiment, INDEPENDENT) if self._new_draws else RELEASED
+        return INSTEAD_OF_INDEPENDENT.get(experiment, INDEPENDENT) if self.has_pairs else RELEASED
 
     def command(self, experiment, *options):
         driver = "contamination" if experiment == "theorem" else experiment
@@ -151,10 +141,6 @@ class OurTables:
         if table is None:
             raise NotTestable(f"No results yet: run {self.command(experiment, *options)}.")
         return table
-
-    def _count(self, experiment, metric, *options):
-        """The scores that count and their status; options are those of the command that makes them."""
-        return counted_scores(self._table(experiment, *options), metric)
 
     def data_sets(self, experiment, metric):
         """The data sets of an experiment that count, and their status."""
@@ -181,29 +167,29 @@ class OurTables:
         pivot = {"index": "dataset", "columns": "run", "values": column}
         return {name: part.pivot(**pivot) for name, part in runs.groupby("method")} or None
 
-    def sweep(self, experiment, parameter, needed, datasets=None, at_least=1):
-        """A parameter's Sweep over the data sets that count, which must have the needed values."""
+    def sweep(self, experiment, parameter, needed, datasets=None, but=(), at_least=1):
+        """A parameter's Sweep over the data sets that count, which must have the needed values.
+
+        datasets: names, `seen` or `unseen`; None are all.
+        """
         table = self._table(experiment)
-        is_wanted = table["dataset"].map(lambda name: is_chosen(name, datasets))
-        table = table[(table["parameter"] == parameter) & is_wanted]
+        table = table[(table["parameter"] == parameter) & ~table["dataset"].isin(but)]
+        if datasets in ("seen", "unseen"):
+            table = table[table["dataset"].str.contains("->") == (datasets == "unseen")]
+        elif datasets is not None:
+            table = table[table["dataset"].isin(datasets)]
         status = counted_status(table["status"][table["mean"].notna()])
         by_value = {float(at): scores(part, statuses=(status,)) for at, part in table.groupby("value")}
         if any(value not in by_value or "prenet" not in by_value[value] for value in needed):
             missing = f"Values of {parameter} or data sets are missing"
             raise NotTestable(f"{missing}: run {self.command(experiment)}.")
-        at_value = [by_value[value]["prenet"].dropna() for value in needed]
-        common = [name for name in at_value[0].index if all(name in other.index for other in at_value)]
+        common = pd.concat([by_value[value]["prenet"] for value in needed], axis=1).dropna().index
         words = data_in_words(len(common), status)
         if len(common) < at_least:
             few = f"Only {words}, but at least {at_least} are needed"
             raise NotTestable(f"{few}: run {self.command(experiment)}.")
         at = {value: part[part.index.isin(common)] for value, part in by_value.items()}
         return Sweep(at, status, words)
-
-    def contamination(self, *rates, at_least=1):
-        """The Sweep over rates of contamination; the claim leaves news20 out."""
-        names = set(self._table("contamination")["dataset"]) - {"news20"}
-        return self.sweep("contamination", "contamination", rates, names, at_least)
 
     def interpretations(self, names):
         """AUC-PR of these interpretations and of the methods they interpret, on the exact data sets."""
@@ -213,24 +199,23 @@ class OurTables:
         known = [name for name in names if name in values and METHODS[name].interpretation_of in values]
         if not known or values[known].dropna().empty:
             raise NotTestable(f"No results yet: run {self.command('interpretations')}.")
-        return values
+        return Scores(values, None, "exact", "exact data")
 
-    def theorem(self):
-        """theorem.csv on the data that counts, and its status."""
+    def theorem(self, is_beyond=False):
+        """The points of theorem.csv below, or beyond, a share of 2/3, their status, and the data in words."""
         table = self._table("theorem", read=read_frame)
         status = counted_status(table["status"])
-        measured = ["mean_score_anomalies", "mean_score_normals"]
-        table = table[table["status"] == status].dropna(subset=measured)
-        if table.empty or table["share"].min() > 2 / 3:
+        # gap: by how much test anomalies score above test normals
+        table = table.assign(gap=table["mean_score_anomalies"] - table["mean_score_normals"])
+        chosen = (table["status"] == status) & ((table["share"] >= LIMIT) == is_beyond)
+        table = table[chosen].dropna(subset="gap")
+        if table.empty and not is_beyond:
             raise NotTestable(f"No scores on real data: run {self.command('theorem')}.")
-        return table, status
+        shares = f"shares of {table['share'].min():.2f} to {table['share'].max():.2f}"
+        return table, status, f"{data_in_words(table['dataset'].nunique(), status)}, {shares}"
 
 
 def sources_by_name(results_dir):
     """The sources for the results of a folder; the paper's values are those on our data sets."""
     ours = OurTables(results_dir)
-    return {
-        AS_PUBLISHED: PublishedTables(ours),
-        RELEASED: ours,
-        INDEPENDENT: OurTables(results_dir, new_draws=True),
-    }
+    return {AS_PUBLISHED: PublishedTables(ours), RELEASED: ours, INDEPENDENT: OurTables(results_dir, True)}

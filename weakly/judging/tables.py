@@ -3,8 +3,7 @@
 In memory a table has a row per data set, metric and method: dataset, size, D, status, runs, metric, method,
 mean, std, and for a sweep, before these, the parameter and its value. On disk, as in results/seen.csv and
 published/seen.csv, it has a row per data set and two columns per metric and method, auc_pr_prenet and
-auc_pr_prenet_std. Only from_paper_layout and paper_layout, which convert between the two, know the
-names of these columns.
+auc_pr_prenet_std.
 """
 
 from itertools import product
@@ -42,18 +41,17 @@ def table_suffix(protocol, n_labeled, contamination, scaling):
     return "".join(text.format(value) for text, value, usual in others if value not in (usual, None))
 
 
-def paper_runs(results_dir, experiment, *protocols):
+def paper_runs(results_dir, experiment, *protocols, contamination=PAPER_SET_UP["contamination"]):
     """The runs of the paper's set-up on real data, under `released` or the protocols named.
 
-    Uses the latest data, code and settings. A file without --set in its name has only each method's default
-    settings, so those of the newest runs of a method and data set are today's defaults. `score` is the AUC-PR
-    that can be compared with the paper.
+    Uses the latest data, code and settings: those of the newest runs of a method and data set are today's
+    defaults. `score` is the AUC-PR that can be compared with the paper.
     """
     runs = RunsFile(results_dir, experiment).read()
     wanted = {name: (value,) for name, value in PAPER_SET_UP.items()}
-    wanted["protocol"] = protocols or ("released",)
-    runs = runs[runs[SET_UP].isin(wanted).all(axis=1) & (runs["data_status"] != "synthetic")]
-    runs = latest_runs(runs)
+    wanted |= {"protocol": protocols or ("released",), "contamination": (contamination,)}
+    is_asked = runs[SET_UP].isin(wanted).all(axis=1) & (runs["data_status"] != "synthetic")
+    runs = latest_runs(runs[is_asked])
     runs = runs[runs["settings"] == runs.groupby(["method", "dataset"])["settings"].transform("last")]
     runs = repeat_without_labels(runs, [])
     return runs.assign(score=runs["auc_pr_weighted"].fillna(runs["auc_pr"]))
@@ -88,21 +86,18 @@ def averages(runs):
     """
     methods = [name for name in METHODS if name in set(runs["method"])]
     cells = [(metric, method) for metric in METRICS if runs[metric].notna().any() for method in methods]
-    sweep = [name for name in SWEEP if name in runs]
-    parts = runs.groupby(sweep, sort=False) if sweep else [((), runs)]
-    rows = [dict(zip(sweep, at)) | row for at, part in parts for row in _rows_of_sets(part, cells)]
+    sweep, rows = [name for name in SWEEP if name in runs], []
+    for at, part in runs.groupby(sweep, sort=False) if sweep else [((), runs)]:
+        for dataset in in_paper_order(part["dataset"]):
+            of_set = part[part["dataset"] == dataset]
+            row = dict(zip(sweep, at)) | {"dataset": dataset, "size": of_set["rows"].iloc[0]}
+            row |= {"D": of_set["features"].iloc[0], "status": of_set["data_status"].iloc[0]}
+            row |= {"runs": of_set.groupby("method").size().min()}
+            for metric, method in cells:
+                values = of_set.loc[of_set["method"] == method, metric]
+                spread = values.std(ddof=0) if len(values) > 1 else np.nan  # for one run it would be 0
+                rows.append(row | {"metric": metric, "method": method, "mean": values.mean(), "std": spread})
     return with_averages(pd.DataFrame(rows))
-
-
-def _rows_of_sets(runs, cells):
-    for dataset in in_paper_order(runs["dataset"]):
-        of_set = runs[runs["dataset"] == dataset]
-        row = {"dataset": dataset, "size": of_set["rows"].iloc[0], "D": of_set["features"].iloc[0]}
-        row |= {"status": of_set["data_status"].iloc[0], "runs": of_set.groupby("method").size().min()}
-        for metric, method in cells:
-            values = of_set.loc[of_set["method"] == method, metric]
-            spread = values.std(ddof=0) if len(values) > 1 else np.nan  # for one run it would be 0
-            yield row | {"metric": metric, "method": method, "mean": values.mean(), "std": spread}
 
 
 def with_averages(table):
@@ -131,8 +126,7 @@ def averaged_sets(table):
     """The means that a table's Average is over, a column per metric and method, and the status of their data.
 
     Uses the `exact` data sets that have all columns or, if there are none, the `partial` ones, and only the
-    paper's if it has any of them. A column that none of them has is dropped: weighted AUC-PR on exact data,
-    or a method run only on other data.
+    paper's if it has any of them. A column that none of them has is dropped.
     """
     is_papers = table["dataset"].isin([*SEEN_SETS, *UNSEEN_SETS])
     table = table[is_papers] if is_papers.any() else table
@@ -175,9 +169,6 @@ def comparable(table, values="mean"):
     weighted = table["metric"] == "auc_pr_weighted"
     kept = ~is_replaced(table, values) & (~weighted | table[values].notna())
     return table.assign(metric=table["metric"].mask(weighted, "auc_pr"), weighted=weighted)[kept]
-
-
-# ---------------------------------------------------------------------------- files
 
 
 def column_of(metric, method):

@@ -9,11 +9,11 @@ The verdicts, the same for all claims:
   not testable here         the results are missing, or the paper does not print what the rule needs
 
 A claim about several methods or data sets has a part for each. A claim about *every* one is supported only if
-all parts are and none is missing. A claim about *most* of them, or about examples, is supported if more than
-half of the parts are. Otherwise it is weakened if more than half of the parts at least have the paper's
-direction, and contradicted if not. A claim about every method is also contradicted if one method is
-significantly better. Where a rule has a threshold, the evidence gives the verdicts at half and at twice it,
-and a verdict that is another one there is marked as fragile.
+all parts are and none is missing, and contradicted if one is significantly reversed. A claim about *most* of
+them, or about examples, is supported if more than half of the parts are. Otherwise it is weakened if more
+than half of the parts at least have the paper's direction, and contradicted if not. Where a rule has a
+threshold, the evidence gives the verdicts at half and at twice it, and a verdict that is another one there is
+marked as fragile.
 """
 
 from typing import NamedTuple
@@ -45,44 +45,26 @@ class Finding(NamedTuple):
 class Part(NamedTuple):
     """What holds for one method, data set or point that a claim is about."""
 
-    verdict: str
-    text: str = ""
-    is_reversed: bool = False  # significantly
+    text: str
+    is_right: bool  # whether its direction is the paper's
+    is_enough: bool = True
+    is_significant: bool = False
+
+    @property
+    def verdict(self):
+        return SUPPORTED if self.is_right and self.is_enough else WEAKENED if self.is_right else CONTRADICTED
 
 
-def counted(parts, *verdicts):
-    return sum(part.verdict in verdicts for part in parts)
-
-
-def of_every(parts, missing=()):
-    """The verdict on a claim about every one of its parts, some of which may be missing."""
-    if any(part.is_reversed for part in parts):
-        return CONTRADICTED
-    if counted(parts, SUPPORTED) == len(parts) and parts and not missing:
-        return SUPPORTED
-    return _by_majority(parts)
-
-
-def of_most(parts, missing=()):
-    """The verdict on a claim about most of its parts, or about examples."""
-    return SUPPORTED if counted(parts, SUPPORTED) > len(parts) / 2 else _by_majority(parts)
-
-
-def _by_majority(parts):
-    """Whether most parts at least have the paper's direction."""
+def verdict_on(parts, missing=(), is_of_most=False):
+    """The verdict on a claim about every one of its parts, some of which may be missing, or about most."""
     if not parts:
         raise NotTestable("None of what the claim is about was run.")
-    return WEAKENED if counted(parts, SUPPORTED, WEAKENED) > len(parts) / 2 else CONTRADICTED
-
-
-def by_direction(is_right, is_enough=True):
-    """The verdict on a single statement: whether its direction and its size are the paper's."""
-    return SUPPORTED if is_right and is_enough else WEAKENED if is_right else CONTRADICTED
-
-
-def part(text, is_right, is_enough=True, is_significant=False):
-    """A part by its direction and size; significant in the other direction is worse than not at all."""
-    return Part(by_direction(is_right, is_enough), text, bool(is_significant and not is_right))
+    supported = sum(part.verdict == SUPPORTED for part in parts)
+    if supported > len(parts) / 2 if is_of_most else supported == len(parts) and not missing:
+        return SUPPORTED
+    is_reversed = not is_of_most and any(part.is_significant and not part.is_right for part in parts)
+    is_right = sum(part.is_right for part in parts) > len(parts) / 2
+    return WEAKENED if is_right and not is_reversed else CONTRADICTED
 
 
 def on_its_data(finding):
@@ -103,14 +85,8 @@ def at_half_and_twice(rule, threshold, unit=""):
     return finding._replace(evidence=f"{finding.evidence} {text}", is_fragile=is_fragile)
 
 
-# ---------------------------------------------------------------------------- wording
-
-
 def grouped(parts, words):
-    """Parts as text by verdict: words say what supported, weakened and contradicted mean here.
-
-    {n} and {total} in them are the numbers of such parts and of all.
-    """
+    """Parts as text by verdict; words name supported, weakened and contradicted ones, {n} of {total}."""
     groups = []
     for verdict, text in zip((SUPPORTED, WEAKENED, CONTRADICTED), words):
         texts = [part.text for part in parts if part.verdict == verdict]
@@ -118,32 +94,15 @@ def grouped(parts, words):
     return "; ".join(groups)
 
 
-def not_run(data, wanted):
-    """The methods that a claim is about and the data lacks, and a text that names them."""
+def finding_on(parts, data, words=None, wanted=(), metric="auc_pr", is_of_most=False, start="", after=""):
+    """The Finding of a claim's parts, which rest on data: Scores or a Sweep.
+
+    Texts are grouped by verdict where there are words for it. Wanted methods that the data lacks are named,
+    and a claim about every one is not supported without them.
+    """
     missing = [name for name in wanted if name not in data.values]
-    why = f"not run, or on fewer than {MIN_SETS} sets"
-    return missing, f"; not tested ({why}): {display(missing)}" if missing else ""
-
-
-def capital(text):
-    return text[0].upper() + text[1:]
-
-
-def said(text, data, metric="auc_pr"):
-    """A sentence with the metric and the data that it rests on, which are Scores or a Sweep."""
-    return f"{capital(text)} ({METRICS[metric]}, {data.words})."
-
-
-def of_one(is_right, is_enough, text, data, wanted=()):
-    """The Finding of a single statement, whose data should have the wanted methods."""
-    missing, note = not_run(data, wanted)
-    verdict = by_direction(is_right, is_enough and not missing)
-    return Finding(verdict, said(text + note, data), data.status)
-
-
-def of_parts(parts, words, data, metric="auc_pr", combine=of_every, wanted=(), start="", after=""):
-    """The Finding of several parts, with their texts grouped by verdict between a start and an ending."""
-    missing, note = not_run(data, wanted)
-    verdict = combine(parts, missing)  # raises NotTestable without any part
-    text = said(f"{start}{grouped(parts, words)}{note}", data, metric)
-    return Finding(verdict, text + after, data.status)
+    note = f"; not tested (not run, or on fewer than {MIN_SETS} sets): {display(missing)}" if missing else ""
+    verdict = verdict_on(parts, missing, is_of_most)
+    text = start + (grouped(parts, words) if words else parts[0].text) + note
+    text = f"{text[0].upper()}{text[1:]} ({METRICS[metric]}, {data.words}).{after}"
+    return Finding(verdict, text, data.status)

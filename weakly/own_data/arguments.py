@@ -34,16 +34,11 @@ def add_table_arguments(command):
         "(default: --header, or what the model was fitted with)"
     )
     missing = "texts that mean a missing cell, besides the usual ones such as NA, -, ? and unknown"
-    mark = {"metavar": "MARK", "default": ""}
     add("table", help="CSV or JSON lines (plain, gzipped or zipped) or Parquet file; - is standard input")
     add("--header", action=argparse.BooleanOptionalAction, help=header)
-    add("--decimal", choices=(".", ","), help="decimal mark (default: recognised)", **mark)
-    add(
-        "--thousands",
-        choices=(",", ".", " ", "'"),
-        help="mark between thousands (default: recognised)",
-        **mark,
-    )
+    for name, marks in (("decimal", ".,"), ("thousands", ",. '")):
+        known = f"{name} mark (default: recognised)"
+        add(f"--{name}", choices=tuple(marks), metavar="MARK", default="", help=known)
     add("--missing", type=comma_list, default=[], metavar="A,B", help=missing)
     encoding = "encoding of a text file (default: %(default)s)"
     add("--encoding", type=text_encoding, default="utf-8", metavar="NAME", help=encoding)

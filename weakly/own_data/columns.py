@@ -21,11 +21,7 @@ MISSING = frozenset(
     #value! #ref! #name? inf +inf -inf infinity +infinity -infinity ? - -- --- .""".split()
 ) | {"", "#n/a n/a"}
 TRUTH = {"true": 1.0, "false": 0.0, "1": 1.0, "0": 0.0}
-DATE = (
-    r"\d{1,4}([-/.])\d{1,2}\1\d{1,4}([ T].*)?"
-    r"|\d{1,2}[ -][A-Z][a-z]{2,8}[ -]\d{2,4}([ T].*)?"
-)
-CLOCK_TIME = r"\d{1,2}:\d{2}(:\d{2}(\.\d+)?)?( ?[AaPp][Mm])?"
+DATE = r"(\d{1,4}([-/.])\d{1,2}\2\d{1,4}|\d{1,2}[ -][A-Z][a-z]{2,8}[ -]\d{2,4})([ T].*)?"
 CLOCKS = ("", " %H:%M", " %H:%M:%S", " %H:%M:%S.%f", " %I:%M %p", " %I:%M:%S %p")
 DAYS = ("%d.%m.", "%d/%m/", "%m/%d/", "%d-%m-", "%m-%d-", "%d %b ", "%d-%b-", "%d %B ")
 DATE_FORMATS = ["ISO8601", *(day + year + clock for day in DAYS for year in ("%Y", "%y") for clock in CLOCKS)]
@@ -45,10 +41,10 @@ MOST_UNITS = 3  # of a column of numbers: with more it is something else, such a
 MANY_LEVELS = 20  # a column with fewer different texts is always a category
 ID_NAME = r"(^|[\W_])(id|ID|Id|uuid|UUID)$|[a-z]I[dD]$"
 WORDS = {
-    "number": ("number",),
-    "truth": ("truth value",),
-    "category": ("category", "categories"),
-    "date": ("date",),
+    "number": ["number"],
+    "truth": ["truth value"],
+    "category": ["category", "categories"],
+    "date": ["date"],
 }
 
 
@@ -161,22 +157,11 @@ def date_column(name, levels):
         if len(levels) >= MANY_LEVELS or is_date.all():
             refuse_mixture(name, "dates", levels, reads[usual].notna())
         return None
-    whole = [dates for dates in reads.values() if dates.notna().all()]
-    if usual != "ISO8601" and any((dates != reads[usual]).any() for dates in whole):
+    differ = [dates.notna().all() and (dates != reads[usual]).any() for dates in reads.values()]
+    if usual != "ISO8601" and any(differ):
         unclear = ", in which day and month cannot be told apart"
         refuse_column(name, "dates", levels, unclear, "write them as 2024-03-31")
     return {"kind": "date", "format": usual}
-
-
-def dates_of(texts, name):
-    """The format of dates, and the dates (NaT: missing)."""
-    texts = tidy(texts)
-    levels = texts.dropna().drop_duplicates()
-    column = date_column(name, levels)
-    if column is None:
-        wrong = levels[as_dates(levels, "ISO8601").isna()].iloc[0][:40]
-        raise DataError(f"Column {name!r} holds {wrong!r}, which is not a date such as 2024-03-31.")
-    return column["format"], as_dates(texts, column["format"])
 
 
 def refuse_mixture(name, what, levels, is_right):
@@ -213,8 +198,6 @@ def column_kind(name, cells, notation):
         return {"kind": "truth"}, None
     if column := date_column(name, levels):
         return column, None
-    if levels.str.fullmatch(CLOCK_TIME).all():
-        return None, "a time of day"
     if len(levels) >= MANY_LEVELS and len(levels) > 0.5 * len(filled):
         if levels.str.count(r"\s+").median() < 2:
             return None, "an id"
@@ -228,16 +211,12 @@ def column_kind(name, cells, notation):
 
 def number_kind(name, numbers, n_rows, column):
     """The same for a column of numbers, from the numbers in its filled cells."""
-    if len(numbers) == 0:
-        return None, "constant"
-    if numbers.min() == numbers.max():  # but its missing cells may be informative
-        told_by_gaps = min(len(numbers), n_rows - len(numbers)) >= rare_below(n_rows)
-        return (column, None) if told_by_gaps else (None, "constant")
-    if len(numbers) >= MANY_LEVELS and (numbers % 1 == 0).all() and numbers.is_unique:
-        counts = len(numbers) == n_rows and np.ptp(numbers) < 10 * n_rows
-        if counts or re.search(ID_NAME, name):
-            return None, "an id"
-    return column, None
+    n_gaps = n_rows - len(numbers)
+    if len(numbers) == 0 or numbers.min() == numbers.max():  # its gaps may be informative
+        return (column, None) if min(len(numbers), n_gaps) >= rare_below(n_rows) else (None, "constant")
+    is_id = len(numbers) >= MANY_LEVELS and (numbers % 1 == 0).all() and numbers.is_unique
+    counts = not n_gaps and np.ptp(numbers) < 10 * n_rows
+    return (None, "an id") if is_id and (counts or re.search(ID_NAME, name)) else (column, None)
 
 
 def choose_columns(raw, path, notation):
@@ -269,10 +248,10 @@ def typed_columns(raw, columns, missing=(), unreadable=None):
         cells = tidy(raw[name], missing) if raw[name].dtype == object else raw[name]
         typed[name] = typed_cells(cells, column)
         wrong = cells[typed[name].isna() & cells.notna()]
-        if len(wrong) and unreadable is None:
-            refuse_cell(name, column, wrong.index[0] + 1, str(wrong.iloc[0]))
-        if len(wrong):
+        if unreadable is not None:
             unreadable.update((wrong.index + 1).tolist())
+        elif len(wrong):
+            refuse_cell(name, column, wrong)
     return pd.DataFrame(typed, raw.index, copy=False)
 
 
@@ -289,14 +268,13 @@ def typed_cells(cells, column):
     return texts.map(TRUTH).astype(np.float64) if kind == "truth" else texts
 
 
-def refuse_cell(name, column, row, cell):
-    """Refuse a cell, with what decides how it is read."""
-    what, hint = WORDS[column["kind"]][0], " --decimal, --thousands and" * (column["kind"] == "number")
-    how = f" in {column['affix']}" if "affix" in column else ""
-    how += f" written as {column['format']}" if "format" in column else ""
-    raise DataError(
-        f"Row {row:,}: column {name!r} holds {cell[:80]!r} instead of a {what}{how}: see{hint} --missing."
-    )
+def refuse_cell(name, column, wrong):
+    """Refuse the first of some cells, with what decides how it is read."""
+    what, hint = WORDS[column["kind"]][0], "--decimal, --thousands and " * (column["kind"] == "number")
+    what += f" in {column['affix']}" if "affix" in column else ""
+    what += f" written as {column['format']}" if "format" in column else ""
+    cell = f"Row {wrong.index[0] + 1:,}: column {name!r} holds {str(wrong.iloc[0])[:80]!r}"
+    raise DataError(f"{cell} instead of a {what}: see {hint}--missing.")
 
 
 def as_written(columns, notation):

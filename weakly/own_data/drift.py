@@ -30,39 +30,38 @@ def summarised(table, columns):
     """{column: plain values} of a typed table."""
     summary = {}
     for name, column in columns.items():
-        numbers, levels, kind = as_numbers(table[name], column["kind"]), {}, column["kind"]
+        kind, cells = column["kind"], table[name]
+        numbers, levels = as_numbers(cells, kind), []
         places = np.linspace(0, 1, N_BINS + 1) if len(numbers) else []
         quantiles = np.quantile(numbers, places, method="nearest").tolist() if len(numbers) else []
         if kind != "number":
-            counts = levels_of(table[name], kind).value_counts()
+            counts = levels_of(cells, kind).value_counts()
             levels = counts.index[counts >= rare_below(len(table))][:MOST_LEVELS]
-        counts = counts_of(table[name], kind, quantiles, levels)
+        counts = counts_of(cells, kind, quantiles, levels)
         summary[name] = {"quantiles": quantiles, "shares": (counts / max(len(table), 1)).to_dict()}
     return summary
 
 
-def as_numbers(column, kind):
+def as_numbers(cells, kind):
     """The numbers of a column, or its dates as days since 1970, without missing ones (n,); none of others."""
-    if kind not in ("number", "date"):
-        return np.array([])
-    values = column.dropna().to_numpy()
-    return (values - np.datetime64(0, "ns")) / np.timedelta64(1, "D") if kind == "date" else values
+    if kind == "date":
+        return (cells.dropna().to_numpy() - np.datetime64(0, "ns")) / np.timedelta64(1, "D")
+    return cells.dropna().to_numpy() if kind == "number" else np.array([])
 
 
-def levels_of(column, kind):
+def levels_of(cells, kind):
     """The level of each cell."""
     if kind == "date":
-        return column.isna().map({False: FILLED, True: MISSING})
-    return (column.map({0.0: "false", 1.0: "true"}) if kind == "truth" else column).fillna(MISSING)
+        return cells.isna().map({False: FILLED, True: MISSING})
+    return (cells.map({0.0: "false", 1.0: "true"}) if kind == "truth" else cells).fillna(MISSING)
 
 
-def counts_of(column, kind, quantiles, levels):
+def counts_of(cells, kind, quantiles, levels):
     """How many cells are in each group, as a Series; levels: those that are no OTHER_LEVELS."""
     if kind != "number":
-        counts = levels_of(column, kind).value_counts()
-        is_known = counts.index.isin([*levels, MISSING])
-        return counts.groupby(counts.index.where(is_known, OTHER_LEVELS)).sum()
-    values, edges = column.to_numpy(), quantiles or [np.inf]  # without any, all lie below
+        counts = levels_of(cells, kind).value_counts()
+        return counts.groupby(counts.index.where(counts.index.isin([*levels, MISSING]), OTHER_LEVELS)).sum()
+    values, edges = cells.to_numpy(), quantiles or [np.inf]  # without any, all lie below
     groups = 1 + np.searchsorted(edges[1:-1], values, side="right")  # if edges are equal, the last bin
     groups[values < edges[0]], groups[values > edges[-1]] = 0, N_BINS + 1
     groups[np.isnan(values)] = N_BINS + 2
@@ -75,8 +74,8 @@ class Comparison:
     def __init__(self, summary, columns):
         self.summary, self.n_rows = summary, 0
         self.kinds = {name: column["kind"] for name, column in columns.items()}
-        self._counts = {name: pd.Series(dtype=float) for name in columns}
-        self._ranges = {name: [] for name in columns}  # the smallest and the largest number or date
+        self._counts = dict.fromkeys(columns, pd.Series(dtype=float))
+        self._ranges = dict.fromkeys(columns, [])  # the smallest and the largest number or date
         for name in columns:
             check_summary(**summary[name])
 
@@ -92,8 +91,8 @@ class Comparison:
 
     def shares(self, name):
         """The shares of a column's groups: a frame of `before` and `now`."""
-        shares = {"before": self.summary[name]["shares"], "now": self._counts[name] / max(self.n_rows, 1)}
-        return pd.DataFrame({when: pd.Series(found, dtype=float) for when, found in shares.items()}).fillna(0)
+        before = pd.Series(self.summary[name]["shares"], dtype=float)
+        return pd.DataFrame({"before": before, "now": self._counts[name] / max(self.n_rows, 1)}).fillna(0)
 
     def now(self, name):
         """A column of these rows, described as in a summary, but with two quantiles only, the outermost."""
@@ -101,13 +100,12 @@ class Comparison:
 
     def changes(self):
         """A row per column, far ones first: distance, rise of unusual groups; whether either is much."""
-        rows = {}
-        for name in self.kinds:
-            rise = self.shares(name).diff(axis=1)["now"]
-            rows[name] = rise.abs().sum() / 2, rise[rise.index.isin(UNUSUAL)].clip(lower=0).sum()
-        changes = pd.DataFrame.from_dict(rows, orient="index", columns=["distance", "unusual"])
-        is_much = (changes["distance"] > FAR) | (changes["unusual"] > MUCH_MORE)
-        changes["much"] = is_much & (self.n_rows >= FEWEST_ROWS)
+        rises = {name: self.shares(name).diff(axis=1)["now"] for name in self.kinds}
+        unusual = {name: rise[rise.index.isin(UNUSUAL)].clip(lower=0).sum() for name, rise in rises.items()}
+        distance = {name: rise.abs().sum() / 2 for name, rise in rises.items()}
+        changes = pd.DataFrame({"distance": distance, "unusual": unusual})
+        changes["much"] = (changes["distance"] > FAR) | (changes["unusual"] > MUCH_MORE)
+        changes["much"] &= self.n_rows >= FEWEST_ROWS
         return changes.sort_values("distance", ascending=False, kind="stable")
 
     def in_words(self):
@@ -116,8 +114,10 @@ class Comparison:
         for name, distance in self.changes().query("much")["distance"][:MOST_NAMED].items():
             shares = self.shares(name)
             risen = shares[shares.index.isin(UNUSUAL) & (shares["now"] - shares["before"] > MUCH_MORE)]
-            what = [f"{row.now:.0%} {row.Index[1:-1]}, {row.before:.0%} before" for row in risen.itertuples()]
-            texts.append(f"{printable(name)} ({'; '.join([f'distance {distance:.2f}', *what])})")
+            what = [
+                f"; {row.now:.0%} {row.Index[1:-1]}, {row.before:.0%} before" for row in risen.itertuples()
+            ]
+            texts.append(f"{printable(name)} (distance {distance:.2f}{''.join(what)})")
         words = f"DRIFT: these columns have changed: {', '.join(texts)}. Scores may be less reliable."
         return words if texts else ""
 
@@ -125,8 +125,6 @@ class Comparison:
 def check_summary(quantiles, shares):
     """An error of some kind unless a column may have these: they are from a file, which may say anything."""
     are_floats = all(type(value) is float for value in [*quantiles, *shares.values()])
-    are_shares = all(0 <= share <= 1 for share in shares.values())
-    if not (
-        are_floats and are_shares and len(quantiles) in (0, N_BINS + 1) and quantiles == sorted(quantiles)
-    ):
+    are_shares = are_floats and all(0 <= share <= 1 for share in shares.values())
+    if not are_shares or len(quantiles) not in (0, N_BINS + 1) or quantiles != sorted(quantiles):
         raise ValueError("its summary of the training rows is something else")

@@ -9,13 +9,7 @@ from weakly.command_line import say, setting
 from weakly.environment import commit, package_versions
 from weakly.errors import DataError
 from weakly.methods import METHODS
-from weakly.own_data.arguments import (
-    add_table_arguments,
-    add_top_argument,
-    add_training_arguments,
-    anomaly_values,
-    notation_of,
-)
+from weakly.own_data import arguments
 from weakly.own_data.choosing import choose_method
 from weakly.own_data.labels import columns_to_use, labelled_rows, print_labels
 from weakly.own_data.models import SAVED_METHODS, fit_model, in_words, save_model
@@ -34,11 +28,11 @@ DESCRIPTION = (
 
 def add_arguments(command):
     command.description = DESCRIPTION
-    add_table_arguments(command)
-    add_training_arguments(command, label_required=False)
+    arguments.add_table_arguments(command)
+    arguments.add_training_arguments(command, label_required=False)
     add_fit_arguments(command)
     command.add_argument("--model", required=True, metavar="FILE", help="file to write; - is standard output")
-    add_top_argument(command, 10, "number of suspicious rows to show (default: %(default)s)")
+    arguments.add_top_argument(command, 10, "number of suspicious rows to show (default: %(default)s)")
 
 
 def add_fit_arguments(command):
@@ -51,7 +45,7 @@ def add_fit_arguments(command):
 
 
 def run(args):
-    table = Table(args.table, notation_of(args))
+    table = Table(args.table, arguments.notation_of(args))
     refuse_source(args.model, table.status, *statuses_of(args.checked))
     raw, labels = labelled_rows(args, table)
     print_labels(table, labels)
@@ -96,7 +90,7 @@ def method_to_fit(args, typed, columns, labels):
 
 def origin_of(args, table, labels, method):
     """Where a model comes from: its table, its labels and the code, as plain values."""
-    values = anomaly_values(args.anomaly_value)
+    values = arguments.anomaly_values(args.anomaly_value)
     return {
         "label": args.label if not labels.unlabeled.all() else None,
         "anomaly_values": values and list(values),

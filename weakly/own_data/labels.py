@@ -82,23 +82,19 @@ def known_labels(cells, values, normal_value, path):
             )
     anomalous = TRUE if values is None else {*canonical(values)}
     normal = set() if normal_value is None else {*canonical([normal_value])}
-    if values is None or normal:
-        known = anomalous | (normal or FALSE)
-        unclear = ~np.isin(names, [*known, ""])[codes]
-        if unclear.any():
-            row = unclear.argmax()
-            raise DataError(
-                f"Row {row + 1:,} of {path} has the label {cells.iloc[row]!r} instead of "
-                f"{', '.join(sorted(known))}: see --anomaly-value and --normal-value."
-            )
+    known = anomalous | (normal or FALSE)
+    unclear = ~np.isin(names, [*known, ""])[codes]
+    if unclear.any() and (values is None or normal):
+        row, wanted = unclear.argmax(), ", ".join(sorted(known))
+        label = f"Row {row + 1:,} of {path} has the label {cells.iloc[row]!r}"
+        raise DataError(f"{label} instead of {wanted}: see --anomaly-value and --normal-value.")
     meaning, zeros = "", levels[np.isin(names, [*FALSE])]
     if values is None and not normal and len(zeros):
+        one = next(iter(levels[np.isin(names, [*TRUE])]), 1)
+        meaning = f"unlabelled, because no cell is empty; if not, add --normal-value {zeros[0]}"
         if "" in names:
             normal = FALSE
-            one = next(iter(levels[np.isin(names, [*TRUE])]), 1)
             meaning = f"checked and normal, because other cells are empty; if not, add --anomaly-value {one}"
-        else:
-            meaning = f"unlabelled, because no cell is empty; if not, add --normal-value {zeros[0]}"
         meaning = f"{zeros[0]} means {meaning}."
     is_anomaly, is_normal = (np.isin(names, [*some])[codes] for some in (anomalous, normal))
     return Labels(is_anomaly.astype(np.int64), is_normal & ~is_anomaly, meaning)
@@ -183,12 +179,10 @@ def add_checked(labels, path, table, raw, cells, args):
     is_anomaly, is_normal = checked_labels(rows[args.label], cells, args, path)
     y, normal = labels.y.copy(), labels.normal.copy()
     y[places[is_anomaly]], normal[places[is_normal]] = 1, True
-    both = np.flatnonzero((y == 1) & normal)
+    both = np.flatnonzero((y == 1) & normal) + 1
     if len(both):
-        raise DataError(
-            f"{path} does not agree with other labels of {table.path}: row {both[0] + 1:,} is an anomaly and "
-            "normal. Correct one of them."
-        )
+        wrong = f"{path} does not agree with other labels of {table.path}"
+        raise DataError(f"{wrong}: row {both[0]:,} is an anomaly and normal. Correct one of them.")
     n_open = (~is_anomaly & ~is_normal).sum()
     counts = f"{count_of(len(rows), 'row')}, {count_of(is_anomaly.sum(), 'anomaly', 'anomalies')}"
     print(f"{path}: {counts}, {is_normal.sum():,} normal, {n_open:,} not filled in.")
@@ -202,20 +196,16 @@ def places_of(numbers, rows, raw, path, table):
     counted = to_numbers(numbers)
     wrong = ~(counted.between(1, len(raw)) & (counted % 1 == 0))
     if wrong.any():
-        raise DataError(
-            f"{path} names the row {numbers[wrong].iloc[0]!r}, but the table has "
-            f"{count_of(len(raw), 'row')}: is it a file of another table?"
-        )
+        n_rows = f"the table has {count_of(len(raw), 'row')}: is it a file of another table?"
+        raise DataError(f"{path} names the row {numbers[wrong].iloc[0]!r}, but {n_rows}")
     places = counted.to_numpy(int) - 1
     for name in rows:
-        given, expected = rows[name].map(from_spreadsheet), raw[name].iloc[places].set_axis(rows.index)
-        differ = ~are_same(given, expected)
+        given, expected = rows[name].map(from_spreadsheet), as_texts(raw[name].iloc[places])
+        differ = ~are_same(given, expected.set_axis(rows.index))
         if differ.any():
-            cell, wanted = (str(cells[differ].iloc[0])[:40] for cells in (given, expected))
-            raise DataError(
-                f"{path} does not match {table.path}: row {places[differ][0] + 1:,} has {cell!r} in column "
-                f"{name!r}, but the table has {wanted!r}."
-            )
+            row, cell, right = (cells[differ][0] for cells in (places + 1, given.array, expected.array))
+            has = f"row {row:,} has {cell[:40]!r} in column {name!r}, but the table has {str(right)[:40]!r}"
+            raise DataError(f"{path} does not match {table.path}: {has}.")
     return places
 
 
@@ -224,7 +214,7 @@ def are_same(given, expected):
 
     A spreadsheet writes dates in its own way, so any two dates count as the same.
     """
-    texts, right = (tidy(as_texts(cells)).str.casefold() for cells in (given, expected))
+    texts, right = (tidy(cells).str.casefold() for cells in (given, expected))
     same = (texts == right) | (texts.isna() & right.isna())
     same |= texts.str.fullmatch(DATE, case=False, na=False) & right.str.fullmatch(DATE, case=False, na=False)
     for marks in ((".", ""), (",", ".")):

@@ -1,4 +1,4 @@
-"""Warnings about a table before a model is trusted: columns that give the label away, ids, equal rows.
+"""Warnings about a table before a model is trusted: columns that give the label away, few and equal rows.
 
 A column that nearly all labelled anomalies share with few other rows was most likely written after the label
 was known. A model that uses it looks perfect in a test and fails on new rows. The other rows are not all
@@ -20,37 +20,31 @@ NEARLY_ALL = 0.95  # of the labelled anomalies
 # numbers rise gradually, so a range that marks more than this says little.
 FEW_BY_VALUE, FEW_BY_RANGE = 0.15, 0.02
 FEWEST_JUDGED = 5  # labelled anomalies; fewer may agree by chance
-MOSTLY_DIFFERENT = 0.95  # a column with at least this share of different whole numbers looks like an id
 FEW_LABELS, FEW_ROWS = 5, 100
 MOST_NAMED = 5  # columns, or levels of a column
 
 
 def suspicious_columns(table, columns, y):
-    """A warning for each suspicious column of a typed table; y (n,): 1 for a labelled anomaly."""
-    copies, ids = [], []
-    for name, column in columns.items():
-        warning = "WARNING: column {0!r} {{}}: if it is {{}}, leave it out with --drop {0}.".format(
-            printable(name)
-        )
-        if mark := mark_of_anomalies(table[name], column["kind"], y):
-            copies.append(warning.format(mark, "known only after the label"))
-        elif column["kind"] == "number" and looks_like_id(table[name]):
-            ids.append(warning.format("has a different whole number in nearly every row", "an id"))
-    n_others = len(copies) - MOST_NAMED
-    more = count_of(n_others, "more column is", "more columns are")
-    others = [f"WARNING: {more} like these."] if n_others > 0 else []
-    return copies[:MOST_NAMED] + others + ids[:MOST_NAMED]
+    """A warning for each column of a typed table that gives y away; y (n,): 1 for a labelled anomaly."""
+    is_anomaly = np.asarray(y) == 1
+    if is_anomaly.sum() < FEWEST_JUDGED or is_anomaly.all():
+        return []
+    marks = {name: mark_of_anomalies(table[name], columns[name]["kind"], is_anomaly) for name in columns}
+    warnings = [
+        f"WARNING: column {name!r} {mark}: if it is known only after the label, "
+        f"leave it out with --drop {name}."
+        for name, mark in ((printable(name), mark) for name, mark in marks.items() if mark)
+    ]
+    others = count_of(len(warnings) - MOST_NAMED, "more column is", "more columns are")
+    return warnings[:MOST_NAMED] + [f"WARNING: {others} like these."] * (len(warnings) > MOST_NAMED)
 
 
-def mark_of_anomalies(cells, kind, y):
+def mark_of_anomalies(cells, kind, is_anomaly):
     """What nearly all labelled anomalies and few other rows have in this column, in words, or None."""
     if kind == "date":
         cells = cells.astype("int64").where(cells.notna())
-    cells, is_anomaly = cells.fillna("" if kind == "category" else np.inf), np.asarray(y) == 1
-    if is_anomaly.sum() < FEWEST_JUDGED or is_anomaly.all():
-        return None
     candidates = marks_of_levels if kind == "category" else marks_of_numbers
-    marks = []
+    cells, marks = cells.fillna("" if kind == "category" else np.inf), []
     for words, is_marked, few in candidates(cells, is_anomaly, kind):
         n_held, share = is_marked[is_anomaly].sum(), is_marked[~is_anomaly].mean()
         if n_held >= NEARLY_ALL * is_anomaly.sum() and share <= few:
@@ -63,7 +57,7 @@ def mark_of_anomalies(cells, kind, y):
     return f"{words} in {of} {is_anomaly.sum():,} labelled anomalies and in {few}"
 
 
-def marks_of_levels(cells, is_anomaly, _):
+def marks_of_levels(cells, is_anomaly, kind):
     """The most telling levels, and all but the usual one: (words, which cells these are, how few may be).
 
     A level counts if more than one anomaly has it; the first are those with the fewest other rows for each.
@@ -75,14 +69,10 @@ def marks_of_levels(cells, is_anomaly, _):
     telling = held[(held > 1) & (held + others >= min(rare_below(len(cells)), needed))]
     telling = telling[(others[telling.index] / telling).sort_values(kind="stable").index]
     telling = telling[telling.cumsum() - telling < needed].index
-    names = " or ".join(level_in_words(level) for level in telling[:MOST_NAMED])
+    names = " or ".join(in_words(level, kind) for level in telling[:MOST_NAMED])
     one_of = names if len(telling) <= MOST_NAMED else f"one of {len(telling)} levels"
     yield f"is {one_of}", cells.isin(telling), FEW_BY_VALUE
-    yield f"is not {level_in_words(counts.index[0])}", cells != counts.index[0], FEW_BY_VALUE
-
-
-def level_in_words(level):
-    return printable(str(level))[:40] or "empty"
+    yield f"is not {in_words(counts.index[0], kind)}", cells != counts.index[0], FEW_BY_VALUE
 
 
 def marks_of_numbers(cells, is_anomaly, kind):
@@ -90,31 +80,26 @@ def marks_of_numbers(cells, is_anomaly, kind):
     held, others = (np.sort(cells[some].to_numpy(np.float64)) for some in (is_anomaly, ~is_anomaly))
     values, counts = np.unique(held, return_counts=True)
     most, usual = values[counts.argmax()], others[len(others) // 2]
-    yield f"is {number_in_words(most, kind)}", cells == most, FEW_BY_VALUE
-    yield f"is not {number_in_words(usual, kind)}", cells != usual, FEW_BY_VALUE
+    yield f"is {in_words(most, kind)}", cells == most, FEW_BY_VALUE
+    yield f"is not {in_words(usual, kind)}", cells != usual, FEW_BY_VALUE
     size = int(np.ceil(NEARLY_ALL * len(held)))  # of the ranges of anomalies, one after the other
     low, high = held[: len(held) - size + 1], held[size - 1 :]
     low, high = low[np.isfinite(high)], high[np.isfinite(high)]
     if len(high):
         best = np.argmin(np.searchsorted(others, high, "right") - np.searchsorted(others, low))
-        ends = (number_in_words(end[best], kind) for end in (low, high))
+        ends = (in_words(end[best], kind) for end in (low, high))
         yield f"lies between {' and '.join(ends)}", cells.between(low[best], high[best]), FEW_BY_RANGE
 
 
-def number_in_words(value, kind):
-    """A number of a column of this kind as a text."""
-    if np.isinf(value):
+def in_words(value, kind):
+    """A value of a column of this kind as a text."""
+    if value in ("", np.inf):
         return "empty"
+    if kind == "category":
+        return printable(str(value))[:40]
     if kind == "date":
         return str(pd.Timestamp(int(value)))
     return str(bool(value)).lower() if kind == "truth" else f"{value:.6g}"
-
-
-def looks_like_id(cells):
-    """Whether nearly all cells of a column of numbers are different whole numbers."""
-    numbers = cells.dropna()
-    whole = (numbers % 1 == 0).all()
-    return len(numbers) > 100 and bool(whole) and numbers.nunique() >= MOSTLY_DIFFERENT * len(numbers)
 
 
 def warnings_about_rows(table, y):
@@ -123,15 +108,13 @@ def warnings_about_rows(table, y):
     n_equal = int(pd.util.hash_pandas_object(table, index=False).duplicated().sum())
     if 0 < n_labelled < FEW_LABELS:
         labelled = count_of(n_labelled, "labelled anomaly", "labelled anomalies")
-        yield (
-            f"WARNING: only {labelled}: a model may find only rows like it. "
-            "`detect.py next` proposes rows to check."
-        )
+        advice = "a model may find only rows like it. `detect.py next` proposes rows to check."
+        yield f"WARNING: only {labelled}: {advice}"
     if n_rows < FEW_ROWS:
         yield f"WARNING: only {n_rows} rows: too few to tell what is usual; do not rely on scores."
     if n_equal:
+        equal = count_of(n_equal, f"of {n_rows:,} rows equals", f"of {n_rows:,} rows equal")
         yield (
-            f"WARNING: {count_of(n_equal, f'of {n_rows:,} rows equals', f'of {n_rows:,} rows equal')} an "
-            "earlier one in all columns that are used: if these are copies, remove them; they count twice, "
-            "and make figures of `evaluate` too high."
+            f"WARNING: {equal} an earlier one in all columns that are used: if these are copies, remove them;"
+            " they count twice, and make figures of `evaluate` too high."
         )

@@ -10,6 +10,7 @@ import os
 
 import numpy as np
 import pandas as pd
+from scipy.spatial.distance import cdist
 
 from weakly.command_line import positive
 from weakly.errors import DataError
@@ -112,12 +113,9 @@ def table_to_fill(model, raw, typed, scores, label):
 
 def least_alike(rows, others, n):
     """Positions of up to n rows (m, D), each the farthest from all others (k, D) and from those before it."""
-    rows, chosen = np.asarray(rows, np.float64), []
-    nearest = np.full(len(rows), np.inf)
-    for other in others:
-        nearest = np.minimum(nearest, np.square(rows - other).sum(axis=1))
+    chosen, nearest = [], cdist(rows, others).min(axis=1)
     for _ in range(min(n, len(rows))):
         chosen.append(int(nearest.argmax()))
-        nearest = np.minimum(nearest, np.square(rows - rows[chosen[-1]]).sum(axis=1))
+        nearest = np.minimum(nearest, cdist(rows, rows[chosen[-1:]])[:, 0])
         nearest[chosen] = -1.0  # never twice, even if only equal rows are left
     return np.array(chosen, int)

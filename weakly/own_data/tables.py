@@ -36,7 +36,7 @@ from weakly.loading.files import LINE_LIMIT, bounded_memory, guarded, open_zip
 from weakly.own_data.columns import MISSING, as_texts, is_missing, tidy, to_numbers
 
 ROWS_AT_ONCE, CELLS_AT_ONCE = 16_384, 2**21
-MOST_COLUMNS = 10_000
+MOST_COLUMNS = 10_000  # the time that pandas takes grows with their square
 LOOKED_AT = 100  # lines read to decide on the separator
 GZIP, PARQUET, ZIPS = b"\x1f\x8b", b"PAR1", (b"PK\3\4", b"PK\5\6")  # the second is an empty archive
 # what pandas itself takes for missing cells, so that it reads the others as numbers
@@ -78,6 +78,8 @@ class Table:
             self.columns = self._parquet_names() if self._start == PARQUET else self._text_names()
         as_pandas = {"kind": "number", "decimal": self.notation.point}.items()
         self._texts = [name for name, column in (kinds or {}).items() if not as_pandas <= column.items()]
+        if len(self.columns) > MOST_COLUMNS:
+            raise DataError(f"{self.path} has rows of more than {MOST_COLUMNS:,} cells.")
         repeated = pd.Index(self.columns)[pd.Index(self.columns).duplicated()]
         if len(repeated):
             raise DataError(f"{self.path} has more than one column {repeated[0]!r}.")
@@ -133,13 +135,7 @@ class Table:
             ) from None
         self._raw.seek(0)
         self._parquet = ParquetFile(self._raw)
-        return self._limited(self._parquet.schema_arrow.names)
-
-    def _limited(self, names):
-        """The names, if there are not too many: the time that pandas takes grows with their square."""
-        if len(names) > MOST_COLUMNS:
-            raise DataError(f"{self.path} has rows of more than {MOST_COLUMNS:,} cells.")
-        return names
+        return self._parquet.schema_arrow.names
 
     def _text_names(self):
         """The column names; also decides between CSV and JSON lines, and on the separator."""
@@ -151,10 +147,9 @@ class Table:
         if top[0].startswith("{"):
             self._is_json, self._separator = True, ","
             self.notation = self.notation._replace(decimal=".", thousands="")
-            rows = json_rows(self._lines())
-            return self._limited(list(dict.fromkeys(name for row in rows for name in row)))
+            return list(dict.fromkeys(name for row in json_rows(self._lines()) for name in row))
         self._separator = find_separator(top)
-        names = self._limited(next(self._cells(top)))
+        names = next(self._cells(top))
         cells = pd.Series(names, dtype=object)
         is_data = is_missing(cells) | to_numbers(cells).notna() | to_numbers(cells, ",").notna()
         if self.notation.header is None and is_data.all() and names[0]:  # pandas writes ,0,1 as names
@@ -163,18 +158,17 @@ class Table:
                 "add --no-header if there are none, or --header if these are the names."
             )
         return [
-            (self.header and name.strip()) or f"column_{number}" for number, name in enumerate(names, start=1)
+            self.header and name.strip() or f"column_{place}" for place, name in enumerate(names, start=1)
         ]
 
     def must_have(self, names, purpose):
         """Refuse a table that lacks one of these columns."""
         lacking = ", ".join(name for name in names if name not in self.columns)
         if lacking:
-            hint = "; columns must be separated by , ; tab or |" * (len(self.columns) == 1)
-            found = ", ".join(self.columns)[:500] + hint
-            raise DataError(
-                f"{self.path} lacks the column{'s' * (', ' in lacking)} {lacking} {purpose}; it has {found}."
-            )
+            has = ", ".join(self.columns)[:500]
+            has += "; columns must be separated by , ; tab or |" * (len(self.columns) == 1)
+            plural = "s" * (", " in lacking)
+            raise DataError(f"{self.path} lacks the column{plural} {lacking} {purpose}; it has {has}.")
 
     # ---------------------------------------------------------------------- lines and texts
 
@@ -228,10 +222,9 @@ class Table:
                 break
             is_whole = len(row) == n_columns or (len(row) == n_columns + 1 and not row[-1])
             if not is_whole and "".join(row).strip(" \t"):
-                found = f"{'more' if len(row) > n_columns else 'fewer'} cells than the first line"
-                raise DataError(
-                    f"Line {self._line:,} of {self.path} has {found}: {len(row):,} instead of {n_columns:,}."
-                )
+                line = f"Line {self._line:,} of {self.path} has {'more' if len(row) > n_columns else 'fewer'}"
+                cells = f"cells than the first line: {len(row):,} instead of {n_columns:,}"
+                raise DataError(f"{line} {cells}.")
             if len(taken) >= at_once:
                 yield "".join(taken)
                 taken.clear()

@@ -1,7 +1,8 @@
 """What is drawn into one axes: curves, published and measured values, intervals, ranks, runs.
 
 Each function has its data first and the axes last, so that a Panel can bind the data. Coordinates of texts
-beside the axes are in pixels from the data, because a panel's size is fixed on the page.
+beside the axes are in pixels from the data, because a panel's size is fixed on the page. Scales are texts and
+thin lines: matplotlib's own ticks would take most of the time of a page with hundreds of panels.
 """
 
 import numpy as np
@@ -14,6 +15,47 @@ from weakly.reporting.pictures import CARD, COLOURS, LINE, MUTED, TEXT
 
 ROW = 17  # pixels from one row of a plot to the next
 SOURCE_LOOKS = ("published", "released", "redrawn")  # in page.css, in the order of the sources
+
+
+def write(axes, text, x, y, pixels, **more):
+    """A text beside a point, this many pixels to the right."""
+    how = {"textcoords": "offset points", "va": "center"} | more
+    axes.annotate(text, (x, y), (pixels, 0), **how)
+
+
+def round_ticks(at_most, low, high):
+    """{value: text} of round numbers in a range, all with the same decimals."""
+    from matplotlib.ticker import MaxNLocator
+
+    places = MaxNLocator(at_most, steps=[1, 2, 2.5, 5, 10]).tick_values(low, high).round(9)
+    places = [value for value in places if low <= value <= high]
+    decimals = max((len(f"{value:g}".partition(".")[2]) for value in places), default=0)
+    return {value: f"{value:.{decimals}f}".replace("-", "−") for value in places}
+
+
+def draw_scales(axes, x, y, label="", lines=True, color=MUTED):
+    """Texts {place: text} below and to the left; a line from each place of y to the right, and a baseline."""
+    (left, right), (bottom, _) = axes.get_xlim(), axes.get_ylim()
+    axes.set_axis_off()
+    for place, text in x.items():
+        axes.annotate(
+            text, (place, bottom), (0, -4), textcoords="offset points", color=MUTED, ha="center", va="top"
+        )
+    for place, text in y.items():
+        bold = {"fontweight": "bold"} if text == METHODS["prenet"].column else {}
+        write(axes, text, left, place, -7, ha="right", color=color, **bold)
+    if lines:
+        axes.hlines([bottom, *y], left, right, color=LINE, linewidth=0.8, zorder=1, clip_on=False)
+    if label:
+        axes.annotate(
+            label, (0.5, 0), (0, -19), "axes fraction", "offset points", color=TEXT, ha="center", va="top"
+        )
+
+
+def draw_rows(axes, names, bounds, ticks, room=0.0):
+    """A named row per item, the first one above, and a scale below; room is that above the first row."""
+    axes.set(xlim=bounds, ylim=(len(names) - 0.4, -0.6 - room))
+    draw_scales(axes, ticks, dict(enumerate(names)), lines=False, color=TEXT)
 
 
 def method_line(method, **more):
@@ -47,12 +89,10 @@ def draw_curves(curves, ticks, bounds, label, published, axes, log=False, thin=(
     """
     first, last = min(ticks), max(ticks)
     margin = 0.06 * (last - first) or 1
-    axes.set_xscale("log" if log else "linear")
+    if log:
+        axes.set_xscale("log")
     axes.set(xlim=(first / 1.15, last * 1.15) if log else (first - margin, last + margin), ylim=bounds)
-    axes.set_xticks(list(ticks), list(ticks.values()))
-    axes.set_xticks([], minor=True)
-    axes.set_xlabel(label)
-    axes.locator_params(axis="y", nbins=4, steps=[1, 2, 5, 10])
+    draw_scales(axes, ticks, round_ticks(4, *bounds), label)
     for method, part in curves.groupby("method", sort=False):
         part, gid = part.sort_values("x").dropna(subset="mean"), f"data-method={method}"
         if method in thin:
@@ -74,8 +114,8 @@ def draw_theorem(part, bounds, axes):
         axes.plot(share, mean, color=color, marker=marker, markersize=3, clip_on=False)
         axes.plot(share, part[f"predicted_{kind}"], color=color, linestyle="--", clip_on=False)
     axes.axvline(2 / 3, color=TEXT, linestyle=":", clip_on=False)
-    axes.set(xlim=(0, max(0.72, part["share"].max())), ylim=bounds, xlabel="share in U")
-    axes.locator_params(nbins=5)
+    axes.set(xlim=(0, max(0.72, part["share"].max())), ylim=bounds)
+    draw_scales(axes, round_ticks(5, *axes.get_xlim()), round_ticks(5, *bounds), "share in U")
 
 
 def draw_marker(method, axes):
@@ -87,34 +127,10 @@ def draw_marker(method, axes):
 # ---------------------------------------------------------------------------- one row per data set or method
 
 
-def write(axes, text, x, row, pixels, **more):
-    """A text beside a row, this many pixels to the right of x."""
-    how = {"textcoords": "offset points", "va": "center"} | more
-    axes.annotate(text, (x, row), (pixels, 0), **how)
-
-
-def draw_rows(axes, names, bounds, ticks, room=0.0):
-    """A named row per item, the first one above, and a scale below; room is that above the first row.
-
-    Texts instead of matplotlib's ticks, which take most of the time of a page with hundreds of panels.
-    """
-    axes.set(xlim=bounds, ylim=(len(names) - 0.4, -0.6 - room))
-    axes.set_axis_off()
-    for row, name in enumerate(names):
-        weight = "bold" if name == METHODS["prenet"].column else "normal"
-        write(axes, name, bounds[0], row, -7, ha="right", color=TEXT, fontweight=weight)
-    for value, text in ticks.items():
-        write(axes, text, value, len(names) - 0.4, 0, ha="center", va="top", color=MUTED)
-
-
-def draw_scale(axes, places, n_rows):
-    axes.vlines(places, -0.6, n_rows - 0.4, color=LINE, linewidth=0.8, zorder=1, clip_on=False)
-
-
 def draw_published(method, cells, sets, axes):
     """One method: a row per data set with a line from the published (ring) to the measured value, the gap."""
     draw_rows(axes, sets, (0, 1), {0: "0", 0.5: "0.5", 1: "1"})
-    draw_scale(axes, (0, 0.5, 1), len(sets))
+    axes.vlines((0, 0.5, 1), -0.6, len(sets) - 0.4, color=LINE, linewidth=0.8, zorder=1, clip_on=False)
     for cell in cells.itertuples():
         row, is_far = sets.index(cell.dataset), cell.verdict == "differs"
         color = look(method).light if is_far else MUTED
@@ -131,11 +147,7 @@ def draw_intervals(leads, bounds, decimals, axes):
 
     leads: {source: Lead, or a text if there is none}.
     """
-    from matplotlib.ticker import MaxNLocator
-
-    places = MaxNLocator(3, steps=[1, 2, 2.5, 5, 10]).tick_values(*bounds).round(6)
-    ticks = {v: f"{v:g}".replace("-", "−") for v in places if bounds[0] <= v <= bounds[1]}
-    draw_rows(axes, list(leads), bounds, ticks)
+    draw_rows(axes, leads, bounds, round_ticks(3, *bounds))
     axes.axvline(0, color=TEXT, linewidth=1, clip_on=False)
     for row, (lead, kind) in enumerate(zip(leads.values(), SOURCE_LOOKS)):
         if isinstance(lead, str):
@@ -161,7 +173,7 @@ def draw_ranks(ranks, critical_difference, axes):
     most, names = max(len(ranks), 2), [METHODS[method].column for method in ranks.index]
     places = range(1, most + 1)
     draw_rows(axes, names, (1, most), {n: str(n) for n in places[:: 1 if most <= 10 else 2]}, room=2)
-    draw_scale(axes, places, len(ranks))
+    axes.vlines(places, -0.6, len(ranks) - 0.4, color=LINE, linewidth=0.8, zorder=1, clip_on=False)
     end = min(1 + critical_difference, most)
     axes.plot([1, end], [-2.2, -2.2], color=TEXT, marker="|", markersize=6, clip_on=False)
     write(axes, f"critical difference {critical_difference:.2f}", 1, -1.4, 0, color=MUTED)
@@ -194,8 +206,7 @@ def draw_runs(scores, published, axes):
         color = {"edgecolor": look(method).light, "linewidth": 5, "capstyle": "round", "fill": False}
         axes.add_patch(PathPatch(dots, zorder=3, **color, **gid))
         if method in published:
-            ends = [row - 0.4, row + 0.4]
-            axes.plot([published[method]] * 2, ends, color=TEXT, linewidth=2, zorder=4, **gid)
+            axes.vlines(published[method], row - 0.4, row + 0.4, color=TEXT, linewidth=2, zorder=4, **gid)
 
 
 def range_of_runs(scores, published):

@@ -16,13 +16,15 @@ from pathlib import Path
 from weakly.errors import UserError
 from weakly.judging.tables import comparable
 from weakly.methods import METHODS
-from weakly.reporting.charts import draw_curves, draw_theorem, method_line
+from weakly.numbers import number, signed
+from weakly.reporting.charts import ROW, draw_curves, draw_published, draw_theorem, method_line
 from weakly.reporting.palette import KIND_LOOKS
 from weakly.reporting.pictures import MUTED, TEXT, Panel, poster, save
 from weakly.reporting.sweeps import FIGURES, PARAMETERS, published_values, read_figure
 
 EXPERIMENTS = tuple(dict.fromkeys(figure.experiment for figure in FIGURES.values()))
 NEW_DRAWS = ("_redrawn", "_independent")  # endings of tables in which every run has its own draw
+SHOWN = ("dataset", "published", "reproduced", "difference", "verdict")  # of a cell, in the first picture
 SMALLEST_RANGE = 0.1  # of an AUC-PR axis, to make flat curves look flat
 
 
@@ -67,11 +69,8 @@ def sweep_panel(title, part, parameter, grid, bounds, published):
     curves = part.assign(x=part["value"].map(places), spread=part["std"], order=order)
     curves = curves.sort_values(["order", "x"])[["method", "x", "mean", "spread"]]
     at = places.get(parameter.in_paper)
-    hollow = {
-        name: (at, published[name])
-        for name in methods
-        if at is not None and bounds[0] <= published.get(name, -1) <= bounds[1]
-    }
+    there = [name for name in methods if bounds[0] <= published.get(name, -1) <= bounds[1]]
+    hollow = {name: (at, published[name]) for name in there if at is not None}
     ends = curves.groupby("method", sort=False)["mean"].agg(["first", "last"])
     words = ", ".join(f"{METHODS[name].column} {a:.3f} to {b:.3f}" for name, a, b in ends.itertuples())
     return Panel(
@@ -105,6 +104,24 @@ def panels_of(table, name, set_up=""):
     return list(sweep_panels(table, FIGURES[name].parameters, published[:0] if set_up else published))
 
 
+def published_panels(table):
+    """Published (ring) to reproduced (dot) on each data set; coloured where the two differ."""
+    for method in [name for name in METHODS if name in set(table["method"])]:
+        cells = table.loc[table["method"] == method, list(SHOWN)]
+        sets, gap = list(table["dataset"].unique()), cells["difference"]
+        label = f"{METHODS[method].column}: published and measured AUC-PR on {len(cells)} data sets, "
+        label += f"mean difference {signed(gap.mean())}, mean size {number(gap.abs().mean())}"
+        texts = [f"{c.dataset} {number(c.published)} to {number(c.reproduced)}" for c in cells.itertuples()]
+        yield Panel(
+            partial(draw_published, method, cells, sets),
+            f"{METHODS[method].column} {signed(gap.mean(), 2)}",
+            f"{label}: {', '.join(texts)}",
+            attributes={"data-method": method},
+            size=(240, ROW * len(sets) + 22),
+            margins=(62, 46, 2, 20),
+        )
+
+
 # ---------------------------------------------------------------------------- for Markdown
 
 
@@ -133,9 +150,7 @@ def figure_of(table, name, set_up=""):
     if not panels:
         return None
     if name == "theorem":
-        entries = [
-            line_entry(kind, color=look.light, marker=look.marker) for kind, look in KIND_LOOKS.items()
-        ]
+        entries = [line_entry(kind, color=of[0], marker=of.marker) for kind, of in KIND_LOOKS.items()]
         lines = {"predicted": "--", "a share of 2/3": ":"}
         entries += [line_entry(label, color=TEXT, linestyle=line) for label, line in lines.items()]
     else:
@@ -174,3 +189,10 @@ def draw_all_figures(results_dir):
             if set_up[:1] in ("", "_") and not set_up.endswith(("_runs", "_vs_published")):
                 written += draw_figures(results_dir, experiment, set_up)
     return written
+
+
+def draw_front_picture(table, folder):
+    """Write <folder>/figures/published.png and .svg; table: cells on exact data."""
+    panels = list(published_panels(table))
+    title = "AUC-PR: published (ring) to measured (dot); coloured: a difference beyond 0.03 and its interval"
+    return save(poster(panels, title, columns=5, size=panels[0].size), folder / "figures" / "published")

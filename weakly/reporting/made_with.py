@@ -1,12 +1,11 @@
 """The part of the page about when, how and from which data the results were produced."""
 
 from pathlib import Path
-from typing import NamedTuple
 
 import pandas as pd
 
 from weakly.judging.tables import in_paper_order
-from weakly.reporting.tables import Table, frame_table
+from weakly.reporting.tables import frame_table
 from weakly.running.provenance import read_sessions
 from weakly.running.runs_file import RunsFile
 
@@ -14,29 +13,22 @@ ENDINGS = ("_runs.csv", "_provenance.json")
 NOTHING = "not recorded"
 
 
-class MadeWith(NamedTuple):
-    sessions: Table
-    environments: list
-    data: Table | None
-
-
 def made_with(results_dir):
-    """When these numbers were produced, with what and from which data; None without any results."""
+    """Tables of sessions and data, and a list of environments; None without any results."""
+    paths = [path.name for ending in ENDINGS for path in Path(results_dir).glob(f"*{ending}")]
+    labels = sorted({name.rpartition("_")[0] for name in paths})
+    sessions = {label: read_sessions(Path(results_dir) / f"{label}_provenance.json") for label in labels}
     rows, environments = [], {}
-    labels = {
-        ending: sorted(path.name.removesuffix(ending) for path in Path(results_dir).glob(f"*{ending}"))
-        for ending in ENDINGS
-    }
-    for label in sorted({*labels["_runs.csv"], *labels["_provenance.json"]}):
-        for session in read_sessions(Path(results_dir) / f"{label}_provenance.json") or [{}]:
+    for label in labels:
+        for session in sessions[label] or [{}]:
             text = environment(session)
             number = environments.setdefault(text, len(environments) + 1) if text else NOTHING
             rows.append({"results": label, **session_row(session), "environment": str(number)})
     if not rows:
         return None
-    sessions = pd.DataFrame(rows).set_index("results")
-    shown = frame_table("When and how the results were produced", sessions, "Results", "scroll code")
-    return MadeWith(shown, list(environments), data_table(results_dir, labels["_runs.csv"]))
+    table = pd.DataFrame(rows).set_index("results")
+    shown = frame_table("When and how the results were produced", table, "Results", "scroll code")
+    return {"sessions": shown, "environments": list(environments), "data": data_table(results_dir, sessions)}
 
 
 def parts_of(session, *names):
@@ -67,38 +59,32 @@ def session_row(session):
     }
 
 
-def data_table(results_dir, labels):
+def data_table(results_dir, sessions):
     """The data of the runs, how well its row order is known, and the hash of the prepared arrays."""
-    orders = row_orders(results_dir, labels)
-    runs = pd.concat(
-        [RunsFile(results_dir, label).read() for label in labels] or [pd.DataFrame(columns=["data_sha256"])]
-    )
-    rows = []
+    runs = pd.concat([RunsFile(results_dir, label).read() for label in sessions])
+    orders, rows = row_orders(sessions), {}
     for sha, part in runs.groupby("data_sha256", sort=False):
         names = in_paper_order(part["dataset"])
         are_of_table_3 = len(names) > 1 and all("->" in name for name in names)
-        rows.append(
-            {
-                "data set": f"{len(names)} sets of Table 3" if are_of_table_3 else ", ".join(names),
-                "status": part["data_status"].iloc[-1],
-                "rows": part["rows"].max(),
-                "features": part["features"].max(),
-                "row order": orders.get(sha, NOTHING),
-                "SHA-256 of the prepared arrays": sha,
-            }
-        )
-    order = {name: position for position, name in enumerate(in_paper_order(row["data set"] for row in rows))}
-    rows.sort(key=lambda row: order[row["data set"]])
+        rows[f"{len(names)} sets of Table 3" if are_of_table_3 else ", ".join(names), sha] = {
+            "status": part["data_status"].iloc[-1],
+            "rows": part["rows"].max(),
+            "features": part["features"].max(),
+            "row order": orders.get(sha, NOTHING),
+            "SHA-256 of the prepared arrays": sha,
+        }
     if not rows:
         return None
-    return frame_table("Data", pd.DataFrame(rows).set_index("data set"), "Data set", "scroll code")
+    order = in_paper_order(name for name, _ in rows)
+    shown = sorted(rows, key=lambda row: order.index(row[0]))
+    frame = pd.DataFrame([rows[row] for row in shown], pd.Index([name for name, _ in shown], name="data set"))
+    return frame_table("Data", frame, "Data set", "scroll code")
 
 
-def row_orders(results_dir, labels):
+def row_orders(sessions):
     """{hash of the prepared arrays: how well the row order is known to be the authors'}."""
     orders = {}
-    for label in labels:
-        for session in read_sessions(Path(results_dir) / f"{label}_provenance.json"):
-            data, known = parts_of(session, "data", "row_orders")
-            orders |= {sha: str(known[name]) for name, sha in data.items() if name in known}
+    for session in (one for of_label in sessions.values() for one in of_label):
+        data, known = parts_of(session, "data", "row_orders")
+        orders |= {sha: str(known[name]) for name, sha in data.items() if name in known}
     return orders

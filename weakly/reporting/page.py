@@ -12,16 +12,14 @@ from pathlib import Path
 
 from markupsafe import Markup
 
+from weakly import numbers
 from weakly.beyond.beyond_section import figures_beyond
-from weakly.judging import cells, leads, statistics, tables, verdicts
-from weakly.judging.claims import verdict_counts_of_claims
+from weakly.judging import cells, claims, headline, leads, statistics, tables, verdicts
 from weakly.judging.tables import by_method, read_table, with_averages
 from weakly.methods import METHODS
 from weakly.numbers import number
 from weakly.paths import ROOT
-from weakly.reporting import sections
-from weakly.reporting.answer import cards, picture_caption, sentence
-from weakly.reporting.front_picture import published_panels
+from weakly.reporting import answer, figures, sections
 from weakly.reporting.made_with import made_with
 from weakly.reporting.pages import FILES, head_and_script, template
 from weakly.reporting.pictures import Album
@@ -36,15 +34,8 @@ MARKS = {  # every verdict has its own sign, so that none depends on colour alon
     "supported": "✓", "weakened": "≈", "contradicted": "✕", "not testable here": "?",
     "not so on partial data": "✕", "not diagnostic": "○",
 }  # fmt: skip
-CONSTANTS = {  # that the template names
-    **{name: getattr(cells, name) for name in ("PRINTED", "TITLES", "VERDICTS")},
-    **{name: getattr(tables, name) for name in ("METRICS", "PAPER_METRICS")},
-    "CLAIM_VERDICTS": verdicts.CLAIM_VERDICTS, "EXPLANATION": statistics.EXPLANATION,
-    "MAIN_TABLES": leads.MAIN_TABLES, "METHODS": METHODS, "MARKS": MARKS, "SYNTHETIC": SYNTHETIC,
-}  # fmt: skip
-FUNCTIONS = (
-    cards, figures_beyond, frame_table, made_with, picture_caption, published_panels, sentence,
-    verdict_counts_of_claims,
+MODULES = (  # whose functions and constants the template uses
+    cells, claims, headline, leads, numbers, statistics, tables, verdicts, answer, figures, sections
 )  # fmt: skip
 
 
@@ -69,17 +60,10 @@ def synthetic(folder):
             label = label + ", " + table["parameter"] + " = " + table["value"].map("{:g}".format)
         spreads = (" ± " + table["std"].map(number)).where(table["std"].notna(), "")
         named = table.assign(label=label, cell=table["mean"].map(number) + spreads)
-        shown = by_method(named, values="cell", rows="label").rename(
-            columns=lambda name: METHODS[name].column
-        )
+        shown = by_method(named, values="cell", rows="label")
+        shown = shown.rename(columns={name: method.column for name, method in METHODS.items()})
         shown_tables.append(frame_table(f"{path.stem}: AUC-PR", shown, "Data set"))
     return shown_tables
-
-
-def first_cells(found):
-    """The cells of the first picture: Table 2 and appendix C.1 on exact data."""
-    table = found.exact_cells.get("seen")
-    return None if table is None or table.empty else table[table["metric"] == "auc_pr"]
 
 
 def build_report(found):
@@ -87,11 +71,16 @@ def build_report(found):
     path = found.folder / "report.html"
     album = Album(path.read_text("utf-8", errors="replace") if path.is_file() else "")
     used = {method for table in found.tables.values() for method in table["method"]}
-    known = vars(sections) | CONSTANTS | {function.__name__: function for function in FUNCTIONS}
+    known = {name: value for module in MODULES for name, value in vars(module).items()}
     known |= {"album": album, "is_file": lambda name: (found.folder / name).is_file()}
+    known |= {
+        "MARKS": MARKS,
+        "SYNTHETIC": SYNTHETIC,
+        "figures_beyond": figures_beyond,
+        "made_with": made_with,
+    }
     page = template("page.html", **known).render(
         found=found,
-        first_cells=first_cells(found),
         links=links(found.folder),
         methods=[name for name in METHODS if name in used],
         synthetic=synthetic(found.folder),

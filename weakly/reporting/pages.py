@@ -1,4 +1,4 @@
-"""What all pages share: templates that escape everything, one style, one script, and the policy.
+"""What all pages share: HTML templates that escape everything, one style, one script, and the policy.
 
 A page is one file that loads nothing. Its templates import macros.html; its look is page.css.
 """
@@ -19,7 +19,9 @@ STYLE = f"{PAGE_STYLE}:root {{ {variables()} }}\n"
 def template(name, **known):
     """A template of this folder; known are the functions and constants that it and its macros use."""
     loader = jinja2.FileSystemLoader(FILES)
-    environment = jinja2.Environment(loader=loader, autoescape=True, undefined=jinja2.StrictUndefined)
+    environment = jinja2.Environment(
+        loader=loader, autoescape=jinja2.select_autoescape(), undefined=jinja2.StrictUndefined
+    )
     environment.globals |= known
     return environment.get_template(name)
 

@@ -7,6 +7,7 @@ import pandas as pd
 
 from weakly.judging import cells
 from weakly.judging.tables import PAPER_SET_UP, by_method, read_frame, read_table
+from weakly.reporting.theorem import KINDS
 
 
 class Parameter(NamedTuple):
@@ -40,42 +41,28 @@ class PaperFigure(NamedTuple):
 
 FIGURES = {
     "labels_seen": PaperFigure(
-        "labels",
-        "Fig. 2: labelled anomalies, seen classes",
-        "./run_labels.sh",
-        ("more-labels-help", "fewer-labels-than-devnet", "fewer-labels-than-dsad"),
-        ("n_labeled",),
+        "labels", "Fig. 2: labelled anomalies, seen classes", "./run_labels.sh",
+        ("more-labels-help", "fewer-labels-than-devnet", "fewer-labels-than-dsad"), ("n_labeled",),
     ),
     "labels_unseen": PaperFigure(
-        "labels",
-        "Fig. 3: labelled anomalies, unseen classes",
-        "./run_labels.sh",
-        ("more-labels-help-on-unseen", "fewer-labels-on-unseen"),
-        ("n_labeled",),
+        "labels", "Fig. 3: labelled anomalies, unseen classes", "./run_labels.sh",
+        ("more-labels-help-on-unseen", "fewer-labels-on-unseen"), ("n_labeled",),
     ),
     "contamination": PaperFigure(
-        "contamination",
-        "Fig. 4: contamination of the unlabelled data",
-        "./run_contamination.sh",
-        ("stable-under-contamination",),
-        ("contamination",),
+        "contamination", "Fig. 4: contamination of the unlabelled data", "./run_contamination.sh",
+        ("stable-under-contamination",), ("contamination",),
     ),
     "sensitivity": PaperFigure(
-        "sensitivity",
-        "Fig. 5: margin m, ensemble size E and λ",
-        "./run_sensitivity.sh",
+        "sensitivity", "Fig. 5: margin m, ensemble size E and λ", "./run_sensitivity.sh",
         ("robust-in-margin", "robust-in-ensemble-size", "robust-in-lambda"),
         ("margin", "ensemble_size", "l2"),
     ),
     "theorem": PaperFigure(
-        "theorem",
-        "The theorem of Sec. 4: are the scores as predicted?",
-        "./run_contamination.sh --theorem",
+        "theorem", "The theorem of Sec. 4: are the scores as predicted?", "./run_contamination.sh --theorem",
         ("theorem-order", "theorem-values"),
     ),
-}
+}  # fmt: skip
 CLAIMS_OF_FIGURES = {name: figure.claims for name, figure in FIGURES.items()}
-KINDS = ("anomalies", "normals")  # of rows, in the theorem's figure
 THEOREM_COLUMNS = [f"{name}_{kind}" for name in ("mean_score", "predicted") for kind in KINDS]
 THEOREM_COLUMNS += ["share", *(f"mean_score_{kind}_std" for kind in KINDS)]
 

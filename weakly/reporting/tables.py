@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 import pandas as pd
 
-from weakly.judging.tables import comparable
+from weakly.judging.tables import comparable, with_averages
 from weakly.methods import METHODS
 from weakly.numbers import count, number, p_value, signed
 from weakly.reporting.figures import dataset_name
@@ -55,10 +55,8 @@ def matrix(caption, statuses, cells, anchors="", **attributes):
     there = {method for dataset, method in cells if dataset != "Average"}
     methods, rows = [name for name in METHODS if name in there], []
     for dataset, status in statuses.items():
-        of_row = [
-            cells.get((dataset, name), Cell("–", (), {"data-method": name, "class": "empty"}))
-            for name in methods
-        ]
+        empty = {name: Cell("–", (), {"data-method": name, "class": "empty"}) for name in methods}
+        of_row = [cells.get((dataset, name), empty[name]) for name in methods]
         named = {"data-set": dataset_name(dataset), "data-status": status}
         named |= {"id": slug(anchors, dataset)} if anchors else {}
         rows.append(Row(dataset_name(dataset), of_row, {} if dataset == "Average" else named, status))
@@ -74,14 +72,13 @@ def tint(difference):
 
 
 def difference_cell(cell):
-    """The gap above, ours and the published value below; colour and verdict where the data is the paper's."""
+    """The gap above, both values below; colour and verdict where the data is the paper's."""
     counted = cell.data_status == "exact"
     spread = "" if pd.isna(cell.std) else f" ± {number(cell.std)} over {cell.runs:.0f} runs"
     interval = "" if pd.isna(cell.interval) else f", its interval ± {number(cell.interval, 4)}"
-    title = f"{dataset_name(cell.dataset)}, {METHODS[cell.method].column}: ours {number(cell.reproduced)}"
-    title += (
-        f"{spread}, published {number(cell.published)}, difference {signed(cell.difference, 4)}{interval}"
-    )
+    title = f"{dataset_name(cell.dataset)}, {METHODS[cell.method].column}: measured {number(cell.reproduced)}"
+    title += f"{spread}, published {number(cell.published)}, "
+    title += f"difference {signed(cell.difference, 4)}{interval}"
     partial = "" if cell.data_status.startswith("exact") else "partial"
     attributes = {
         "class": f"{tint(cell.difference)} {partial}".strip() or None,
@@ -97,16 +94,15 @@ def difference_cell(cell):
 
 
 def difference_matrix(caption, part, anchors, **attributes):
-    """One metric of one experiment, ours compared with published."""
+    """One metric of one experiment, measured compared with published."""
     cells = {(cell.dataset, cell.method): difference_cell(cell) for cell in part.itertuples()}
     return matrix(caption, dict(zip(part["dataset"], part["data_status"])), cells, anchors, **attributes)
 
 
 def protocol_matrix(caption, released, independent, metric):
     """Mean and spread of released draws, over initial weights; below, of independent ones, over splits."""
-    both = comparable(released).merge(
-        comparable(independent), on=["dataset", "metric", "method"], suffixes=("", "_drawn")
-    )
+    released, independent = (comparable(with_averages(table)) for table in (released, independent))
+    both = released.merge(independent, on=["dataset", "metric", "method"], suffixes=("", "_drawn"))
     both = both[(both["metric"] == metric) & both["mean"].notna() & both["mean_drawn"].notna()]
     cells = {}
     for cell in both.itertuples():
@@ -133,15 +129,10 @@ def frame_table(caption, frame, name="", class_="scroll"):
     keys = {method.column: key for key, method in METHODS.items()}
     rows = []
     for label, values in zip(frame.index, frame.itertuples(index=False, name=None)):
-        label = (
-            ": ".join(label)
-            if isinstance(label, tuple)
-            else METHODS[label].column
-            if label in METHODS
-            else str(label)
-        )
+        name = ": ".join(label) if isinstance(label, tuple) else str(label)
+        name = METHODS[name].column if name in METHODS else name
         cells = [frame_cell(f"{group} {column}".strip(), v) for (group, column), v in zip(columns, values)]
-        rows.append(Row(label, cells, {"data-method": keys.get(label)}))
+        rows.append(Row(name, cells, {"data-method": keys.get(name)}))
     return Table(caption, head, rows, (), groups, {"class": class_})
 
 

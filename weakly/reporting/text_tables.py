@@ -8,35 +8,11 @@ import re
 
 import pandas as pd
 
-from weakly.judging.cells import TITLES, verdict_counts
-from weakly.judging.tables import METRICS, by_method
 from weakly.methods import METHODS
 from weakly.numbers import number, p_value
 
 NO_BREAK = "\u00a0"
 LETTER = re.compile("[A-Za-z]")
-
-
-def counts_table(tables):
-    """Cells by verdict per experiment, metric and method, as a table to show."""
-    rows = []
-    for experiment, table in tables.items():
-        for (metric, method), counts in verdict_counts(table).iterrows():
-            names = {"metric": METRICS[metric], "method": METHODS[method].column}
-            rows.append({"table": TITLES[experiment], **names, **counts})
-    return pd.DataFrame(rows).set_index(["table", "metric", "method"]) if rows else pd.DataFrame()
-
-
-def side_by_side(table, metric):
-    """`ours ± std / published verdict` per data set and method; only exact data has a verdict."""
-    part = table[table["metric"] == metric]
-    spreads = part["std"].map(" ± {:.3f}".format).where(part["std"].notna(), "")
-    cells = part["reproduced"].map("{:.3f}".format) + spreads + part["published"].map(" / {:.3f}".format)
-    cells += (" " + part["verdict"]).where(part["data_status"] == "exact", "")
-    shown = by_method(part.assign(cell=cells), metric, "cell")
-    partial = set(part["dataset"][part["data_status"] == "partial"])
-    shown = shown.rename(index=lambda name: name + " (partial)" * (name in partial))
-    return shown.rename(columns=lambda name: METHODS[name].column)
 
 
 def kinds_table(table):

@@ -16,7 +16,7 @@ Mean scores of anomalies and normal rows, measured and as the theorem predicts f
 U, where they are equal at 2/3; `released` adds anomalies in proportion to all normal rows, so share > rate.
 Means over data sets; the file has each one.
 """
-SCORES = ["mean_score_anomalies", "mean_score_normals"]
+KINDS = ("anomalies", "normals")  # of rows
 
 
 def predicted_scores(share, margin):
@@ -31,48 +31,29 @@ def share_in_unlabeled(contamination, protocol):
     return contamination if protocol == "independent" else odds / (odds + 1 - TEST_SHARE)
 
 
-def predicted(name):
-    """The column of the prediction for a measured score."""
-    return name.replace("mean_score", "predicted")
-
-
 def theorem_table(runs, margin=4.0):
     """Measured and predicted mean scores, a row per rate of each data set that has the high rates."""
+    high = runs.loc[runs["contamination"].isin(THEOREM_RATES), "dataset"]
+    runs = runs[(runs["method"] == "prenet") & runs["dataset"].isin(high)]
     rows = []
-    runs = runs[
-        (runs["method"] == "prenet")
-        & runs["dataset"].isin(runs["dataset"][runs["contamination"].isin(THEOREM_RATES)])
-    ]
-    for (dataset, rate), part in runs.groupby(["dataset", "contamination"], sort=False):
+    for (dataset, rate), part in runs.groupby(["dataset", "contamination"]):
         share = share_in_unlabeled(rate, part["protocol"].iloc[0])
-        row = {
-            "dataset": dataset,
-            "status": part["data_status"].iloc[0],
-            "runs": len(part),
-            "contamination": rate,
-            "share": share,
-        }
-        row["auc_pr"] = part["auc_pr"].mean()
-        for name, expected in zip(SCORES, predicted_scores(share, margin)):
-            row |= {
-                name: part[name].mean(),
-                f"{name}_std": part[name].std(ddof=0),
-                predicted(name): expected,
-            }
+        row = {"dataset": dataset, "status": part["data_status"].iloc[0], "runs": len(part)}
+        row |= {"contamination": rate, "share": share, "auc_pr": part["auc_pr"].mean()}
+        for kind, expected in zip(KINDS, predicted_scores(share, margin)):
+            scores = part[f"mean_score_{kind}"]
+            row |= {f"mean_score_{kind}": scores.mean(), f"mean_score_{kind}_std": scores.std(ddof=0)}
+            row[f"predicted_{kind}"] = expected
         rows.append(row)
-    return pd.DataFrame(rows).sort_values(["dataset", "contamination"], ignore_index=True)
+    return pd.DataFrame(rows)
 
 
 def report(runs, path, margin):
     """Write theorem.csv and print it."""
     table = theorem_table(runs, margin)
     write_table(table, path)
-    columns = [
-        "contamination",
-        "share",
-        "auc_pr",
-        *(how(name) for name in SCORES for how in (str, predicted)),
-    ]
-    means = table[columns].groupby(["contamination", "share"]).mean()
-    means.insert(0, "data sets", table.groupby(["contamination", "share"]).size())
+    scores = [f"{name}_{kind}" for kind in KINDS for name in ("mean_score", "predicted")]
+    by_share = table.groupby(["contamination", "share"])
+    means = by_share[["auc_pr", *scores]].mean()
+    means.insert(0, "data sets", by_share.size())
     print(f"{ABOUT}\n{means.reset_index().round(3).to_string(index=False)}\n\nWrote {path}")

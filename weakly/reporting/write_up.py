@@ -28,8 +28,7 @@ from weakly.judging.tables import by_method
 from weakly.methods import METHODS, method_group
 from weakly.numbers import number, signed
 from weakly.paths import ROOT
-from weakly.reporting.figures import draw_all_figures
-from weakly.reporting.front_picture import draw_front_picture
+from weakly.reporting.figures import draw_all_figures, draw_front_picture
 from weakly.reporting.sweeps import CLAIMS_OF_FIGURES
 from weakly.reporting.text_tables import as_markdown, kinds_table
 from weakly.running.paper_experiments import EXACT_SETS
@@ -123,7 +122,7 @@ def factors():
 
 
 def main_claims():
-    """The eight main claims: the verdicts by source, and the size of the effect with the authors' draws."""
+    """The eight main claims: the verdicts by source, and the size of the effect with released draws."""
     rows = {}
     for one in assessed().main_claims:
         size = one.sizes[RELEASED]
@@ -198,7 +197,7 @@ def interpretations_page():
     """The text of interpretations.md: every interpretation, and PReNet's contamination in three kinds."""
     yield "# Other interpretations of what the paper leaves open"
     yield (
-        "`python experiments.py interpretations`: AUC-PR with the authors' draws, mean ± standard deviation "
+        "`python experiments.py interpretations`: AUC-PR with `released` draws, mean ± standard deviation "
         "of 10 runs. A row changes one thing of the method's file; weakly/methods.py has the settings."
     )
     for base, names in bases().items():

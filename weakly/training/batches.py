@@ -6,10 +6,7 @@ import numpy as np
 
 
 class DistinctRows(NamedTuple):
-    """The distinct rows that each batch has to encode, and where each of them occurs.
-
-    The rows of a batch are numbered: first those drawn for it, then those that all batches share.
-    """
+    """The rows that each batch encodes, numbered: first those drawn for it, then those that all share."""
 
     shared: np.ndarray  # (s,) positions in the data
     drawn: np.ndarray  # (n_batches, m) positions in the data

@@ -13,10 +13,9 @@ A fit on dense rows is one call of a compiled graph, so only a fit on CSR rows r
 loss overflows is refused with a ValueError, and so are rows whose scores overflow: no score is ever NaN or
 infinite.
 
-A detector is a dataclass. Its fields are its parameters, which scikit-learn reads from the constructor. It
-supplies `_fit` and `_score`; a detector with a network derives from keras_detector.PsiDetector instead and
-supplies network, loss and batches. The experiments call `fit_rows`, which takes positions instead of a copied
-training set.
+A detector is a dataclass whose fields are its parameters. It supplies `_fit` and `_score`; one with a network
+derives from keras_detector.PsiDetector and supplies network, loss and batches. The experiments call
+`fit_rows`, which takes positions instead of a copied training set.
 """
 
 import logging
@@ -90,11 +89,8 @@ class Detector(BaseEstimator):
         scores = self._finite_scores(X)
         self._is_fitted = True
         if np.ptp(scores) <= EQUAL_SCORES * np.abs(scores).max():
-            logger.warning(
-                "%s: all %d training rows have the same score, so it does not tell rows apart",
-                type(self).__name__,
-                len(scores),
-            )
+            message = "%s: all %d training rows have the same score, so it does not tell rows apart"
+            logger.warning(message, type(self).__name__, len(scores))
         self.decision_scores_ = scores
         if not sparse.issparse(X):
             self.typical_ = np.array([np.median(column) for column in X.T], np.float32)  # X is not copied
@@ -155,10 +151,7 @@ class Detector(BaseEstimator):
         return self.fit(X, y).labels_
 
     def score(self, X: Rows, y: ArrayLike, sample_weight: ArrayLike | None = None) -> float:
-        """The average precision (AUC-PR) of the scores of X; y (n,): 1 for an anomaly, 0 for other rows.
-
-        So cross_val_score and searches of scikit-learn take this unless they are told otherwise.
-        """
+        """The average precision (AUC-PR) of X, cross_val_score's default; y (n,): 1 for anomalies."""
         return average_precision_score(y, self.decision_function(X), sample_weight=sample_weight)
 
     @property
@@ -181,9 +174,8 @@ class Detector(BaseEstimator):
     def predict_proba(self, X: Rows) -> np.ndarray:
         """How anomalous the rows of X are, from 0 to 1: (n, 2), normal and anomalous.
 
-        These are PyOD's default ("linear") values: where the score lies between the lowest and the highest
-        score of the training rows, clipped to 0-1. They are in the order of the scores, but they are not
-        probabilities: for those, put the detector into scikit-learn's CalibratedClassifierCV.
+        These are PyOD's "linear" values: where the score lies between the lowest and the highest score of the
+        training rows, clipped to 0-1. For probabilities, use scikit-learn's CalibratedClassifierCV.
         """
         scores = self.decision_function(X)
         if not hasattr(self, "decision_scores_"):
@@ -193,10 +185,7 @@ class Detector(BaseEstimator):
         return np.column_stack([1 - anomalous, anomalous])
 
     def explain(self, X: Rows) -> np.ndarray:
-        """What each feature adds to the scores of X (n, D): (n, D).
-
-        This is the score of the row minus its score with this feature at its median in the training rows.
-        """
+        """How much the scores of X (n, D) fall with each feature at its median in training: (n, D)."""
         check_is_fitted(self)
         X = checked_rows(self, X, reset=False)
         if sparse.issparse(X):

@@ -1,11 +1,6 @@
 """Detectors that train one Keras network with the shared loop.
 
-A subclass of PsiDetector has the parameters that the paper gives all deep detectors; its own are fields of
-its class:
-
-    @dataclass(repr=False, eq=False)
-    class MyDetector(PsiDetector):
-        margin: float = 4.0
+A subclass of PsiDetector has the parameters that the paper gives all deep detectors, and fields of its own.
 
 Keras and TensorFlow train the network. `fit` keeps only weights_, a list of arrays in the order of Keras, and
 scores are computed from these in numpy. So a saved or pickled detector scores without importing TensorFlow.
@@ -35,8 +30,7 @@ from weakly.training.network import (
 class KerasDetector(Detector):
     """A detector with a network. Subclasses have the parameters below, and build, loss and sample_batches.
 
-    One compiled graph serves all seeds: it is made by a detector that gets every parameter but random_state,
-    and build takes its seed as an argument. A detector that can be saved scores without model_.
+    One compiled graph serves all seeds, so build takes its seed as an argument.
     """
 
     learning_rate: float
@@ -119,12 +113,9 @@ def _compiled_trainer(detector_class, settings, n_features):
 
 @dataclass(repr=False, eq=False)
 class PsiDetector(KerasDetector):
-    """A detector with the feature learner psi and the paper's common settings (Sec. 5.2, App. B.2.2).
+    """A detector with the feature learner psi and the paper's common settings (Sec. 5.2, App. B.2.2)."""
 
-    hidden_units is a number, or a tuple of numbers for a psi of several layers.
-    """
-
-    hidden_units: HiddenUnits = 20
+    hidden_units: HiddenUnits = 20  # a number, or a tuple of numbers for a psi of several layers
     l2: float = 0.01
     learning_rate: float = 1e-3
     epochs: int = 50

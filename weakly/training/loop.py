@@ -9,7 +9,7 @@ Choices that the paper leaves open and that affect the numbers:
   - gradients are clipped to a *global* norm of 1 (over all variables together);
   - the weights at the end of the epoch with the lowest mean loss, l2 included, are kept.
 
-Importing this file imports TensorFlow. Detectors import it only to fit, because scoring does not need it.
+Importing this file imports TensorFlow, so detectors import it only to fit.
 """
 
 import contextlib
@@ -45,8 +45,7 @@ class Trainer:
 
     A step encodes each distinct row of its batch once and then arranges the codes, because the few labelled
     anomalies occur many times in a batch. loss(targets, outputs, *constants) returns the mean loss of a batch
-    without the l2 terms, which are part of the network.
-    `constants` are arrays that may differ from fit to fit without a new compilation.
+    without the network's l2 terms; the constants may differ from fit to fit without a new compilation.
     """
 
     def __init__(self, network, loss, optimizer, keeps_last=False):
@@ -59,7 +58,6 @@ class Trainer:
         optimizer.build(self._trainable)
         self._fresh_optimizer = [variable.numpy() for variable in optimizer.variables]
         self._graph = tf.function(self._run_epochs, jit_compile=True, autograph=False)
-        self._compiled = set()  # shapes of the data that the graph was compiled for
 
     def fit(self, rows, anomalies, batches, n_epochs, initial_state, constants=()):
         """Train from initial_state; return the weights that are kept and the mean loss of every epoch.
@@ -85,11 +83,8 @@ class Trainer:
         variables = [*self.network.collected("variables"), *self.optimizer.variables]
         for variable, value in zip(variables, [*initial_state, *self._fresh_optimizer], strict=True):
             variable.assign(value)
-        shapes = tuple(tuple(part.shape) for part in data[:-1])
-        # the first call compiles the graph, which TensorFlow announces directly on the file descriptor
-        with contextlib.nullcontext() if shapes in self._compiled else silent_stderr():
+        with silent_stderr():  # the first call compiles, which TensorFlow announces on the file descriptor
             losses, *kept = [result.numpy() for result in self._graph(*data)]
-        self._compiled.add(shapes)
         for epoch, loss in enumerate(losses):
             check_loss(loss, epoch, n_epochs, rows)
         return kept, losses.tolist()
@@ -160,8 +155,8 @@ def encode_rows(psi, rows):
 def product(rows, kernel):
     """X K of rows X (n, D) and a kernel K (D, h); its gradient with respect to K, X'G, is computed as (G'X)'.
 
-    The sum is the same, but X'G itself takes XLA several times longer on a CPU. The barrier keeps XLA from
-    turning one into the other. There is no gradient with respect to the rows.
+    X'G itself takes XLA several times longer on a CPU, and the barrier keeps XLA from turning one into the
+    other. There is no gradient with respect to the rows.
     """
 
     def gradients(gradient):

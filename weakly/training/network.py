@@ -1,9 +1,7 @@
 """Keras, set up for this project, and the parts of networks that several detectors have in common.
 
-psi is computed in three ways, each where it is the fastest; tests/training/test_network.py compares them:
-  build_psi     the Keras model, which training starts from;
-  finish_psi    in training: TensorFlow, from products of rows (dense or CSR) and the first kernel;
-  encoder       in scoring: numpy, on dense or CSR rows, from the list of its weights.
+psi is computed in three ways, each where it is the fastest: build_psi makes the Keras model that training
+starts from; finish_psi takes products of rows and the first kernel, in training; encoder scores in numpy.
 
 Import `keras` and `tf` from here, not directly. They are imported at their first use, so a model that only
 scores never waits the seconds that TensorFlow takes to start.
@@ -53,16 +51,16 @@ else:
 
 
 def seed_generator(seed: int | None) -> keras.random.SeedGenerator:
-    """A source of initial weights, always with the same name.
+    """A source of initial weights. It always has the same name, and so has every layer.
 
-    Otherwise Keras would number its name, and those of layers. TensorFlow caches what it needs to create a
-    variable under the variable's name, and never frees it: with new names in every fit, 0.1 MB per fit.
+    TensorFlow caches what it needs to create a variable under its name, and never frees it: with the numbered
+    names that Keras would give, 0.1 MB per fit.
     """
     return keras.random.SeedGenerator(seed, name="seeds")
 
 
 def hidden_layer(units, l2, seeds, use_bias=True, name="hidden", activation="relu"):
-    """A layer of ReLU (or linear) units with l2 on its kernel; its name must be new in its model."""
+    """A layer of ReLU or linear units with l2 on its kernel; its name must be new in its model."""
     return keras.layers.Dense(
         units,
         name=name,
@@ -128,8 +126,7 @@ Encoder = Callable[[Any], np.ndarray]  # rows (n, D), dense or CSR, to codes (n,
 def encoder(weights: Sequence[np.ndarray], use_bias: bool = True, code_layer: str = "relu") -> Encoder:
     """psi in numpy, because passing rows to TensorFlow takes longer than a product.
 
-    weights: psi.get_weights(), a kernel and, if use_bias, a bias for each hidden layer; outside training,
-    dropout between the layers does nothing. Without weights, it is the identity.
+    weights: psi.get_weights(), a kernel and, if use_bias, a bias for each layer; none: the identity.
     """
     step = 2 if use_bias else 1
     layers = [weights[start : start + step] for start in range(0, len(weights), step)]
@@ -155,10 +152,7 @@ def codes_at(psi: Encoder, X: Rows, positions: np.ndarray) -> np.ndarray:
 
 
 class Network(NamedTuple):
-    """eta(psi(x_1), ..., psi(x_k)) of k rows: what `build` returns, and what the loop trains.
-
-    The loop encodes each distinct row of a batch once, and calls eta with the codes of all places.
-    """
+    """eta(psi(x_1), ..., psi(x_k)) of k rows: what `build` returns, and what the loop trains."""
 
     psi: Any  # encodes rows one by one; None: eta takes the rows themselves
     eta: Any
@@ -217,7 +211,5 @@ def build_triplet_network(n_features, hidden_units=20, l2=0.01, seed=None) -> Ne
 
 def triplet_loss(margins, positive_distances, negative_distances):
     """Mean of max(0, margin - (d_neg - d_pos)) over the triplets; all three arguments (b,)."""
-    require_same_shape(
-        margins=margins, positive_distances=positive_distances, negative_distances=negative_distances
-    )
+    require_same_shape(margins=margins, positives=positive_distances, negatives=negative_distances)
     return tf.reduce_mean(tf.maximum(margins - (negative_distances - positive_distances), 0.0))

@@ -97,5 +97,4 @@ def outer_quantiles(column, tail):
     count = len(column)
     skipped = min(max(1, int(np.ceil(tail * (count - 1)))), (count - 1) // 2)
     places = [skipped, count - 1 - skipped]
-    low, high = np.partition(column, places)[places]
-    return low, high
+    return np.partition(column, places)[places]

@@ -4,15 +4,13 @@ No batch is ever made dense. The first kernel K (D, h) of psi, which multiplies 
   - the products x K of a batch's distinct rows are sparse products, and so is the data's share of the
     gradient, which is zero except in the columns that occur in the batch;
   - the rest of the network, which starts from the products x K, is a compiled graph;
-  - l2 has a gradient in every column at every step. One pass over K adds both shares, takes RMSprop's step
-    and sums the squares that the next step's loss and clipping need. It works block by block, so that its
-    intermediate results stay in the processor's cache.
+  - l2 has a gradient in every column at every step. One pass over K, block by block so that it stays in the
+    processor's cache, adds both shares, takes RMSprop's step and sums the squares for the next loss.
 
-Columns that do not occur in a batch, and those that occur in no training row at all, are treated as the dense
-network treats them: l2 acts on their weights in every step. This does not bring them to zero. RMSprop divides
-a gradient by its own recent size, so a weight that only l2 acts on moves by about the learning rate in each
-step, even if it is small. In the end it oscillates around zero by about half the learning rate. Test rows
-with these columns are scored with these weights.
+Columns that do not occur in a batch, or in no training row at all, are treated as the dense network treats
+them: l2 acts on their weights in every step. RMSprop divides a gradient by its own recent size, so such a
+weight moves by about the learning rate in each step, and in the end oscillates around zero by about half of
+it. Test rows with these columns are scored with these weights.
 """
 
 import contextlib
@@ -41,15 +39,9 @@ class SparseTrainer:
         self.optimizer = optimizer
         kernel = first_kernel(network.psi)
         self._l2 = float(kernel.regularizer.l2) if kernel.regularizer else 0.0
-        self._others = [
-            variable for variable in network.collected("trainable_variables") if variable is not kernel
-        ]
-        self._rmsprop = functools.partial(
-            rmsprop_step,
-            learning_rate=float(optimizer.learning_rate),
-            rho=optimizer.rho,
-            epsilon=optimizer.epsilon,
-        )
+        self._others = [one for one in network.collected("trainable_variables") if one is not kernel]
+        rate, rho, epsilon = float(optimizer.learning_rate), optimizer.rho, optimizer.epsilon
+        self._rmsprop = functools.partial(rmsprop_step, learning_rate=rate, rho=rho, epsilon=epsilon)
         self._graph = tf.function(self._loss_and_gradients, jit_compile=True, autograph=False)
 
     @np.errstate(over="ignore", invalid="ignore")  # the loss shows if a fit diverges
@@ -66,9 +58,7 @@ class SparseTrainer:
         for variable, value in zip(self.network.collected("variables")[1:], initial_state[1:], strict=True):
             variable.assign(value)
         kernel = Kernel(initial_state[0], columns, self._rmsprop)
-        others = [
-            (variable.numpy().copy(), np.zeros(variable.shape, rows.dtype)) for variable in self._others
-        ]
+        others = [(one.numpy().copy(), np.zeros(one.shape, rows.dtype)) for one in self._others]
         losses, best_others, n_steps = [], [], len(distinct.drawn) // n_epochs
         for epoch in range(n_epochs):
             total = 0.0
@@ -97,11 +87,8 @@ class SparseTrainer:
         gradient = narrow_rows.T @ by_products  # the data's share, X^T G
         squares = kernel.sum_of_squares()
         # |X^T G + 2 l2 K|^2, whose mixed term is 4 l2 <X^T G, K> = 4 l2 <G, X K>
-        norm_squared = (
-            np.vdot(gradient, gradient)
-            + 4 * self._l2 * np.vdot(by_products, products)
-            + 4 * self._l2**2 * squares
-        )
+        mixed = 4 * self._l2 * np.vdot(by_products, products)
+        norm_squared = np.vdot(gradient, gradient) + mixed + 4 * self._l2**2 * squares
         norm = np.sqrt(norm_squared + sum(np.vdot(other, other) for other in other_gradients))
         if not np.isfinite(norm):  # TensorFlow's clipping makes all weights NaN here
             return np.nan  # a factor of 0 would hide that nothing is learned
@@ -118,10 +105,8 @@ class SparseTrainer:
         """The loss without K's l2 term, and its gradients by the products (m, h) and the other variables."""
         with tf.GradientTape() as tape:
             tape.watch(products)
-            codes = [
-                finish_psi(self.network.psi, tf.gather(products, places[i]), training=True)
-                for i in range(places.shape[0])
-            ]
+            inputs = [tf.gather(products, places[i]) for i in range(places.shape[0])]
+            codes = [finish_psi(self.network.psi, one, training=True) for one in inputs]
             outputs = self.network.eta(codes if len(codes) > 1 else codes[0], training=True)
             penalties = [variable.regularizer(variable) for variable in self._others if variable.regularizer]
             loss = self.loss(targets, outputs, *constants) + sum(penalties)
@@ -132,10 +117,9 @@ class SparseTrainer:
 class Kernel:
     """K (D, h) and its RMSprop state, in two parts: the columns seen in training, and all others.
 
-    A weight of an unseen column depends only on its initial value and on what all weights have in common. The
-    initialiser draws from 2^23 values, so many of these weights are equal, and stay equal: each value is kept
-    and updated once. As all of them end in the same oscillation around zero, more and more become equal, to
-    the last digit, and can be merged.
+    The initialiser draws from 2^23 values, and what happens to a weight of an unseen column depends only on
+    its value. So equal ones stay equal, and each value is kept and updated once. All of them end in the same
+    oscillation around zero, so more and more become equal, to the last digit, and are merged.
     """
 
     def __init__(self, values, columns, rmsprop):
@@ -188,7 +172,6 @@ class Blocks:
         self._set(values, np.zeros_like(values), counts)
 
     def _set(self, values, gradient_squares, counts):
-        """Make these the weights, their RMSprop state and their counts."""
         self.values, self._gradient_squares, self._counts = values, gradient_squares, counts
         size = BLOCK_WEIGHTS // values.shape[1] + 1
         self._slices = [slice(start, start + size) for start in range(0, len(values), size)]
@@ -199,9 +182,8 @@ class Blocks:
         values = self.values[block]
         if self._counts is None:
             return float(np.vdot(values, values))
-        return float(
-            np.vdot(values, np.multiply(values, self._counts[block], out=self._spare[: len(values)]))
-        )
+        counted = np.multiply(values, self._counts[block], out=self._spare[: len(values)])
+        return float(np.vdot(values, counted))
 
     def merge_equal(self):
         """Keep each pair of weight and state once, adding up counts (n, 1); returns the new numbers (n,)."""

@@ -1,10 +1,5 @@
 """XGBoost as the predictor of isolation forests, and what makes its own fits fast.
 
-    paths = booster_of_forests(forests, n_features)           # of fitted IsolationForests
-    tree_sums(paths, X)                                       # (n, forests): sums of path lengths
-    is_binary = binary_columns(X)                             # XGBoost is fitted on, and scores,
-    zeros_as_missing(X, is_binary)                            # these rows instead of X
-
 scikit-learn sends all rows through one tree after the other, XGBoost a block of rows through all trees, which
 is several times faster. Both send a row to the same leaves. XGBoost adds the values in float32, to within a
 few units in the seventh digit.
@@ -33,10 +28,8 @@ def tree_sums(booster: Any, X: np.ndarray) -> np.ndarray:
 
 def binary_columns(columns: np.ndarray) -> np.ndarray:
     """Which of the columns (n, D) hold only 0 and 1, as one-hot features do: (D,)."""
-    are_binary = apply_in_chunks(
-        lambda rows: ((rows == 0) | (rows == 1)).all(axis=0, keepdims=True), columns
-    )  # (chunks, D)
-    return np.all(are_binary, axis=0)
+    of_chunks = apply_in_chunks(lambda rows: ((rows == 0) | (rows == 1)).all(axis=0, keepdims=True), columns)
+    return np.all(of_chunks, axis=0)
 
 
 def zeros_as_missing(columns: np.ndarray, is_binary: np.ndarray) -> np.ndarray:
@@ -89,6 +82,7 @@ def tree_as_json(number: int, tree: Any, n_features: int) -> dict[str, Any]:
     parents[left[inner]] = parents[left[inner] + 1] = inner
     path_lengths = tree.compute_node_depths() - 1.0 + average_path_lengths(tree.n_node_samples)
     conditions = np.where(is_leaf, path_lengths[order], first_to_the_right(tree.threshold)[order])
+    sizes = {"num_feature": str(n_features), "num_nodes": str(len(order))}
     unused = ("categories", "categories_nodes", "categories_segments", "categories_sizes")
     return {
         **{name: [] for name in unused},
@@ -100,12 +94,7 @@ def tree_as_json(number: int, tree: Any, n_features: int) -> dict[str, Any]:
         "parents": parents.tolist(),
         "split_conditions": conditions.astype(np.float32).tolist(),
         "split_indices": np.where(is_leaf, 0, tree.feature[order]).tolist(),
-        "tree_param": {
-            "num_deleted": "0",
-            "num_feature": str(n_features),
-            "num_nodes": str(len(order)),
-            "size_leaf_vector": "1",
-        },
+        "tree_param": sizes | {"num_deleted": "0", "size_leaf_vector": "1"},
     }
 
 
