@@ -27,7 +27,8 @@ BANK, CELEBA, NEWS20 = "bank-additional-full.csv", "8_celeba.npz", "news20_5Per_
 COLUMNS = (
     "name,rows,features,anomalies,paper_rows,paper_features,paper_anomaly_rate,status,order,source,sha256"
 )
-PARTS = {  # rows, features, anomalies, status of what is not whole in the reference folder, and the demo
+WHOLE = {name: (one.rows, one.features, one.anomalies, "exact") for name, one in DATA_SETS.items()}
+SIZES = WHOLE | {  # rows, features, anomalies, status of what the reference folder gives
     "dos": (97_089, 196, 4_089, "partial"),
     "rec": (96_496, 196, 3_496, "partial"),
     "fuz": (96_000, 196, 3_000, "partial"),  # of full size, but from partial/
@@ -35,8 +36,6 @@ PARTS = {  # rows, features, anomalies, status of what is not whole in the refer
     "unsw": (105_914, 196, 12_914, "partial"),
     "demo": (10_000, 30, 400, "synthetic"),
 }
-WHOLE = {name: (one.rows, one.features, one.anomalies, "exact") for name, one in DATA_SETS.items()}
-SIZES = WHOLE | PARTS
 
 
 def snapshot(folder):
@@ -109,8 +108,7 @@ def test_second_time_does_nothing(all_prepared, real_data, monkeypatch, capsys):
     assert data_prep.main(["--data-dir", str(all_prepared), "--offline"]) == 0
     assert [path.stat().st_mtime_ns for path in sorted(all_prepared.rglob("*"))] == times
     out, err = capsys.readouterr()
-    assert err == ""
-    assert [line.split()[0] for line in out.splitlines()] == ["name", *SIZES]
+    assert err == "" and [line.split()[0] for line in out.splitlines()] == ["name", *SIZES]
 
 
 # --- small files in place of the real ones
@@ -296,7 +294,7 @@ BAD = {  # data set, file name, content, what the message says after the file's 
     "nan": ("thyroid", THYROID, csv().replace("\n2,", "\nnan,"), "holds missing, infinite"),
     "too large": ("thyroid", THYROID, csv().replace("\n2,", "\n1e39,"), "holds missing, infinite"),
     "one anomaly": ("thyroid", THYROID, csv(anomalies=1), "has fewer than 2 anomalies of class 1"),
-    "empty": ("thyroid", THYROID, b"", "is empty"),
+    "empty": ("thyroid", THYROID, "", "is empty"),
     "header only": ("thyroid", THYROID, "a,b,class\n", "has no rows"),
     "binary": ("thyroid", THYROID, b"\x93NUMPY\xff\xfe\x00", "holds a zero byte"),
     "folder": ("thyroid", THYROID, None, "is a folder, but must be a file"),
