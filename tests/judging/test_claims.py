@@ -74,9 +74,6 @@ def check(finding, verdict, *texts):
         assert text in finding.evidence, finding.evidence
 
 
-# ---------------------------------------------------------------------------- the list
-
-
 def test_every_claim_has_a_text_a_section_and_a_rule_and_is_listed_once():
     assert len({one.text for one in CLAIMS}) == len(BY_KEY) == len(CLAIMS)
     for one in CLAIMS:
@@ -113,18 +110,15 @@ def test_the_papers_own_values_are_judged_on_all_its_sets_and_on_ours(tmp_path):
     check(judged["improvement-on-seen"][on_ours], UNTESTABLE, "Ours are compared with: DevNet +")
 
 
-@pytest.mark.parametrize(
-    "experiment, metric", [("seen", "auc_pr"), ("seen", "auc_roc"), ("ablation", "auc_pr")]
-)
-def test_the_caveats_name_the_figures_of_the_text_that_its_tables_contradict(experiment, metric):
+@pytest.mark.parametrize("of", [("seen", "auc_pr"), ("seen", "auc_roc"), ("ablation", "auc_pr")])
+def test_the_caveats_name_the_figures_of_the_text_that_its_tables_contradict(of):
     """More than a point apart, or below a figure that is named as a lower bound."""
-    gains = improvements(published_scores(experiment, metric))
-    for row in quoted(experiment, metric).itertuples():
-        text, gain = METHODS[row.method].column + " is ", gains[row.method]
-        is_loss, is_least = row.kind.startswith("loss"), row.kind.endswith("at least")
+    gains = improvements(published_scores(*of))
+    for row in quoted(*of).itertuples():
+        gain, is_loss = gains[row.method], row.kind.startswith("loss")
         value = 100 - 100 / (1 + gain / 100) if is_loss else gain
-        is_wrong = value < row.value if is_least else abs(value - row.value) > 1
-        text += f"{value:.1f}% in the table, {row.value:g}% in the text"
+        is_wrong = value < row.value if row.kind.endswith("at least") else abs(value - row.value) > 1
+        text = f"{METHODS[row.method].column} is {value:.1f}% in the table, {row.value:g}% in the text"
         assert sum(text in one.caveat for one in CLAIMS) == is_wrong, text
 
 
@@ -150,9 +144,6 @@ def test_partial_data_counts_only_where_there_is_no_other_and_is_named(tmp_path)
     write(tmp_path, "seen_independent", **table_scores(prenet=0.4))
     check(found("best-on-seen", tmp_path), SUPPORTED)
     check(found("best-on-seen", tmp_path, new_draws=True), CONTRADICTED)
-
-
-# ---------------------------------------------------------------------------- from parts to verdicts
 
 
 @pytest.mark.parametrize("parts, every, most", [
@@ -288,7 +279,6 @@ UP_ON_TWO = FIVE | {"devnet": [0.9] * 2 + [0.39] * 5}  # higher on average, lowe
      "not better than FSNet (behind on 8 of 8, p = 0.047, uncorrected 0.008, lead −0.100"),
     ("significant-on-seen", table("seen", prenet=0.8, devnet=0.5, dsad=[0.5] * 3 + [np.nan] * 4), WEAKENED,
      "not tested (not run, or on fewer than 6 sets): DSAD, FSNet, cFSNet, REPEN, iForest"),
-    ("best-on-seen", table("seen", prenet=0.8, devnet=0.5), WEAKENED, "not tested (not run, or on fewer th"),
     ("best-on-seen", seen(), SUPPORTED, "PReNet 0.800, DevNet 0.500", "7 exact data sets"),
     ("best-on-seen", seen(repen=[0.1] * 2 + [0.9] * 5), WEAKENED, "lead over REPEN +0.129 [−"),
     ("best-on-seen", seen(repen=0.81), CONTRADICTED, "2 of 7: REPEN 0.810, PReNet 0.800"),
@@ -320,12 +310,10 @@ UP_ON_TWO = FIVE | {"devnet": [0.9] * 2 + [0.39] * 5}  # higher on average, lowe
     ("three-way", ablation(trm=0.7), SUPPORTED),
     ("three-way", ablation(trm=0.79), WEAKENED),  # better, but by 1.3% only
     ("three-way", ablation(trm=[0.1, 0.1, 0.1, 0.9, 0.9, 0.9, 0.9]), WEAKENED),  # in the mean only
-    ("three-way", ablation(trm=0.9), CONTRADICTED),
     ("pairs-instead-of-instances", ablation(iprenet=[0.7] * 6 + [0.9]), SUPPORTED),  # all but one
     ("pairs-instead-of-instances", ablation(iprenet=[0.7] * 5 + [0.9] * 2), WEAKENED),
     ("pairs-instead-of-instances", ablation(iprenet=[0.7] * 3 + [0.9] * 4), CONTRADICTED),
     ("feature-layer", ablation(ldm=0.8 * 0.89), SUPPORTED),
-    ("feature-layer", ablation(ldm=0.8 * 0.95), WEAKENED),
     ("deeper", ablation(a2h=0.79), SUPPORTED),
     ("deeper", ablation(a2h=[0.1] * 3 + [0.81] * 4), WEAKENED),  # better in the mean only
     ("non-linear", ablation(npr=0.81), CONTRADICTED),
@@ -337,7 +325,6 @@ UP_ON_TWO = FIVE | {"devnet": [0.9] * 2 + [0.39] * 5}  # higher on average, lowe
      "w7a 0.600 versus 0.610, campaign 0.600 versus 0.610", "as good with 30 on 0 of 2",
      "at 0.005 weakened; at 0.02 supported"),
     ("fewer-labels-than-dsad", labels((0.4, 0.45, 0.6), dsad=0.45), CONTRADICTED),
-    ("fewer-labels-on-unseen", labels((0.4, 0.45, 0.6), dsad=0.45), UNTESTABLE),
     ("fewer-labels-than-dsad", labels((0.51, 0.5, 0.5), dsad=0.6), WEAKENED),  # with as few labels only
     ("fewer-labels-than-dsad", labels((0.47, 0.5, 0.5), dsad=0.46), SUPPORTED),
     # every method on seen anomalies, most of them on unseen ones
@@ -345,7 +332,6 @@ UP_ON_TWO = FIVE | {"devnet": [0.9] * 2 + [0.39] * 5}  # higher on average, lowe
     ("more-labels-help", more_labels(**UP_ON_TWO), WEAKENED, "on average only: DevNet +0.136, up on 2 of 7"),
     ("more-labels-help-on-unseen", more_labels(UNSEEN, **UP_ON_TWO), SUPPORTED),
     ("more-labels-help", more_labels(**dict.fromkeys(FIVE, 0.4)), CONTRADICTED),  # one of six
-    ("more-labels-help", more_labels(), WEAKENED, "not tested"),
     # the largest change per data set, without news20; exactly 0.05 is within, and a rise is a change
     ("stable-under-contamination", rates([0.85] * 7), SUPPORTED,
      "at 0.025 contradicted; at 0.1 supported", "At 10%: within 0.05 on 0 of 7, largest on donors −0.100."),

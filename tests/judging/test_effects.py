@@ -8,7 +8,6 @@ import pytest
 from test_tables import run_row
 
 from weakly.judging import effects
-from weakly.judging.assessment import Assessment
 from weakly.judging.effects import (
     FACTORS,
     contributions_of_factors,
@@ -16,7 +15,6 @@ from weakly.judging.effects import (
     spread_by_factor,
     variance_by_unseen_class,
 )
-from weakly.judging.tables import by_method
 from weakly.methods import make_detector
 from weakly.paths import ROOT
 from weakly.running.runs_file import RunsFile
@@ -40,19 +38,6 @@ def test_the_share_of_variance_between_unseen_classes_by_hand(monkeypatch):
     ours = pd.DataFrame({"prenet": [1, 2, 1, 2], "devnet": [0, 2, 2, np.nan]}, index=names)
     own = variance_by_unseen_class(ours[::-1])["ours: unseen class, beyond the seen %"]
     assert own["PReNet"] == pytest.approx(0) and pd.isna(own["DevNet"])  # one set is missing
-
-
-def test_only_the_printed_columns_of_the_appendix_hardly_depend_on_the_unseen_class():
-    """Beyond the classes that were seen; all others' columns depend on it by more than half, ours too."""
-    shares = variance_by_unseen_class()["unseen class, beyond the seen %"]
-    appendix = ["XGBOD", "PUMAD", "FEAWAD"]
-    assert (shares[appendix] < 5).all() and (shares.drop(appendix) > 50).all()
-
-    cells = Assessment(REFERENCE).cells["unseen"]
-    ours = by_method(cells[cells["dataset"] != "Average"], values="reproduced")
-    assert ours.mean().idxmax() == "xgbod"
-    own = variance_by_unseen_class(ours)["ours: unseen class, beyond the seen %"].drop("iForest")
-    assert len(own) == 9 and own.min() > 60
 
 
 @pytest.fixture

@@ -253,8 +253,6 @@ def test_pip_index_from_its_configuration(tmp_path, monkeypatch):
     (tmp_path / "pip.conf").write_text(settings)
     monkeypatch.setenv("PIP_CONFIG_FILE", str(tmp_path / "pip.conf"))
     assert finder(tmp_path).pip_settings == ["https://mirror.invalid/simple", "/some/bundle.pem"]
-    monkeypatch.setenv("PIP_INDEX_URL", "https://nearer.invalid/simple")
-    assert finder(tmp_path).pip_settings[0] == "https://nearer.invalid/simple"
     monkeypatch.setattr(sys, "executable", "false")  # a Python without pip
     assert finder(tmp_path).pip_settings == ("", "")
     assert finder(tmp_path).pypi(*WANTED) is False

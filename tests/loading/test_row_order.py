@@ -46,6 +46,11 @@ def prepare(name, source, data_dir):
     return load_data(name, data_dir)
 
 
+def test_blob_id_is_gits():
+    answer = subprocess.check_output(["git", "hash-object", "--stdin"], input=b"a,class\r\n")
+    assert git_blob_id(b"a,class\r\n") == answer.decode().strip()
+
+
 def test_random_numbers_are_those_of_java():
     """Values that java.util.Random of OpenJDK 17 printed.
 
@@ -60,11 +65,6 @@ def test_random_numbers_are_those_of_java():
     assert weka_order(1).tolist() == [0] and weka_order(0).tolist() == []
     # java.util.Random(42) gives 1562431130 (% 3 = 2) and 117392763 (its upper bit is 0)
     assert weka_order(3).tolist() == [1, 0, 2]
-
-
-def test_blob_id_is_gits():
-    found = subprocess.check_output(["git", "hash-object", "--stdin"], input=b"a,class\r\n")
-    assert git_blob_id(b"a,class\r\n") == found.decode().strip()
 
 
 def test_campaign_is_the_authors_file_byte_for_byte(real_data, prepared_dir, tmp_path):

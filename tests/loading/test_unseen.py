@@ -72,8 +72,7 @@ def test_weights_give_the_papers_ratio(small_unsw, monkeypatch):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("protocol", ["released", "independent"])
-def test_unseen_classes_share_the_fits_on_their_seen_ones(small_unsw, monkeypatch, protocol):
+def test_unseen_classes_share_the_fits_on_their_seen_ones(small_unsw, monkeypatch):
     """Two fits serve two runs on three sets, and give what a fit of each run's own gives."""
     fits = []
     monkeypatch.setattr(single_run, "fit", lambda *of_run: fits.append(fit(*of_run)) or fits[-1])
@@ -84,7 +83,7 @@ def test_unseen_classes_share_the_fits_on_their_seen_ones(small_unsw, monkeypatc
             for run in (0, 1):
                 if clear_fits:
                     single_run._fits.clear()
-                set_up = {"protocol": protocol, "contamination": 0.1, "data_dir": str(small_unsw)}
+                set_up = {"contamination": 0.1, "data_dir": str(small_unsw)}
                 yield run_once(Cell(method="logistic", dataset=name, **set_up), run)
 
     def numbers(results):

@@ -258,7 +258,7 @@ def test_print_repeats_heads_opens_what_is_folded_and_hides_controls(reference):
     of_table_3 = [text for text in texts if text.count("→") > 4 and text.count(" / ") > 30]
     assert len(of_table_3) > 1 and all("Data set" in text for text in of_table_3)
     everything = " ".join(texts)
-    folded = ("The rule", "What affects the numbers", "The same with new splits and labels", "Holm-adjusted")
+    folded = ("The rule", "What affects the numbers", "The same with independent draws", "Holm-adjusted")
     assert all(text in everything for text in folded)
     for control in ("all / none", "Dark theme", "Filter this list", "columns sort by"):
         assert control not in everything

@@ -147,9 +147,9 @@ def test_a_run_uses_the_data_that_it_was_planned_with_and_says_which(tmp_path):
     for turned in (False, True):
         save_rows(tmp_path, turned=turned)
         cells.append(planned("iforest", tmp_path, dataset="x"))
-    made = [run_once(cell, 0) for cell in cells]
-    assert [run["data_sha256"] for run in made] == [cell.data_sha256 for cell in cells]
-    assert made[0]["data_sha256"] != made[1]["data_sha256"] and made[0]["auc_pr"] != made[1]["auc_pr"]
+    first, second = (run_once(cell, 0) for cell in cells)
+    assert [first["data_sha256"], second["data_sha256"]] == [cell.data_sha256 for cell in cells]
+    assert all(first[name] != second[name] for name in ("data_sha256", "auc_pr"))
 
 
 def test_the_methods_of_one_start_get_the_same_data(tmp_path, monkeypatch):

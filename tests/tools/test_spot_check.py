@@ -28,12 +28,12 @@ def test_equal_runs_and_others_are_told_apart(check, tmp_path, capsys):
     assert "1 differ by more than 0.03" in capsys.readouterr().out
 
 
-@pytest.mark.parametrize("options, message", [
-    (["--methods", "prenet"], "none of these runs can be repeated here"),
-    (["--methods", "nonsense"], "unknown method 'nonsense'"),
-    (["--file", "unseen"], "has no unseen_runs.csv"),
-])  # fmt: skip
-def test_what_cannot_be_repeated_is_said(check, capsys, options, message):
-    with pytest.raises(SystemExit, match="2"):
-        check(*options)
-    assert message in capsys.readouterr().err
+def test_what_cannot_be_repeated_is_said(check, capsys):
+    for options, message in (
+        (["--methods", "prenet"], "none of these runs can be repeated here"),
+        (["--methods", "nonsense"], "unknown method 'nonsense'"),
+        (["--file", "unseen"], "has no unseen_runs.csv"),
+    ):
+        with pytest.raises(SystemExit, match="2"):
+            check(*options)
+        assert message in capsys.readouterr().err

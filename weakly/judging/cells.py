@@ -97,9 +97,8 @@ def difference_table(reproduced, published):
         table = table[(table["metric"] == "auc_roc") | table["method"].map(lambda n: METHODS[n].uses_labels)]
     table = table.rename(columns={"mean": "reproduced", "status": "data_status"})
     table = table.assign(runs=table["runs"].astype(float) if "runs" in table else np.nan)
-    table = table.assign(
-        difference=table["reproduced"] - table["published"], interval=interval_of(table["std"], table["runs"])
-    )
+    table["difference"] = table["reproduced"] - table["published"]
+    table["interval"] = interval_of(table["std"], table["runs"])
     column = pd.MultiIndex.from_frame(table[["metric", "method"]])
     of_average = table[table["dataset"].isin(averaged)].groupby(["metric", "method"])["interval"]
     of_average = of_average.agg(interval_of_average).reindex(column).set_axis(table.index)
@@ -116,10 +115,8 @@ def comparisons(results_dir):
 
 def comparison(results_dir, experiment):
     """The difference_table of one experiment, empty if there is nothing to compare."""
-    table = find_table(results_dir, experiment)
-    if table is None:
-        return pd.DataFrame()
-    return difference_table(with_averages(table), published_table(experiment))
+    table, published = find_table(results_dir, experiment), published_table(experiment)
+    return pd.DataFrame() if table is None else difference_table(with_averages(table), published)
 
 
 def verdict_counts(table):

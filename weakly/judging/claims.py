@@ -82,7 +82,6 @@ def bound(name, arguments):
 
 
 def read_claim(rule, arguments, in_words, **texts):
-    """A claim from its entry in claims.json."""
     return Claim(judge=bound(rule, arguments), rule=in_words, **texts)
 
 
@@ -112,9 +111,9 @@ def in_paper(one):
 
 def judge_claims(sources):
     """All claims of the paper, in its order, each judged on the paper's own values and on every source."""
+    ours = sources.values()
     return [
-        Judged(one, {PAPER: in_paper(one)} | {s.title: judged_by(one, s) for s in sources.values()})
-        for one in CLAIMS
+        Judged(one, {PAPER: in_paper(one)} | {s.title: judged_by(one, s) for s in ours}) for one in CLAIMS
     ]
 
 

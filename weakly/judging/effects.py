@@ -59,9 +59,6 @@ def _lead_over(sets, fewest):
     return Lead(float(means.mean()), float(low), float(high))
 
 
-BEYOND_SEEN = "unseen class, beyond the seen %"
-
-
 def variance_by_unseen_class(ours=None):
     """How far a printed unseen column depends on the unseen class: shares of its variance over the 28 rows.
 
@@ -69,13 +66,13 @@ def variance_by_unseen_class(ours=None):
     and with the unseen class in addition to the seen ones (an analysis of variance); the latter for our runs,
     too, if `ours` (sets, methods) has all sets. A detector scored on the unseen class should depend on it.
     """
-    rows = {}
+    rows, beyond = {}, "unseen class, beyond the seen %"
     for method, column in by_method(published_table("unseen")).items():
         by_seen, by_unseen, by_both = shares_of_classes(column)
-        shares = {"seen classes %": by_seen, "unseen class %": by_unseen, BEYOND_SEEN: by_both - by_seen}
+        shares = {"seen classes %": by_seen, "unseen class %": by_unseen, beyond: by_both - by_seen}
         if ours is not None and method in ours and ours[method].reindex(column.index).notna().all():
             by_seen, _, by_both = shares_of_classes(ours.loc[column.index, method])
-            shares[f"ours: {BEYOND_SEEN}"] = by_both - by_seen
+            shares[f"ours: {beyond}"] = by_both - by_seen
         rows[METHODS[method].column] = {name: 100 * share for name, share in shares.items()}
     return pd.DataFrame.from_dict(rows, orient="index").rename_axis("method")
 
@@ -118,18 +115,17 @@ def spread_by_factor(runs):
     """Population standard deviations (ddof=0) of AUC-PR, a row per data set; runs: see runs_by_factor."""
     if runs.empty:
         return runs
-    spreads = runs.groupby("dataset", sort=False).std(ddof=0)
-    names = [(METHODS[method].column, FACTORS[protocol]) for method, protocol in spreads.columns]
-    return spreads.set_axis(pd.MultiIndex.from_tuples(names), axis=1)
+    names = {name: METHODS[name].column for name in runs.columns.unique(0)}
+    spreads = runs.groupby("dataset", sort=False).std(ddof=0).rename(columns=names | FACTORS)
+    return spreads.rename_axis(columns=[None, None])
 
 
 def contributions_of_factors(runs):
     """What single factors contribute to the variance when all of them change: a row per method and factor.
 
     The variance over runs in which only this factor changes, in per cent of that in which all do; the median
-    over data sets, because on a set with an occasional failed fit the ratio is anything. The contributions
-    need not add up to 100. The 95% interval is a bootstrap over data sets and runs. `largest on` counts the
-    sets on which no other factor contributes more.
+    over data sets, because on a set with an occasional failed fit the ratio is anything. They need not add up
+    to 100. The 95% interval is a bootstrap over data sets and runs. `largest on` counts the sets.
     """
     rows = {}
     for method in runs.columns.unique(0) if len(runs) else ():

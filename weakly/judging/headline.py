@@ -53,18 +53,16 @@ def headline(found, experiment="seen", metric="auc_pr"):
     A row per source: method, sets, lead, the set, and the lead without it; leads are Leads.
     """
     rows = {}
-    for (name, of_metric, source), of_source in found.scores.items():
-        row = strongest_other(found.leads, experiment, source, metric)
-        if (name, of_metric) != (experiment, metric) or row is None:
+    for key, of_source in found.scores.items():
+        source, row = key[2], strongest_other(found.leads, experiment, key[2], metric)
+        if key[:2] != (experiment, metric) or row is None:
             continue
         values = of_source.values[["prenet", row["method"]]].dropna()
         gaps = values["prenet"] - values[row["method"]]
         moved = (gaps - gaps.mean()).abs().idxmax()  # furthest from the mean: it moves the mean most
         rest = of_source.restricted(values.drop(index=moved)).lead(row["method"])
-        whole = Lead(row["mean"], row["low"], row["high"])
-        rows[source] = {
-            "method": row["method"], "sets": len(values), "lead": whole, "moved by": moved, "without": rest
-        }  # fmt: skip
+        about = {"method": row["method"], "sets": len(values), "lead": Lead(*row[["mean", "low", "high"]])}
+        rows[source] = about | {"moved by": moved, "without": rest}
     return pd.DataFrame.from_dict(rows, orient="index")
 
 
@@ -96,8 +94,7 @@ def chance_to_show(found, method="devnet"):
     return float(nct.sf(border, len(gaps) - 1, effect) + nct.cdf(-border, len(gaps) - 1, effect))
 
 
-# what stands beside what: {title: methods}
-BESIDE = {
+BESIDE = {  # {title: methods}
     "Why XGBOD is strong: shallow trees, and on w7a its one-class SVMs on standardised columns": (
         "xgbod", "xgboost-shallow", "xgbod-raw-svms"
     ),

@@ -19,6 +19,7 @@ from weakly.judging.tables import PAPER_METRICS
 from weakly.methods import METHODS
 
 MAIN_TABLES = ("seen", "unseen")
+FEWEST_SETS = 4  # with fewer, an interval over data sets says nothing
 
 
 def all_scores(sources):
@@ -82,17 +83,14 @@ def rankings(scores):
 def gap_table(scores, experiment):
     """PReNet's mean AUC-PR minus each method's: published, released, independent.
 
-    Over the data sets that both have under both protocols. The spread of `independent` is over runs, each of
-    which has its own split and labels; ahead and behind count the sets where the mean difference is more than
-    twice its spread. Empty without all three sources.
+    Over the data sets that both have under both protocols. Runs of `independent` have their own split and
+    labels; ahead and behind count the sets where the mean difference is more than twice its spread.
     """
     sources = [scores.get((experiment, "auc_pr", source)) for source in (AS_PUBLISHED, RELEASED, INDEPENDENT)]
     if None in sources or any(source.runs is None for source in sources[1:]):
         return pd.DataFrame()
-    rows = {}
-    for method in sources[0].values.columns.drop("prenet"):
-        if any(method not in one.values for one in sources):
-            continue
+    rows, common = {}, set.intersection(*(set(one.values) for one in sources))
+    for method in [name for name in METHODS if name in common - {"prenet"}]:
         gaps = pd.concat([one.values["prenet"] - one.values[method] for one in sources], axis=1).dropna()
         drawn = (sources[-1].runs["prenet"] - sources[-1].runs[method]).loc[gaps.index]
         mean, spread = drawn.mean(axis=1), 2 * drawn.std(axis=1, ddof=0)
@@ -101,9 +99,6 @@ def gap_table(scores, experiment):
         row |= {"ahead": int((mean > spread).sum()), "behind": int((mean < -spread).sum())}
         rows[METHODS[method].column] = row
     return pd.DataFrame.from_dict(rows, orient="index").rename_axis("method")
-
-
-FEWEST_SETS = 4  # with fewer, an interval over data sets says nothing
 
 
 class Size(NamedTuple):

@@ -202,12 +202,10 @@ class OurTables:
         return Scores(values, None, "exact", "exact data")
 
     def theorem(self, is_beyond=False):
-        """The points of theorem.csv below, or beyond, a share of 2/3, their status, and the data in words.
-
-        gap: by how much test anomalies score above test normals.
-        """
+        """The points of theorem.csv below, or beyond, a share of 2/3, their status, and the data in words."""
         table = self._table("theorem", read=read_frame)
         status = counted_status(table["status"])
+        # gap: by how much test anomalies score above test normals
         table = table.assign(gap=table["mean_score_anomalies"] - table["mean_score_normals"])
         chosen = (table["status"] == status) & ((table["share"] >= LIMIT) == is_beyond)
         table = table[chosen].dropna(subset="gap")

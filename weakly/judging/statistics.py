@@ -67,14 +67,11 @@ def _published_scores(folder, experiment, metric):
 
 
 def quoted(experiment, metric="auc_pr", per_set=False):
-    """What the paper's text quotes, on average or per data set: method, dataset, kind, value and gain.
-
-    The gain is the improvement in per cent; a quoted loss is in per cent of PReNet's mean.
-    """
+    """What the paper's text quotes, on average or per data set; gain is the improvement in per cent."""
     table = pd.read_csv(PUBLISHED / "quoted.csv")
     is_asked = (table["experiment"] == experiment) & (table["metric"] == metric)
     table = table[is_asked & (table["dataset"].notna() == per_set)].reset_index(drop=True)
-    is_loss = table["kind"].str.startswith("loss")
+    is_loss = table["kind"].str.startswith("loss")  # in per cent of PReNet's mean
     gain = table["value"].mask(is_loss, 100 / (1 - table["value"] / 100) - 100)
     return table.drop(columns=["experiment", "metric"]).assign(gain=gain)
 
@@ -231,9 +228,8 @@ def unseen_class_table(results_dir):
     for name, values in tables.items():
         values = values[values.index.isin(ONE_PER_UNSEEN_CLASS)]
         for method in _others(values):
-            won, lost, total = sets_won(values, method)
-            lead = signed_differences(values, method).mean() if total else np.nan
-            columns.setdefault((name, "lead"), {})[method] = lead
+            (won, lost, total), gaps = sets_won(values, method), signed_differences(values, method)
+            columns.setdefault((name, "lead"), {})[method] = gaps.mean() if total else np.nan
             columns.setdefault((name, "sets"), {})[method] = f"ahead on {won}, behind on {lost} of {total}"
     table = pd.DataFrame(columns)
     return readable(table.loc[[name for name in METHODS if name in table.index]].rename_axis("method"))

@@ -11,7 +11,7 @@ from weakly.judging.cells import BORDER
 from weakly.judging.ranks import LEVEL, holm
 from weakly.judging.sources import ALL_METHODS, PRINTED, TABLE_METHODS, NotTestable, display, listed
 from weakly.judging.statistics import MIN_SETS, improvements, sets_won, signed_rank_sum, wilcoxon_p_values
-from weakly.judging.verdicts import UNTESTABLE, Finding, Part, at_half_and_twice, capital, finding_on
+from weakly.judging.verdicts import UNTESTABLE, Finding, Part, at_half_and_twice, finding_on
 from weakly.methods import METHODS
 from weakly.numbers import p_text, p_value, signed
 
@@ -171,7 +171,7 @@ def significant_per_set(source, method, claimed, of=12):
     text = "; ".join(f"{kind} on {len(sets)}: {listed(sets)}" for kind, sets in counts.items())
     data = f"Wilcoxon over {gaps.shape[1]} runs of a set, AUC-PR, {scores.words}"
     verdict = Part(text, better > worse, better / len(gaps) >= claimed / of).verdict
-    return Finding(verdict, f"{capital(text)} ({data}).", scores.status)
+    return Finding(verdict, f"{text[0].upper()}{text[1:]} ({data}).", scores.status)
 
 
 def claimed_gains(scores, experiment, metric="auc_pr"):
@@ -237,9 +237,6 @@ def improved_per_set(source, experiment, method):
         return finding_on(parts, scores, words, is_of_most=True, start=start)
 
     return at_half_and_twice(rule, POINTS, " percentage point")
-
-
-# ---------------------------------------------------------------------------- variants of PReNet
 
 
 def against(source, variant):

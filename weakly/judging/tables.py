@@ -44,9 +44,8 @@ def table_suffix(protocol, n_labeled, contamination, scaling):
 def paper_runs(results_dir, experiment, *protocols, contamination=PAPER_SET_UP["contamination"]):
     """The runs of the paper's set-up on real data, under `released` or the protocols named.
 
-    Uses the latest data, code and settings. A file without --set in its name has only each method's default
-    settings, so those of the newest runs of a method and data set are today's defaults. `score` is the AUC-PR
-    that can be compared with the paper.
+    Uses the latest data, code and settings: those of the newest runs of a method and data set are today's
+    defaults. `score` is the AUC-PR that can be compared with the paper.
     """
     runs = RunsFile(results_dir, experiment).read()
     wanted = {name: (value,) for name, value in PAPER_SET_UP.items()}
@@ -127,8 +126,7 @@ def averaged_sets(table):
     """The means that a table's Average is over, a column per metric and method, and the status of their data.
 
     Uses the `exact` data sets that have all columns or, if there are none, the `partial` ones, and only the
-    paper's if it has any of them. A column that none of them has is dropped: weighted AUC-PR on exact data,
-    or a method run only on other data.
+    paper's if it has any of them. A column that none of them has is dropped.
     """
     is_papers = table["dataset"].isin([*SEEN_SETS, *UNSEEN_SETS])
     table = table[is_papers] if is_papers.any() else table

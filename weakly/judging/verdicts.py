@@ -86,10 +86,7 @@ def at_half_and_twice(rule, threshold, unit=""):
 
 
 def grouped(parts, words):
-    """Parts as text by verdict: words say what supported, weakened and contradicted mean here.
-
-    {n} and {total} in them are the numbers of such parts and of all.
-    """
+    """Parts as text by verdict; words name supported, weakened and contradicted ones, {n} of {total}."""
     groups = []
     for verdict, text in zip((SUPPORTED, WEAKENED, CONTRADICTED), words):
         texts = [part.text for part in parts if part.verdict == verdict]
@@ -107,8 +104,5 @@ def finding_on(parts, data, words=None, wanted=(), metric="auc_pr", is_of_most=F
     note = f"; not tested (not run, or on fewer than {MIN_SETS} sets): {display(missing)}" if missing else ""
     verdict = verdict_on(parts, missing, is_of_most)
     text = start + (grouped(parts, words) if words else parts[0].text) + note
-    return Finding(verdict, f"{capital(text)} ({METRICS[metric]}, {data.words}).{after}", data.status)
-
-
-def capital(text):
-    return text[0].upper() + text[1:]
+    text = f"{text[0].upper()}{text[1:]} ({METRICS[metric]}, {data.words}).{after}"
+    return Finding(verdict, text, data.status)

@@ -52,9 +52,9 @@ def run(args):
     del raw  # as large as all else together
     figures = []
     for seed in range(args.seed, args.seed + args.runs):
-        split, n_left_out = hide_labels(y, args.n_labeled, seed, args.hidden_share)
+        split = hide_labels(y, args.n_labeled, seed, args.hidden_share)
         if seed == args.seed:
-            print_split(y, split, n_left_out)
+            print_split(y, split)
         train = np.concatenate([split.unlabeled, split.anomalies])
         known = np.repeat([0, 1], [len(split.unlabeled), len(split.anomalies)])
         found = held_out_scores(args.methods, typed, columns, known, train, split.test, seed)
@@ -67,7 +67,7 @@ def run(args):
 
 
 def hide_labels(y, n_labeled, seed, hidden_share=None):
-    """The Split of protocol `independent`, and how many anomalies it leaves out.
+    """The Split of protocol `independent`.
 
     Anomalies with hidden labels stay among the unlabelled rows until they make up hidden_share of them (None:
     the share of anomalies in the test rows).
@@ -75,10 +75,9 @@ def hide_labels(y, n_labeled, seed, hidden_share=None):
     split = split_independent(y, seed, n_labeled, 0)
     hidden = np.setdiff1d(np.flatnonzero(y), np.concatenate([split.anomalies, split.test]))
     share = y[split.test].mean() if hidden_share is None else hidden_share
-    wanted = contamination_count(y[split.unlabeled], share)
-    if len(hidden) > wanted:
-        return split_independent(y, seed, n_labeled, share), len(hidden) - wanted
-    return Split(np.concatenate([split.unlabeled, hidden]), split.anomalies, split.test), 0
+    if len(hidden) > contamination_count(y[split.unlabeled], share):
+        return split_independent(y, seed, n_labeled, share)
+    return Split(np.concatenate([split.unlabeled, hidden]), split.anomalies, split.test)
 
 
 def print_counts(table, labels):
@@ -97,16 +96,15 @@ def print_counts(table, labels):
         )
 
 
-def print_split(y, split, n_left_out):
+def print_split(y, split):
     """Print the numbers of rows, the heading of the table, and what guessing would give."""
-    left_out = f" Left out: the other {count_of(n_left_out, *ANOMALY)}." if n_left_out else ""
     unlabelled = count_of(len(split.unlabeled), "unlabelled row")
     labelled = count_of(len(split.anomalies), *(f"labelled {words}" for words in ANOMALY))
     truth = y[split.test]
     say(
         f"Held out: {count_of(len(truth), 'row')}, {count_of(truth.sum(), *ANOMALY)} "
         f"(base rate {truth.mean():.4f}). For training: {labelled} and {unlabelled}, "
-        f"{y[split.unlabeled].sum():,} of them anomalies with hidden labels.{left_out} "
+        f"{y[split.unlabeled].sum():,} of them anomalies with hidden labels. "
         "Top N: precision among the N highest scores."
     )
     guessing = dict.fromkeys(ranking_quality(truth, np.zeros(len(truth))), truth.mean()) | {"AUC-ROC": 0.5}

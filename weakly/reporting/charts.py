@@ -65,12 +65,6 @@ def method_line(method, **more):
     return how | {"markeredgewidth": 0.5, "markeredgecolor": CARD, "zorder": layer, "clip_on": False} | more
 
 
-def hollow(method):
-    """How a published value is drawn."""
-    edge = {"markeredgecolor": look(method).light, "markeredgewidth": 1.4, "markersize": 7}
-    return {"marker": look(method).marker, "markerfacecolor": CARD, "zorder": 5, "clip_on": False} | edge
-
-
 def draw_band(axes, x, low, high, color, **more):
     """The area between two curves; a polygon, which is a short path in an SVG."""
     there = np.isfinite(low) & np.isfinite(high)
@@ -103,7 +97,9 @@ def draw_curves(curves, ticks, bounds, label, published, axes, log=False, thin=(
             draw_band(axes, part["x"], low, high, look(method).light, gid=gid)
         axes.plot(part["x"], part["mean"], gid=gid, **method_line(method))
     for method, place in published.items():
-        axes.plot(*place, linestyle="none", gid=f"data-method={method}", **hollow(method))
+        how = method_line(method, linestyle="none", markersize=7, markeredgewidth=1.4, zorder=5)
+        face = {"markerfacecolor": CARD, "markeredgecolor": look(method).light}
+        axes.plot(*place, gid=f"data-method={method}", **how | face)
 
 
 def draw_theorem(part, bounds, axes):

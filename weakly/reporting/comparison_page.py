@@ -2,29 +2,16 @@
 
 import pandas as pd
 
-from weakly.judging import cells, claims, effects, headline, statistics
-from weakly.judging.cells import TITLES, VERDICTS, verdict_counts
-from weakly.judging.tables import (
-    METRICS,
-    averaged_sets,
-    by_method,
-    counted_status,
-    is_replaced,
-    read_table,
-    write_table,
-)
+from weakly.judging import cells, claims, effects, headline, statistics, tables
+from weakly.judging.cells import TITLES, verdict_counts
+from weakly.judging.tables import METRICS, by_method, counted_status, is_replaced, write_table
 from weakly.methods import METHODS
 from weakly.reporting import sections, text_tables
 from weakly.reporting.pages import template
 from weakly.writing import written_whole
 
-MODULES = (cells, claims, effects, headline, statistics, sections, text_tables)  # for the template
+MODULES = (cells, claims, effects, headline, statistics, tables, sections, text_tables)  # for the template
 COLUMNS = {name: method.column for name, method in METHODS.items()}
-
-
-def names_of_average(found, experiment):
-    """The data sets that the average of a table covers."""
-    return list(averaged_sets(read_table(found.folder / f"{experiment}.csv"))[0].index)
 
 
 def side_by_side(table, metric):
@@ -75,7 +62,6 @@ def claims_table(judged):
 def write_comparison(found):
     """Write the whole comparison as Markdown and as tables."""
     known = globals() | {name: value for module in MODULES for name, value in vars(module).items()}
-    known["verdict_texts"] = [f"{name}: {text}" for name, text in VERDICTS.items()]
     with written_whole(found.folder / "comparison.md") as file:
         text = template("comparison.md", **known).render(found=found)
         file.write(f"{text.strip()}\n".encode())

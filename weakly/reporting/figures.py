@@ -24,6 +24,7 @@ from weakly.reporting.sweeps import FIGURES, PARAMETERS, published_values, read_
 
 EXPERIMENTS = tuple(dict.fromkeys(figure.experiment for figure in FIGURES.values()))
 NEW_DRAWS = ("_redrawn", "_independent")  # endings of tables in which every run has its own draw
+SHOWN = ("dataset", "published", "reproduced", "difference", "verdict")  # of a cell, in the first picture
 SMALLEST_RANGE = 0.1  # of an AUC-PR axis, to make flat curves look flat
 
 
@@ -68,11 +69,8 @@ def sweep_panel(title, part, parameter, grid, bounds, published):
     curves = part.assign(x=part["value"].map(places), spread=part["std"], order=order)
     curves = curves.sort_values(["order", "x"])[["method", "x", "mean", "spread"]]
     at = places.get(parameter.in_paper)
-    hollow = {
-        name: (at, published[name])
-        for name in methods
-        if at is not None and bounds[0] <= published.get(name, -1) <= bounds[1]
-    }
+    there = [name for name in methods if bounds[0] <= published.get(name, -1) <= bounds[1]]
+    hollow = {name: (at, published[name]) for name in there if at is not None}
     ends = curves.groupby("method", sort=False)["mean"].agg(["first", "last"])
     words = ", ".join(f"{METHODS[name].column} {a:.3f} to {b:.3f}" for name, a, b in ends.itertuples())
     return Panel(
@@ -109,19 +107,15 @@ def panels_of(table, name, set_up=""):
 def published_panels(table):
     """Published (ring) to reproduced (dot) on each data set; coloured where the two differ."""
     for method in [name for name in METHODS if name in set(table["method"])]:
-        cells = table.loc[
-            table["method"] == method, ["dataset", "published", "reproduced", "difference", "verdict"]
-        ]
-        sets, gap = list(dict.fromkeys(table["dataset"])), cells["difference"]
+        cells = table.loc[table["method"] == method, list(SHOWN)]
+        sets, gap = list(table["dataset"].unique()), cells["difference"]
         label = f"{METHODS[method].column}: published and measured AUC-PR on {len(cells)} data sets, "
-        label += f"mean difference {signed(gap.mean())}, mean size {number(gap.abs().mean())}: "
-        label += ", ".join(
-            f"{c.dataset} {number(c.published)} to {number(c.reproduced)}" for c in cells.itertuples()
-        )
+        label += f"mean difference {signed(gap.mean())}, mean size {number(gap.abs().mean())}"
+        texts = [f"{c.dataset} {number(c.published)} to {number(c.reproduced)}" for c in cells.itertuples()]
         yield Panel(
             partial(draw_published, method, cells, sets),
             f"{METHODS[method].column} {signed(gap.mean(), 2)}",
-            label,
+            f"{label}: {', '.join(texts)}",
             attributes={"data-method": method},
             size=(240, ROW * len(sets) + 22),
             margins=(62, 46, 2, 20),
@@ -142,23 +136,15 @@ def method_entries(methods):
     return [line_entry(METHODS[name].column, **method_line(name)) for name in methods]
 
 
-def band_entry(set_up):
-    """What the bands are, in the legend: a spread over draws where every run has its own."""
-    from matplotlib.patches import Patch
-
-    over = "draws" if set_up in NEW_DRAWS else "runs"
-    return Patch(color=MUTED, alpha=0.3, linewidth=0, label=f"band: ± 1 std over {over}")
-
-
 def figure_of(table, name, set_up=""):
     """One figure, all panels with a legend; None if there is nothing to draw."""
+    from matplotlib.patches import Patch
+
     panels = panels_of(table, name, set_up)
     if not panels:
         return None
     if name == "theorem":
-        entries = [
-            line_entry(kind, color=look.light, marker=look.marker) for kind, look in KIND_LOOKS.items()
-        ]
+        entries = [line_entry(kind, color=of[0], marker=of.marker) for kind, of in KIND_LOOKS.items()]
         lines = {"predicted": "--", "a share of 2/3": ":"}
         entries += [line_entry(label, color=TEXT, linestyle=line) for label, line in lines.items()]
     else:
@@ -169,7 +155,9 @@ def figure_of(table, name, set_up=""):
             entries.append(line_entry("hollow: published", **ring))
     title = FIGURES[name].title + (f" ({set_up.strip('_')})" if set_up else "")
     shape = {"columns": 3, "size": (300, 140)} if name == "sensitivity" else {}
-    return poster(panels, title, [*entries, band_entry(set_up)], **shape)
+    over = "draws" if set_up in NEW_DRAWS else "runs"
+    band = Patch(color=MUTED, alpha=0.3, linewidth=0, label=f"band: ± 1 std over {over}")
+    return poster(panels, title, [*entries, band], **shape)
 
 
 def draw_figures(results_dir, experiment, set_up=""):

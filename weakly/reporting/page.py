@@ -66,12 +66,6 @@ def synthetic(folder):
     return shown_tables
 
 
-def first_cells(found):
-    """The cells of the first picture: Table 2 and appendix C.1 on exact data."""
-    table = found.exact_cells.get("seen")
-    return None if table is None or table.empty else table[table["metric"] == "auc_pr"]
-
-
 def build_report(found):
     """Write report.html into the folder of an Assessment and return its path."""
     path = found.folder / "report.html"
@@ -87,7 +81,6 @@ def build_report(found):
     }
     page = template("page.html", **known).render(
         found=found,
-        first_cells=first_cells(found),
         links=links(found.folder),
         methods=[name for name in METHODS if name in used],
         synthetic=synthetic(found.folder),

@@ -4,6 +4,7 @@ The same method looks the same on the report page and in all figures. Colours ha
 with the page of their theme; markers help colour-blind readers.
 """
 
+import itertools
 from typing import NamedTuple
 
 from weakly.methods import METHODS
@@ -50,7 +51,6 @@ KIND_LOOKS = {  # of rows, in the theorem's figure
 
 def look(method):
     """How a method is drawn."""
-    if method in LOOKS or method in KIND_LOOKS:
-        return (LOOKS | KIND_LOOKS)[method]
     others = [name for name in METHODS if name not in LOOKS]
-    return OTHERS[others.index(method) % len(OTHERS) if method in others else 0]
+    looks = dict(zip(others, itertools.cycle(OTHERS))) | LOOKS | KIND_LOOKS
+    return looks.get(method, OTHERS[0])

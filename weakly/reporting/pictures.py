@@ -197,11 +197,8 @@ def inlined(element, prefix):
     """What an element of matplotlib's SVG is in a page: no namespaces, empty groups or invisible shapes."""
     name, attributes = element.tag.removeprefix(SVG), attributes_of(element, prefix)
     invisible = attributes.get("fill") == "none" and "stroke" not in attributes
-    if (
-        name in ("metadata", "style")
-        or invisible
-        or (name == "path" and not re.search("[LCQ]", attributes["d"]))
-    ):
+    is_point = name == "path" and not re.search("[LCQ]", attributes["d"])
+    if name in ("metadata", "style") or invisible or is_point:
         return []
     parts = [part for child in element for part in inlined(child, prefix)]
     if name in ("g", "defs") and not (parts and (attributes or name == "defs")):
@@ -225,7 +222,6 @@ def attributes_of(element, prefix):
                 found[name.replace(LINK, "href")] = value
         elif not value.startswith("rotate(-0 "):
             value = re.sub(r"-?\d+\.\d+", lambda one: f"{float(one[0]):.1f}".removesuffix(".0"), value)
-            found[key] = (
-                re.sub(r" *([A-Za-z]) *", r"\1", value.strip()) if key == "d" else " ".join(value.split())
-            )
+            value = " ".join(value.split())
+            found[key] = re.sub(r" ?([A-Za-z]) ?", r"\1", value) if key == "d" else value
     return {key: value for key, value in found.items() if key != "font-family" and DEFAULTS.get(key) != value}

@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 import pandas as pd
 
-from weakly.judging.cells import TITLES, published_table, verdict_counts
+from weakly.judging.cells import TITLES, published_table
 from weakly.judging.claims import NEW, OURS, PAPER
 from weakly.judging.effects import Lead
 from weakly.judging.headline import what_matters
@@ -17,7 +17,7 @@ from weakly.judging.sources import AS_PUBLISHED, INDEPENDENT, RELEASED
 from weakly.judging.tables import METRICS, PAPER_METRICS, by_method, find_table, in_paper_order
 from weakly.loading.registry import SEEN_SETS
 from weakly.methods import METHODS, method_group
-from weakly.numbers import count, count_of, number
+from weakly.numbers import count_of, number
 from weakly.reporting.answer import interval_panel
 from weakly.reporting.charts import ROW, draw_marker, draw_ranks, draw_runs
 from weakly.reporting.figures import NEW_DRAWS, dataset_name, panels_of
@@ -87,19 +87,10 @@ def heat_maps(found, experiment):
         part = table[table["metric"] == metric]
         if len(part):
             weighted = ", weighted to the paper's share of anomalies where data is partial"
-            caption = (
-                f"{METRICS[metric]}{weighted * bool(part['weighted'].any())}: gap, then measured / published"
-            )
+            caption = f"{METRICS[metric]}{weighted * bool(part['weighted'].any())}"
             attributes = {"data-metric": metric, "class": "scroll heat"}
-            yield difference_matrix(caption, part, f"{experiment}-{metric}", **attributes)
-
-
-def verdict_table(found, experiment):
-    """{method: {metric: counts by verdict}} of the cells on exact data."""
-    table = {}
-    for (metric, method), counts in verdict_counts(found.tables[experiment]).iterrows():
-        table.setdefault(method, {})[metric] = counts.to_dict()
-    return table
+            names = f"{caption}: gap, then measured / published", part, f"{experiment}-{metric}"
+            yield difference_matrix(*names, **attributes)
 
 
 def protocol_tables(found, experiment):
@@ -108,10 +99,8 @@ def protocol_tables(found, experiment):
     if independent is None:
         return []
     draws = "above, with released draws, ± over initial weights; below, with independent draws, "
-    tables = [
-        protocol_matrix(f"{METRICS[metric]}: {draws}± over splits", released, independent, metric)
-        for metric in PAPER_METRICS
-    ]
+    pair = released, independent
+    tables = [protocol_matrix(f"{METRICS[one]}: {draws}± over splits", *pair, one) for one in PAPER_METRICS]
     if experiment in found.gaps:
         caption = "What remains of PReNet's lead in AUC-PR with independent draws"
         tables.append(frame_table(f"{caption}: its mean minus the method's", found.gaps[experiment]))
@@ -156,13 +145,11 @@ def statistics_frames(found):
     if found.statistics:
         yield "The printed unseen columns: shares of their variance (AUC-PR)", found.unseen_shares
         for experiment in MAIN_TABLES:
-            title = (
-                f"{TITLES[experiment]}: printed AUC-PR, and the lowest average precision that any ranking has"
-            )
+            title = f"{TITLES[experiment]}: printed AUC-PR, and the lowest average precision that any ranking"
             n_below = count_of(len(impossible_cells(experiment)), "cell is", "cells are")
             names = {name: method.column for name, method in METHODS.items()}
             frame = printed_beside_lowest(experiment).rename(index=dataset_name, columns=names)
-            yield f"{title} ({n_below} below it)", frame
+            yield f"{title} has ({n_below} below it)", frame
     if "seen" in found.tables:
         yield "Methods beside their variants (AUC-PR, exact data, the authors' draws)", what_matters(found)
     if len(found.spreads):
@@ -214,10 +201,11 @@ def with_new_draws(found, name, experiment):
             yield f"The same with {set_up[1:]} draws ({runs} runs)", panels_of(table, name, set_up)
 
 
-THEOREM_KEY = (
+THEOREM_KEY = [
     *((kind, kind) for kind in KINDS),
-    *((None, text) for text in ("dashed: predicted", "dotted: a share of 2/3")),
-)
+    (None, "dashed: predicted"),
+    (None, "dotted: a share of 2/3"),
+]
 
 
 def methods_key():
@@ -276,8 +264,3 @@ def run_panel(dataset, runs, printed, metric, column):
         size=(250, ROW * len(scores) + 24),
         margins=(104, 12, 2, 20),
     )
-
-
-def runs_title(found, experiment):
-    runs = found.runs[experiment]
-    return f"{TITLES[experiment]}: {count(len(runs))} runs on {runs['dataset'].nunique()} data sets"

@@ -55,10 +55,8 @@ def matrix(caption, statuses, cells, anchors="", **attributes):
     there = {method for dataset, method in cells if dataset != "Average"}
     methods, rows = [name for name in METHODS if name in there], []
     for dataset, status in statuses.items():
-        of_row = [
-            cells.get((dataset, name), Cell("–", (), {"data-method": name, "class": "empty"}))
-            for name in methods
-        ]
+        empty = {name: Cell("–", (), {"data-method": name, "class": "empty"}) for name in methods}
+        of_row = [cells.get((dataset, name), empty[name]) for name in methods]
         named = {"data-set": dataset_name(dataset), "data-status": status}
         named |= {"id": slug(anchors, dataset)} if anchors else {}
         rows.append(Row(dataset_name(dataset), of_row, {} if dataset == "Average" else named, status))
@@ -79,9 +77,8 @@ def difference_cell(cell):
     spread = "" if pd.isna(cell.std) else f" ± {number(cell.std)} over {cell.runs:.0f} runs"
     interval = "" if pd.isna(cell.interval) else f", its interval ± {number(cell.interval, 4)}"
     title = f"{dataset_name(cell.dataset)}, {METHODS[cell.method].column}: measured {number(cell.reproduced)}"
-    title += (
-        f"{spread}, published {number(cell.published)}, difference {signed(cell.difference, 4)}{interval}"
-    )
+    title += f"{spread}, published {number(cell.published)}, "
+    title += f"difference {signed(cell.difference, 4)}{interval}"
     partial = "" if cell.data_status.startswith("exact") else "partial"
     attributes = {
         "class": f"{tint(cell.difference)} {partial}".strip() or None,
@@ -132,15 +129,10 @@ def frame_table(caption, frame, name="", class_="scroll"):
     keys = {method.column: key for key, method in METHODS.items()}
     rows = []
     for label, values in zip(frame.index, frame.itertuples(index=False, name=None)):
-        label = (
-            ": ".join(label)
-            if isinstance(label, tuple)
-            else METHODS[label].column
-            if label in METHODS
-            else str(label)
-        )
+        name = ": ".join(label) if isinstance(label, tuple) else str(label)
+        name = METHODS[name].column if name in METHODS else name
         cells = [frame_cell(f"{group} {column}".strip(), v) for (group, column), v in zip(columns, values)]
-        rows.append(Row(label, cells, {"data-method": keys.get(label)}))
+        rows.append(Row(name, cells, {"data-method": keys.get(name)}))
     return Table(caption, head, rows, (), groups, {"class": class_})
 
 

@@ -11,7 +11,7 @@ import pandas as pd
 from weakly.methods import METHODS
 from weakly.numbers import number, p_value
 
-NO_BREAK = "\u00a0"
+NO_BREAK, BAR = "\u00a0", "\\|"
 LETTER = re.compile("[A-Za-z]")
 
 
@@ -24,33 +24,21 @@ def kinds_table(table):
     return pd.DataFrame(shown).rename_axis("authors' / training only / none")
 
 
-def as_text(table):
-    """A table with all cells as text and its index as the first columns."""
+def as_markdown(table):
+    """A table for GitHub; numbers that belong together, `0.30 ± 0.01 / 0.29`, stay on one line."""
     shown = table.reset_index()
-    shown.columns = [
-        ", ".join(filter(None, map(str, name))) if isinstance(name, tuple) else str(name)
-        for name in shown.columns
-    ]
-    for name in shown.columns:
-        shown[name] = [cell_text(cell, name) for cell in shown[name]]
-    return shown.rename(columns={"index": ""})
+    names = [name if isinstance(name, tuple) else (name,) for name in shown.columns]
+    titles = [", ".join(filter(None, map(str, name))) for name in names]
+    columns = [[cell_text(cell, title) for cell in shown.iloc[:, n]] for n, title in enumerate(titles)]
+    lines = [["" if title == "index" else title for title in titles], ["---"] * len(titles), *zip(*columns)]
+    return "\n".join(f"| {' | '.join(text.replace('|', BAR) for text in line)} |" for line in lines)
 
 
 def cell_text(cell, column):
     if pd.isna(cell) or not isinstance(cell, float):
-        return "" if pd.isna(cell) else str(cell)
-    if "p-value" in column or column.endswith("Conover p"):
-        return p_value(cell, 4 if "recomputed" in column else 3)
-    return number(cell, 1 if "%" in column else 3)
-
-
-def unbroken(text):
-    return text.replace(" ", NO_BREAK)
-
-
-def as_markdown(table):
-    """A table for GitHub; numbers that belong together, `0.30 ± 0.01 / 0.29`, stay on one line."""
-    shown = as_text(table).map(lambda cell: str(cell) if LETTER.search(str(cell)) else unbroken(str(cell)))
-    lines = [shown.columns, ["---"] * shown.shape[1], *shown.values.tolist()]
-    texts = [" | ".join(str(cell).replace("|", "\\|") for cell in line) for line in lines]
-    return "\n".join(f"| {text} |" for text in texts)
+        text = "" if pd.isna(cell) else str(cell)
+    elif "p-value" in column or column.endswith("Conover p"):
+        text = p_value(cell, 4 if "recomputed" in column else 3)
+    else:
+        text = number(cell, 1 if "%" in column else 3)
+    return text if LETTER.search(text) else text.replace(" ", NO_BREAK)
