@@ -92,40 +92,32 @@ def test_a_fifo_and_a_link_stay_what_they_are_and_no_input_is_written_over(
     reader.join(timeout=10)
     assert read == [expected] and Path("fifo").is_fifo()
     assert Path("link").is_symlink() and Path("target").read_bytes() == expected
-    for command in (
-        f"fit events.csv {LEARN} --model input",
-        f"score input --model {model_path} --output input",
-    ):
-        assert run(command) == 2
+    for command in (f"fit events.csv {LEARN} --model", f"score input --model {model_path} --output"):
+        assert run(f"{command} input") == 2
         assert "input is an input file" in capsys.readouterr().err and Path("events.csv").read_bytes() == CSV
 
 
-def test_a_pipeline_shows_a_bar_on_a_terminal_and_ends_quietly_when_nobody_reads_on(
-    folder, model_path, expected
-):
-    Path("long.csv").write_bytes(CSV + CSV.split(b"\n", 1)[1] * 50)
-    watching, terminal = os.openpty()
+def scoring(model_path, table, **options):
+    """score of standard input to standard output, in a process of its own."""
     command = [sys.executable, ROOT / "detect.py", "score", "-", "--model", model_path, "--output", "-"]
-    for name, exit_code in (("events.csv", 0), ("long.csv", 141)):
-        with open(name, "rb") as table:
-            process = subprocess.Popen(
-                command,
-                stdin=table,
-                stdout=subprocess.PIPE,
-                stderr=terminal if exit_code == 0 else subprocess.PIPE,
-            )
-        if exit_code == 0:
-            assert process.communicate(timeout=120)[0] == expected
-            shown = os.read(watching, 10_000).decode()
-            assert (
-                "100%" in shown
-                and "Scored 600 rows of standard input; wrote all to standard output." in shown
-            )
-        else:
-            assert process.stdout.readline() == b"row,score\n"  # as head -1 does
-            process.stdout.close()
-            assert process.stderr.read() == b""
-            process.stderr.close()
-        assert process.wait(timeout=120) == exit_code
+    with open(table, "rb") as stdin:
+        return subprocess.Popen(command, stdin=stdin, stdout=subprocess.PIPE, **options)
+
+
+def test_the_bar_on_a_terminal_stays_out_of_standard_output(folder, model_path, expected):
+    watching, terminal = os.openpty()
+    with scoring(model_path, "events.csv", stderr=terminal) as process:
+        assert process.communicate(timeout=120)[0] == expected and process.returncode == 0
+    shown = os.read(watching, 10_000).decode()
+    assert "100%" in shown and "600 rows of standard input; wrote all to standard output." in shown
     os.close(watching)
     os.close(terminal)
+
+
+def test_it_ends_quietly_when_nobody_reads_on(folder, model_path):
+    Path("long.csv").write_bytes(CSV + CSV.split(b"\n", 1)[1] * 50)
+    with scoring(model_path, "long.csv", stderr=subprocess.PIPE) as process:
+        assert process.stdout.readline() == b"row,score\n"  # as head -1 does
+        process.stdout.close()
+        assert process.stderr.read() == b""
+    assert process.returncode == 141
