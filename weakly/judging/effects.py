@@ -72,7 +72,7 @@ def variance_by_unseen_class(ours=None):
         shares = {"seen classes %": by_seen, "unseen class %": by_unseen, beyond: by_both - by_seen}
         if ours is not None and method in ours and ours[method].reindex(column.index).notna().all():
             by_seen, _, by_both = shares_of_classes(ours.loc[column.index, method])
-            shares[f"ours: {beyond}"] = by_both - by_seen
+            shares[f"measured: {beyond}"] = by_both - by_seen
         rows[METHODS[method].column] = {name: 100 * share for name, share in shares.items()}
     return pd.DataFrame.from_dict(rows, orient="index").rename_axis("method")
 

@@ -24,7 +24,7 @@ from weakly.paths import PUBLISHED
 MIN_SETS = 6  # with five pairs, the two-sided Wilcoxon test cannot fall below 0.05
 # the rows of Table 3 that do not share test anomalies: per unseen class the one with all other classes seen
 ONE_PER_UNSEEN_CLASS = list(dict.fromkeys(map(with_all_others_seen, UNSEEN_SETS)))
-OWN = {"ours": "", "ours, independent": "_independent"}  # our tables' files
+OWN = {"released": "", "independent": "_independent"}  # our tables' files
 TOO_SMALL = " (28 sets that share rows: p-values are too small)"
 INDEPENDENT_SETS = "One set per unseen class (AUC-PR; with four sets no p-value can be below 0.125)"
 EXPLANATION = (
@@ -203,9 +203,9 @@ def experiment_tables(results_dir, experiment):
     for metric in PAPER_METRICS:
         published = published_scores(experiment, metric)
         counted = {name: counted_scores(table, metric) for name, table in own.items()}
-        if "ours" not in counted or counted["ours"][0].empty or published.empty:
+        if "released" not in counted or counted["released"][0].empty or published.empty:
             continue
-        values, _ = counted["ours"]
+        values, _ = counted["released"]
         alike = published.loc[published.index.isin(values.index), published.columns.isin(values.columns)]
         groups = {
             f"published, all {len(published)} sets": published,

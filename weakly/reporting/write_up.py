@@ -88,7 +88,7 @@ def table_3():
     table = averages(cells, "auc_pr_weighted").add_prefix("AUC-PR, ").join(roc, how="outer")
     table = table.loc[method_group("table", "appendix")].rename(index=column)
     by_class = unseen_class_table(REFERENCE)
-    for source, title in {"published": "published", "ours": "measured"}.items():
+    for source, title in {"published": "published", "released": "measured"}.items():
         table[f"PReNet's lead, 4 sets, {title}"] = by_class[source, "lead"].map(signed)
     return table.fillna("").rename_axis("mean of 28 sets")
 
@@ -221,7 +221,6 @@ def printed_unseen():
     """How far the printed unseen columns depend on the unseen class, and their impossible cells."""
     table = assessed().unseen_shares.drop(columns="unseen class %")
     cells = impossible_cells("unseen")["method"].map(column).value_counts()
-    table = table.rename(columns=lambda title: title.replace("ours:", "measured:"))
     return table.assign(**{"impossible cells of 28": cells.reindex(table.index).fillna(0).astype(int)})
 
 
