@@ -36,7 +36,7 @@ def test_the_share_of_variance_between_unseen_classes_by_hand(monkeypatch):
     assert shares.loc["PReNet", "unseen class, beyond the seen %"] == pytest.approx(50)
     assert shares.loc["DevNet", ["seen classes %", "unseen class %"]].tolist() == pytest.approx([100, 0])
     ours = pd.DataFrame({"prenet": [1, 2, 1, 2], "devnet": [0, 2, 2, np.nan]}, index=names)
-    own = variance_by_unseen_class(ours[::-1])["ours: unseen class, beyond the seen %"]
+    own = variance_by_unseen_class(ours[::-1])["measured: unseen class, beyond the seen %"]
     assert own["PReNet"] == pytest.approx(0) and pd.isna(own["DevNet"])  # one set is missing
 
 

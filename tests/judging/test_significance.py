@@ -143,7 +143,7 @@ def test_the_tables_put_published_and_ours_side_by_side(tmp_path):
     table.to_csv(tmp_path / "seen.csv", index=False)
     table.assign(auc_pr_devnet=table["auc_pr_prenet"]).to_csv(tmp_path / "seen_independent.csv", index=False)
     seen = statistics.statistics_tables(tmp_path)["Seen anomalies (Table 2): AUC-PR"]
-    own = ["ours, 7 exact sets", "ours, independent, 7 exact sets"]
+    own = ["released, 7 exact sets", "independent, 7 exact sets"]
     groups = ["printed", "published, all 12 sets", "published, our 7 sets", *own]
     assert list(dict.fromkeys(seen.columns.get_level_values(0))) == groups
     assert seen.loc["DevNet", (own[0], "improvement %")] == 20

@@ -290,7 +290,7 @@ def statements():
         f"would then be {n(reversed_mean())}, not {n(printed('xgbod'))}; both",
         f"are far from the {n(seen('xgbod'))} measured here",
         # unseen, figures, advice, main claims
-        f"on all four, by {n(-unseen_class_table(REFERENCE)['ours', 'lead']['XGBOD'])} on average",
+        f"on all four, by {n(-unseen_class_table(REFERENCE)['released', 'lead']['XGBOD'])} on average",
         f"too close to rank: {of_60('xgbod')}, {of_60('logistic-converged')}, {of_60('fsnet')} and "
         f"{of_60('prenet')}. XGBoost with shallow trees reaches {of_60('xgboost-shallow')} in",
         f"with fences ({of_20('dsad')} to {of_20('fsnet')}). XGBOD, {of_20('xgbod')}, is level with them; "
