@@ -92,9 +92,9 @@ def read_bank(path):
     return in_authors_order(bank_names(features), X, y, "bank-additional-full_normalised.csv")
 
 
-def bank_table(path):
+def bank_table(path, **options):
     """UCI's bank-additional-full.csv as it is, plain or in UCI's archive."""
-    return read_text_table(path, "bank-additional-full.csv", sep=";", keep_default_na=False)
+    return read_text_table(path, "bank-additional-full.csv", sep=";", keep_default_na=False, **options)
 
 
 def bank_names(table):
