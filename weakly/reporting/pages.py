@@ -27,16 +27,11 @@ def template(name, **known):
 
 
 def head_and_script(own_script, start, style=STYLE):
-    """{policy, style, script} for a template."""
-    script = page_script(own_script, start)
+    """{policy, style, script} for a template: the theme button, own code, tables and folds, `start` last."""
+    theme, tables = ((FILES / name).read_text("utf-8") for name in ("theme.js", "tables.js"))
+    script = theme + own_script + tables + start
     inert = {"style": Markup(style), "script": Markup(script)}  # noqa: S704 - our own files
     return inert | {"policy": policy(style, script)}
-
-
-def page_script(own, start):
-    """The script of a page: the theme button, `own` code, tables and folds, and `start`, which comes last."""
-    theme, tables = ((FILES / name).read_text("utf-8") for name in ("theme.js", "tables.js"))
-    return theme + own + tables + start
 
 
 def policy(style, script):

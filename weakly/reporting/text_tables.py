@@ -1,8 +1,4 @@
-"""Tables as text, for compare.py and for write_up.py, which fills them into the pages.
-
-pandas' to_string prints them. Its to_markdown needs tabulate, a dependency that as_markdown's five lines
-avoid.
-"""
+"""Tables as Markdown; pandas' to_markdown needs tabulate, which as_markdown's five lines avoid."""
 
 import re
 
