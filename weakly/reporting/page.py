@@ -72,13 +72,8 @@ def build_report(found):
     album = Album(path.read_text("utf-8", errors="replace") if path.is_file() else "")
     used = {method for table in found.tables.values() for method in table["method"]}
     known = {name: value for module in MODULES for name, value in vars(module).items()}
-    known |= {"album": album, "is_file": lambda name: (found.folder / name).is_file()}
-    known |= {
-        "MARKS": MARKS,
-        "SYNTHETIC": SYNTHETIC,
-        "figures_beyond": figures_beyond,
-        "made_with": made_with,
-    }
+    known |= {"album": album, "made_with": made_with, "is_file": lambda name: (found.folder / name).is_file()}
+    known |= {"MARKS": MARKS, "SYNTHETIC": SYNTHETIC, "figures_beyond": figures_beyond}
     page = template("page.html", **known).render(
         found=found,
         links=links(found.folder),
