@@ -10,8 +10,8 @@ from scipy.stats import t
 from weakly.judging import claims
 from weakly.judging.claims import CLAIMS, NEW, OURS, PAPER, judge_claims, judged_by
 from weakly.judging.effects import lead
-from weakly.judging.sources import NotTestable, OurTables, PublishedTables, sources_by_name
-from weakly.judging.statistics import improvements, published_scores, quoted, signed_rank_sum
+from weakly.judging.sources import OurTables, PublishedTables, sources_by_name
+from weakly.judging.statistics import published_scores, signed_rank_sum
 from weakly.judging.table_rules import direction_text
 from weakly.judging.verdicts import CLAIM_VERDICTS, Finding, Part, at_half_and_twice, verdict_on
 from weakly.methods import METHODS, method_group
@@ -74,13 +74,6 @@ def check(finding, verdict, *texts):
         assert text in finding.evidence, finding.evidence
 
 
-def test_every_claim_has_a_text_a_section_and_a_rule_and_is_listed_once():
-    assert len({one.text for one in CLAIMS}) == len(BY_KEY) == len(CLAIMS)
-    for one in CLAIMS:
-        assert one.text.endswith(".") and one.rule.endswith(".") and not one.caveat.endswith("..")
-        assert re.match(r"(Sec\. \d|App\. [AC]|abstract)", one.section)
-
-
 def test_without_results_nothing_of_ours_is_tested_and_the_command_to_run_is_named(tmp_path):
     for one in judge_claims(sources_by_name(tmp_path)):
         for title in (OURS, NEW):
@@ -108,18 +101,6 @@ def test_the_papers_own_values_are_judged_on_all_its_sets_and_on_ours(tmp_path):
     check(judged["significant-on-seen"][on_ours], SUPPORTED, "8 printed sets that we have")
     # what ours are compared with is not judged
     check(judged["improvement-on-seen"][on_ours], UNTESTABLE, "Ours are compared with: DevNet +")
-
-
-@pytest.mark.parametrize("of", [("seen", "auc_pr"), ("seen", "auc_roc"), ("ablation", "auc_pr")])
-def test_the_caveats_name_the_figures_of_the_text_that_its_tables_contradict(of):
-    """More than a point apart, or below a figure that is named as a lower bound."""
-    gains = improvements(published_scores(*of))
-    for row in quoted(*of).itertuples():
-        gain, is_loss = gains[row.method], row.kind.startswith("loss")
-        value = 100 - 100 / (1 + gain / 100) if is_loss else gain
-        is_wrong = value < row.value if row.kind.endswith("at least") else abs(value - row.value) > 1
-        text = f"{METHODS[row.method].column} is {value:.1f}% in the table, {row.value:g}% in the text"
-        assert sum(text in one.caveat for one in CLAIMS) == is_wrong, text
 
 
 def test_partial_data_contradicts_nothing_and_is_counted_apart(tmp_path):
@@ -158,13 +139,6 @@ def test_parts(parts, every, most):
     kinds = {"s": (True,), "w": (True, False), "c": (False,), "r": (False, True, True)}
     parts = [Part("", *kinds[letter]) for letter in parts]
     assert (verdict_on(parts), verdict_on(parts, is_of_most=True)) == (every, most)
-
-
-def test_what_is_missing_keeps_every_one_from_being_supported():
-    assert verdict_on([Part("", True)] * 3, missing=["xgbod"]) == WEAKENED
-    assert Part("", False, is_enough=False).verdict == CONTRADICTED  # direction comes before size
-    with pytest.raises(NotTestable):
-        verdict_on([])
 
 
 @pytest.mark.parametrize("status, at_half", [("exact", CONTRADICTED), ("partial", NOT_SO_ON_PARTIAL)])
@@ -288,12 +262,10 @@ UP_ON_TWO = FIVE | {"devnet": [0.9] * 2 + [0.39] * 5}  # higher on average, lowe
     ("improvement-on-seen", seen(**ENOUGH), SUPPORTED, "in the paper's table on these sets",
      "The threshold is 0.1 of the figure; at 0.05 weakened; at 0.2 supported."),
     ("improvement-on-seen", seen(**LESS), WEAKENED, "; less: FSNet +"),
-    ("improvement-on-seen", seen(**dict.fromkeys(ENOUGH, 0.8)), CONTRADICTED),
     ("devnet-per-set", table("seen", prenet=0.5, devnet=PER_SET), SUPPORTED,
      "5 of the 6 named sets tested; as", "better, but by less: w7a +8.7% (claimed 10%)"),
     ("devnet-per-set", table("seen", prenet=0.5, devnet=WORSE), WEAKENED,
      "not better: census −2.0% (claimed 3%), bac"),
-    ("devnet-per-set", table("seen", ["celeba"], prenet=0.5, devnet=0.4), UNTESTABLE),
     ("more-than-over-devnet", table("unseen", UNSEEN, **table_scores(devnet=0.6)), SUPPORTED),
     ("more-than-over-devnet", table("unseen", UNSEEN, **table_scores(devnet=0.6, dsad=0.7)), WEAKENED,
      "not more over DSAD +14"),
@@ -304,12 +276,10 @@ UP_ON_TWO = FIVE | {"devnet": [0.9] * 2 + [0.39] * 5}  # higher on average, lowe
     ("conover-on-seen", table("seen", **TEN), SUPPORTED),
     ("conover-on-seen", table("seen", **TEN | {"feawad": 0.9}), CONTRADICTED,  # the same order everywhere
      "not better than FEAWAD (rank 1.00 versus 2.00"),
-    ("three-more-on-seen", table("seen", **TEN), SUPPORTED),
     ("three-more-on-seen", table("seen", **TEN | {"feawad": 0.9}), WEAKENED,
      "not better than FEAWAD (ahead on 0, behind on 7 of 7, lead −0.100"),
     ("three-way", ablation(trm=0.7), SUPPORTED),
     ("three-way", ablation(trm=0.79), WEAKENED),  # better, but by 1.3% only
-    ("three-way", ablation(trm=[0.1, 0.1, 0.1, 0.9, 0.9, 0.9, 0.9]), WEAKENED),  # in the mean only
     ("pairs-instead-of-instances", ablation(iprenet=[0.7] * 6 + [0.9]), SUPPORTED),  # all but one
     ("pairs-instead-of-instances", ablation(iprenet=[0.7] * 5 + [0.9] * 2), WEAKENED),
     ("pairs-instead-of-instances", ablation(iprenet=[0.7] * 3 + [0.9] * 4), CONTRADICTED),
@@ -319,14 +289,12 @@ UP_ON_TWO = FIVE | {"devnet": [0.9] * 2 + [0.39] * 5}  # higher on average, lowe
     ("non-linear", ablation(npr=0.81), CONTRADICTED),
     ("one-hidden-layer", layers(), SUPPORTED),
     ("one-hidden-layer", layers(repen=0.6), WEAKENED, "not for REPEN (0.500 versus 0.600 with two"),
-    ("one-hidden-layer", layers(["x"]), UNTESTABLE),  # on no data set in common
     # 0.600 is within 0.01 of 0.610; with 15 labels 0.4 is below DSAD's 0.45 with 120 and its 0.5 with 15
     ("fewer-labels-than-devnet", labels((0.4, 0.45, 0.6), devnet=0.61), SUPPORTED,
      "w7a 0.600 versus 0.610, campaign 0.600 versus 0.610", "as good with 30 on 0 of 2",
      "at 0.005 weakened; at 0.02 supported"),
     ("fewer-labels-than-dsad", labels((0.4, 0.45, 0.6), dsad=0.45), CONTRADICTED),
     ("fewer-labels-than-dsad", labels((0.51, 0.5, 0.5), dsad=0.6), WEAKENED),  # with as few labels only
-    ("fewer-labels-than-dsad", labels((0.47, 0.5, 0.5), dsad=0.46), SUPPORTED),
     # every method on seen anomalies, most of them on unseen ones
     ("more-labels-help", more_labels(**FIVE), SUPPORTED),
     ("more-labels-help", more_labels(**UP_ON_TWO), WEAKENED, "on average only: DevNet +0.136, up on 2 of 7"),
@@ -340,7 +308,6 @@ UP_ON_TWO = FIVE | {"devnet": [0.9] * 2 + [0.39] * 5}  # higher on average, lowe
     ("stable-under-contamination", rates([0.86] * 3 + [0.96] * 4), CONTRADICTED, "on 3 of 7"),
     ("robust-in-margin", margins(), SUPPORTED),
     ("robust-in-margin", margins(at_1=[0.44] + [0.46] * 6), WEAKENED, "on 6 of 7 sets", "donors −0.060"),
-    ("robust-in-lambda", margins(), UNTESTABLE),  # another parameter
     ("small-margin", margins(), CONTRADICTED),
     ("small-margin", margins(at_0_25=0.7), SUPPORTED),  # higher is well, too
     ("larger-margins", margins(), SUPPORTED),  # by 0.1
@@ -405,13 +372,6 @@ def test_single_sets_are_judged_on_new_draws_and_seeds_are_no_draws(tmp_path):
     check(judged.ours, SUPPORTED, counted, "significantly worse on 1: campaign −0.100 (Wilcoxon over")
     write_runs(tmp_path, too_few, "independent")
     check(found("devnet-on-six", tmp_path, new_draws=True), UNTESTABLE)
-
-
-def test_new_draws_of_the_label_curves_are_those_of_redrawn(tmp_path):
-    labels((0.4, 0.45, 0.6), devnet=0.6)(tmp_path)
-    (tmp_path / "labels.csv").rename(tmp_path / "labels_redrawn.csv")
-    check(found("fewer-labels-than-devnet", tmp_path, new_draws=True), SUPPORTED)
-    check(found("fewer-labels-than-devnet", tmp_path), UNTESTABLE)
 
 
 def test_a_lead_has_an_interval_over_data_sets_and_runs():

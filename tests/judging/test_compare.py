@@ -1,6 +1,5 @@
-"""compare.py from the command line, verdicts, and what a folder of results says about its making."""
+"""compare.py from the command line, intervals and verdicts of cells, and what survives new draws."""
 
-import json
 import shutil
 from itertools import product
 from pathlib import Path
@@ -16,8 +15,6 @@ from weakly.judging.cells import PUBLISHED, comparison, comparisons, interval_of
 from weakly.judging.tables import write_tables
 from weakly.methods import make_detector
 from weakly.paths import ROOT
-from weakly.running import provenance
-from weakly.running.configuration import Cell
 from weakly.running.runs_file import RunsFile
 from weakly.running.single_run import describe_settings
 
@@ -104,24 +101,6 @@ def test_the_committed_results_fit_on_one_screen(tmp_path, capsys, monkeypatch, 
     assert "contradicted (fragile)" in Path("reference/comparison.md").read_text()
 
 
-def test_a_method_without_published_values_stands_beside_prenet(tmp_path, capsys, monkeypatch):
-    monkeypatch.setenv("COLUMNS", "80")
-    own = [dict(dataset=name, method="catboost", auc_pr=0.9, auc_roc=0.9) for name in SETS]
-    save_runs(tmp_path, "seen", [*seen_rows(methods=["prenet"], runs=1), *own])
-    assert compare.compare(tmp_path, "seen")
-    lines = capsys.readouterr().out.splitlines()
-    assert lines[2].split()[0] == "census" and lines[3].split()[:2] == ["PReNet", ".355=.356"]
-    assert lines[4].split()[:2] == ["CatBoost", ".900"]
-
-
-def test_one_set_has_no_average(tmp_path, capsys, no_report):
-    save_runs(tmp_path, "seen", [row for row in seen_rows() if row["dataset"] == "thyroid"])
-    assert compare.compare(tmp_path, "seen") and compare.main(["--results-dir", str(tmp_path)]) == 0
-    out = capsys.readouterr().out
-    assert "average of" not in out and "Average" not in out and out.count(".298=.298") == 2
-    assert "| Average" not in (tmp_path / "comparison.md").read_text().partition("## Cells by verdict")[0]
-
-
 @pytest.fixture
 def no_report(monkeypatch):
     """test_report.py looks at it."""
@@ -167,53 +146,3 @@ def test_what_survives_new_draws(tmp_path):
     assert row["spread over splits"] == pytest.approx(np.std([0.1, 0, 0.1]))
     assert row["ahead"] == 0 and row["behind"] == 0
     assert Assessment(tmp_path / "empty").gaps == {}
-    save_runs(tmp_path, "seen", seen_rows(-0.1, methods=("devnet",), protocol="redrawn"))  # another protocol
-    pd.testing.assert_series_equal(Assessment(tmp_path).gaps["seen"].loc["DevNet"], row)
-
-
-def test_an_interpretation_is_compared_with_its_method(tmp_path, capsys):
-    rows = [
-        dict(dataset=dataset, method=method, auc_pr=0.3, auc_roc=0.5)
-        for method, dataset in product(("dsad-hinge", "cfsnet-balanced"), ("thyroid", "bac"))
-    ]
-    save_runs(tmp_path, "interpretations", rows)
-    assert compare.compare(tmp_path, "interpretations") and "DSAD, hinge" in capsys.readouterr().out
-    table = pd.read_csv(tmp_path / "interpretations_vs_published.csv")
-    table = table.set_index(["dataset", "method", "metric"])
-    assert (
-        table.loc[("bac", "cfsnet-balanced", "auc_roc"), "published"] == PRINTED.loc["bac", "auc_roc_cfsnet"]
-    )
-    average = PRINTED.loc[["thyroid", "bac"], "auc_pr_dsad"].mean()
-    difference = table.loc[("Average", "dsad-hinge", "auc_pr"), "difference"]
-    assert difference == pytest.approx(0.3 - average, abs=1e-6)
-
-
-def test_interpretations_do_not_enter_the_comparison_of_the_paper(tmp_path, capsys):
-    save_runs(tmp_path, "seen", seen_rows())
-    row = dict(dataset="bac", method="dsad-hinge", auc_pr=0.9, auc_roc=0.5)
-    save_runs(tmp_path, "interpretations", [row])
-    assert list(comparisons(tmp_path)) == ["seen"]
-    assert compare.main(["--results-dir", str(tmp_path), "--fail-over", "0.005"]) == 0
-    assert "DSAD, hinge" not in capsys.readouterr().out + (tmp_path / "comparison.md").read_text()
-    assert "interpretations" in (tmp_path / "report.html").read_text()  # among what the folder has runs of
-
-
-def test_every_start_that_made_runs_is_recorded(tmp_path, monkeypatch):
-    monkeypatch.setattr("sys.argv", ["/somewhere/experiments.py", "unseen", "--datasets", "rec,fuz->dos"])
-    path = tmp_path / "unseen_provenance.json"
-    for made in (3, 4):
-        cell = Cell(method="prenet", dataset="rec,fuz->dos", data_sha256="abc")
-        session = provenance.Session(tmp_path, "unseen", [cell])
-        for _ in range(made):
-            session.count_run()
-        # what is there if it is killed now: written with the first run, then every half minute
-        assert provenance.read_sessions(path)[-1]["runs_made"] == 1
-        session.save()
-    first, second = json.loads(path.read_text())["sessions"]
-    assert (first["runs_made"], second["runs_made"]) == (3, 4) and first["data"] == {"rec,fuz->dos": "abc"}
-    assert first["command"] == "python experiments.py unseen --datasets 'rec,fuz->dos'"
-    assert {"tensorflow", "keras", "numpy"} <= set(first["packages"]) and first["machine"]["cores"] >= 1
-    for content in ("", "{", "[]", '{"sessions": 3}', '{"sessions": [1]}'):  # a damaged file costs no results
-        path.write_text(content)
-        provenance.Session(tmp_path, "unseen", []).count_run()
-        assert len(provenance.read_sessions(path)) == 1

@@ -16,12 +16,10 @@ from weakly.judging.effects import (
     variance_by_unseen_class,
 )
 from weakly.methods import make_detector
-from weakly.paths import ROOT
 from weakly.running.runs_file import RunsFile
 from weakly.running.single_run import describe_settings
 
 METHODS = ("prenet", "devnet")
-REFERENCE = ROOT / "results" / "reference"
 
 
 def test_the_share_of_variance_between_unseen_classes_by_hand(monkeypatch):

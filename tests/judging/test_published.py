@@ -144,22 +144,7 @@ def test_the_printed_p_values_are_those_of_a_wilcoxon_test_on_the_printed_values
     assert printed_and_recomputed(cells, HALF_UNIT + 0.00005) == P_VALUES_THAT_DIFFER
 
 
-def test_the_p_values_that_differ_are_within_the_choice_of_method_and_within_rounding():
-    npr = differences(values_of("ablation"), "auc_pr_npr")
-    assert wilcoxon(npr, method="approx").pvalue == pytest.approx(0.328, abs=HALF_UNIT)
-    devnet = differences(values_of("unseen"), "auc_pr_devnet")
-    # a difference of two rounded values is off by up to 0.001
-    assert 0.00045 < wilcoxon((devnet - 0.0009).round(4)).pvalue < 0.00155
-
-
 def test_the_printed_ranks_are_those_of_the_printed_values():
     cells = rank_cells(values_of("seen"), values_of("unseen"))
     assert len(cells) == 4 * len(TABLE_METHODS + APPENDIX_METHODS)
     assert printed_and_recomputed(cells, HALF_UNIT) == RANKS_THAT_DIFFER
-
-
-def test_the_ranks_that_differ_come_from_feawad_having_been_ranked_last_on_dos():
-    seen = values_of("seen")
-    assert seen.loc["dos"].filter(like="auc_pr_").rank(ascending=False)["auc_pr_feawad"] == 5
-    seen.loc["dos", "auc_pr_feawad"] = 0.0
-    assert printed_and_recomputed(rank_cells(seen, values_of("unseen")), HALF_UNIT) == {}

@@ -7,7 +7,6 @@ import pytest
 from weakly.beyond import today
 from weakly.beyond.today import average_auc_pr, in_method_order, mean_auc_pr, paired_leads, regrets
 from weakly.judging.ranks import cliques, nemenyi_critical_difference
-from weakly.running.runs_file import RUN_COLUMNS
 
 # AUC-PR of (method, data set) with 5 labels; with 10 it is 0.1 more for all but PReNet
 MEANS = {
@@ -36,7 +35,6 @@ def test_means_and_averages_by_hand():
     means = mean_auc_pr(made_runs(), 5)
     assert list(means.index) == ["census", "campaign", "thyroid"] and list(means) == in_method_order(MEANS)
     assert means.loc["thyroid", "newcomer"] == pytest.approx(0.8) and np.isnan(means.loc["thyroid", "partly"])
-    assert (today.display_name("prenet"), today.display_name("newcomer")) == ("PReNet", "newcomer")
     assert in_method_order(["newcomer", "devnet", "prenet"]) == ["prenet", "devnet", "newcomer"]
     average = average_auc_pr(made_runs())
     assert average.loc["prenet", 5] == pytest.approx(0.7)
@@ -57,8 +55,6 @@ def test_methods_are_compared_on_the_draws_that_all_of_them_have(monkeypatch):
     average = average_auc_pr(runs)[5]
     assert average.to_dict() == pytest.approx({"prenet": 0.75, "catboost": 0.4 + 0.2 / 3 + 0.05})
     assert set(regrets(runs)["method"]) == {"prenet", "catboost", "partly"}
-    assert today.draws_in_words(runs) == "5 of every method, but 3 of CatBoost; 2 of newcomer"
-    assert today.draws_in_words(made_runs()) == "2 of every method"
 
 
 @pytest.mark.parametrize("distance, expected", [
@@ -127,15 +123,3 @@ def test_pairs_over_data_sets():
     (row,) = paired_leads(paired_runs().query("run == 0")).itertuples(index=False)
     assert (row.draws, row.ahead) == (1, 2) and row.above is pd.NA and row.below is pd.NA
     assert paired_leads(paired_runs(), [("prenet", "catboost")]).empty
-
-
-def test_only_runs_of_the_experiments_set_up_are_read(tmp_path):
-    usual = dict.fromkeys(RUN_COLUMNS, 1) | {"experiment": "today", "method": "prenet", "dataset": "census"}
-    usual |= {"protocol": "independent", "contamination": 0.02, "n_labeled": 5, "data_status": "exact"}
-    usual |= {"data_sha256": "x", "settings": "l2=1", "code": "c", "scaling": "prepared"}
-    changes = [{"settings": "l2=2"}, {}, {"run": 2, "seed": 2}]  # the first: an earlier setting
-    changes += [{"protocol": "released"}, {"contamination": 0.1}]
-    changes += [{"dataset": "thyroid", "data_status": "synthetic"}]
-    pd.DataFrame([usual | change for change in changes]).to_csv(tmp_path / "today_runs.csv", index=False)
-    runs = today.today_runs(tmp_path)
-    assert runs["run"].tolist() == [1, 2] and set(runs["settings"]) == {"l2=1"}
