@@ -43,15 +43,6 @@ def test_tables_with_few_labels_are_measured_too(folder, run, shown):
     assert run("evaluate few.csv --label fraud") == 2
 
 
-def test_unknown_methods_are_refused_and_help_is_readable(folder, run, capsys):
-    for methods, message in (("prenet,magic", "unknown method 'magic'"), ("xgboost", "xgboost-half")):
-        assert run(f"evaluate events.csv --label fraud --methods {methods}") == 2
-        assert message in capsys.readouterr().err
-    assert run("evaluate --help") == 0
-    text = capsys.readouterr().out
-    assert "--method A,B, --methods A,B" in text and "{prenet" not in text
-
-
 def test_intervals_by_hand():
     """Of 1, 2, 3: s = 1, t = 4.303 with 2 degrees of freedom; n is 3, and the test rows add 1/4."""
     np.testing.assert_allclose(interval([1, 2, 3]), [2, 4.303 * (1 / 3 + 1 / 4) ** 0.5], atol=1e-3)

@@ -12,13 +12,9 @@ LEAKS = {  # what a warning says; kind and cells of a column that is filled in l
     "is M3 in": ("category", lambda rng, known: np.where(known, "M3", rng.choice(["M1", "M2"], len(known)))),
     " or ": ("category", lambda rng, known: np.where(known, np.where(rng.random(len(known)) < 0.7, "A",
         "B"), "none")),
-    "is not -1 in": ("category", lambda rng, known: np.where(known, rng.integers(40, size=len(known)), -1)),
-    "is card stolen in": ("category", lambda rng, known: np.where(known, "card stolen", "nan")),
     "is not false in": ("truth", lambda rng, known: known.astype(float)),
     "is 0.5 in": ("number", lambda rng, known: np.where(known, 0.5, rng.random(len(known)))),
-    "is not 0 in": ("number", lambda rng, known: np.where(known, rng.random(len(known)) + 1, 0.0)),
     "is not empty in": ("number", lambda rng, known: np.where(known, rng.random(len(known)), np.nan)),
-    "is empty in": ("number", lambda rng, known: np.where(known, np.nan, rng.random(len(known)))),
     "is 2024-05-01 00:00:00 in": ("date", lambda rng, known: np.where(known, "2024-05-01", "2023-01-01")),
 }  # fmt: skip
 
@@ -32,7 +28,7 @@ def labelled(n_labelled, n_hidden, seed=0):
 
 
 @pytest.mark.parametrize("words", LEAKS)
-@pytest.mark.parametrize("n_labelled, n_hidden", [(30, 300), (43, 430), (600, 0)])
+@pytest.mark.parametrize("n_labelled, n_hidden", [(43, 430), (600, 0)])
 def test_a_leak_is_named_however_many_anomalies_have_no_label(words, n_labelled, n_hidden):
     y, is_anomaly = labelled(n_labelled, n_hidden)
     kind, cells = LEAKS[words]
@@ -64,13 +60,6 @@ def test_honest_columns_get_no_word(n_labelled):
     })  # fmt: skip
     kinds = dict(strong="number", flag="truth", own="category", rare="category", leak="truth")
     assert suspicious_columns(table, {name: {"kind": kind} for name, kind in kinds.items()}, y) == []
-
-
-def test_many_leaks_are_counted():
-    y, is_anomaly = labelled(20, 0)
-    table = pd.DataFrame({f"m{number}": is_anomaly.astype(float) for number in range(30)})
-    *first, last = suspicious_columns(table, dict.fromkeys(table, {"kind": "truth"}), y)
-    assert len(first) == 5 and last == "WARNING: 25 more columns are like these."
 
 
 def test_few_labels_few_rows_and_equal_rows_get_a_word():

@@ -13,7 +13,6 @@ import zipfile
 import numpy as np
 import pandas as pd
 import pytest
-import skops.io
 from event_tables import COLUMNS, events, model_of_events, typed_events
 from sklearn.compose import make_column_transformer
 from sklearn.ensemble import RandomForestClassifier
@@ -26,9 +25,7 @@ from iforest_baseline import IForest
 from weakly.beyond.classifiers import Logistic
 from weakly.errors import DataError
 from weakly.methods import METHODS, make_detector
-from weakly.own_data import model_files
 from weakly.own_data.encoding import new_encoder
-from weakly.own_data.model_files import read_about
 from weakly.own_data.models import SAVED_METHODS, load_model, save_model
 from weakly.paths import ROOT
 from weakly.running.processes import ONE_THREAD
@@ -124,8 +121,6 @@ def test_a_pipeline_from_python_is_scored_by_detect_py(tmp_path, monkeypatch, ru
 NO_FILE = {
     "a detector of this": lambda pipeline, X: (make_pipeline(RandomForestClassifier(3).fit(X, X["c"])), X),
     "must be a Pipeline of scikit-learn, not Logistic": lambda pipeline, X: (pipeline[-1], X),
-    "X must be a DataFrame, not ndarray": lambda pipeline, X: (pipeline, X.to_numpy()),
-    "columns of X must have texts as names": lambda pipeline, X: (pipeline, pd.DataFrame(X.to_numpy())),
 }
 
 
@@ -137,17 +132,6 @@ def test_pipelines_that_no_file_can_hold_are_refused(tmp_path, message):
     with pytest.raises(ValueError, match=message):
         weakly.save_model(tmp_path / "m", *NO_FILE[message](pipeline, X))
     assert not (tmp_path / "m").exists()
-
-
-def test_a_model_that_could_not_be_loaded_again_is_not_written(tmp_path, monkeypatch, model_path):
-    model = load_model(model_path)
-    assert model.about == read_about(model_path) == json.loads(json.dumps(model_of_events().about))
-    monkeypatch.setattr(model_files, "MODEL_SIZE_LIMIT", 10_000)
-    with pytest.raises(DataError, match="The logistic-converged model of this table is too large.*--drop"):
-        save_model(tmp_path / "m", model)
-    assert not list(tmp_path.iterdir())
-    with pytest.raises(DataError, match="is damaged|expands to more than 10,000"):
-        load_model(model_path)
 
 
 # ---------------------------------------------------------------------------- all methods, in a new process
@@ -298,75 +282,44 @@ def endless():
     return part
 
 
-def deep():
-    part = lists()
-    for _ in range(300):
-        part = lists(part)
-    return part
-
-
 KERNEL, SHAPE, LEVELS = "PReNet weights_ 0", b"(10, 20)", "OneHotEncoder _default_to_infrequent_mappings 0"
 FORGED = {
     "prenet": [
         (KERNEL, np.transpose),
-        (KERNEL, lambda array: array[None]),
         (KERNEL, lambda array: array.astype(str)),
         (KERNEL, lambda array: array * np.nan),
-        (KERNEL, header(SHAPE, b"(-1, -1)")),
         (KERNEL, header(SHAPE, b"(99999,)")),
-        (KERNEL, header(SHAPE, b"(9**9,)")),
         (KERNEL, header(SHAPE + b", }" + b" " * 9, b"(999999999999,), }")),
         (KERNEL, header(b"<f4", b"|O")),
         (KERNEL, {"file": "../../etc/passwd"}),
-        (KERNEL, {"file": "none.npy"}),
-        ("PReNet weights_", {"content": []}),
         ("PReNet weights_", lambda part, _: part.update(content=part["content"][:1] * 150_000)),
         ("PReNet n_features_in_", {"content": "1000000000000"}),
-        ("PReNet n_features_in_", {"content": '"x"'}),
         ("PReNet variant", {"content": '"NPR"'}),  # which only TensorFlow can score
-        ("PReNet margin", deep()),
         ("PReNet weights_", lambda part, _: part["content"].append(endless())),
         ("PReNet", {"__module__": "os", "__class__": "system"}),
-        ("PReNet", {"__module__": "builtins", "__class__": "eval"}),
         ("PReNet", {"__module__": "sklearn.svm._classes", "__class__": "SVC"}),
         ("PReNet", {"__module__": "weakly.own_data.models", "__class__": "Model"}),
         *[("PReNet", {"__loader__": f"{kind}Node"}) for kind in "Method Function Partial Cached No".split()],
         ("PReNet", {"__loader__": "OperatorFuncNode"}),
         ("Pipeline steps", {"content": []}),
-        ("schema.json", {"protocol": 0}),
         ("schema.json", lambda part, _: part.clear()),
         (LEVELS, with_value(0, 10**9)),
-        (LEVELS, with_value(0, -5)),
-        (LEVELS, lambda array: array[:1]),
         ("OneHotEncoder _infrequent_indices 0", with_value(0, 10**9)),
-        ("OneHotEncoder categories_ 0", {"content": []}),
-        ("OneHotEncoder _n_features_outs 0", {"content": "1"}),
         ("about.json", {"columns": {}}),
-        ("about.json", {"typical": {}}),
         ("about.json typical", {"age": "x"}),
         ("about.json", {"quantiles": [2, 1]}),
-        ("about.json", {"quantiles": "x"}),
         ("about.json", {"rows": None}),
         ("about.json columns age", {"kind": "os"}),
         ("about.json", {"method": "os"}),
-        ("about.json", {"origin": 3}),
-        ("about.json summary", {"age": 3}),
-        ("about.json summary age", {"shares": {"a": "0.5"}}),
         ("about.json summary age", {"shares": {"a": float("nan")}}),
-        ("about.json summary age", {"shares": {"a": 2.0}}),
         ("about.json summary age", {"quantiles": [1.0]}),
-        ("about.json summary age", {"quantiles": 3}),
-        ("about.json notation", {"missing": [3]}),
     ],
     "random-forest": [
         ("Tree nodes", with_value(0, 10**9, "left_child")),
-        ("Tree nodes", with_value(0, -7, "right_child")),
         ("Tree nodes", with_value(0, 0, "left_child")),
         ("Tree nodes", with_value(0, 10**6, "feature")),
-        ("Tree nodes", lambda array: array["feature"]),
         ("Tree values", lambda array: array[:1]),
         ("Tree values", lambda array: array * np.nan),
-        ("Tree node_count", {"content": "1"}),
         ("Tree __reduce__ args 2", {"content": "1000000000"}),  # outputs
         ("Tree __reduce__ args 1", with_value(0, 2**60)),  # classes
         ("RandomForestClassifier n_classes_", {"content": "9"}),
@@ -382,12 +335,10 @@ def broken_files(data, members):
     middle = len(data) // 2
     yield from (b"", pickle.dumps(os.getcwd), data[:-200], twice.getvalue())
     yield data[:middle] + bytes([data[middle] ^ 1]) + data[middle + 1 :]
-    yield skops.io.dumps({"method": "prenet"})
     yield zipped(members | {"schema.json": b" " * 2**25 + members["schema.json"]})
     yield zipped(members | {"about.json": b'{"a":' * 10**6})
     yield zipped(members | {"1.npy": bytes(2**27)})
     yield zipped(members | {"1.npz": b"1"})  # a sparse matrix, which nobody checks
-    yield zipped(members | {"../x": b"1"})
 
 
 def test_a_broken_file_gives_one_sentence(model_path, tmp_path):
@@ -410,13 +361,3 @@ def test_a_forged_file_gives_one_sentence(saved, tmp_path):
     clear = r".*\.model (is|has|expands|cannot|needs)|Rows 1 to 600 cannot be scored"
     for case, answer in zip(cases, answers[len(FORGED) :], strict=True):
         assert re.match(clear, str(answer)) and "\n" not in answer and len(answer) < 700, (case, answer)
-
-
-def test_devices_and_endless_files_are_refused_at_once(tmp_path):
-    os.mkfifo(tmp_path / "fifo")
-    with open(tmp_path / "sparse", "wb") as file:
-        file.truncate(200 * 2**30)
-    for path in ("/dev/zero", tmp_path / "fifo", tmp_path / "sparse", tmp_path, tmp_path / "none"):
-        for read in (load_model, read_about):
-            with pytest.raises(DataError, match="not a regular file|is damaged|cannot be read"):
-                read(path)

@@ -8,14 +8,9 @@ import pytest
 from event_tables import COLUMNS, events
 from report_pages import Elements
 from sklearn.metrics import average_precision_score
-from sklearn.pipeline import make_pipeline
-from sklearn.preprocessing import MinMaxScaler
 
-import weakly
-from iforest_baseline import IForest
 from weakly.own_data.columns import typed_columns
 from weakly.own_data.models import fit_model, load_model, save_model
-from weakly.own_data.report_command import MOST_TOP
 
 EVIL = "<script>alert('x')</script>"
 
@@ -80,21 +75,6 @@ def test_drift_is_shown_and_new_ranges_too(folder, model_path, page_of):
     assert len(page.find("svg", role="img")) == 1
 
 
-def test_the_training_table_a_single_row_and_a_model_made_in_python(folder, run, page_of):
-    assert run("fit events.csv --label fraud --method logistic-converged --model own.model") == 0
-    text, page = page_of("events.csv --model own.model")
-    assert "This is the table that the model was fitted on." in text
-    assert ["time", "0.000", "date"] in [row[:3] for row in rows_of(page, "Columns")]
-    events(1).to_csv("one.csv", index=False)
-    text, _ = page_of("one.csv --model own.model")
-    assert "too few rows" in text and "of 1 row has a score" in text
-    X = pd.DataFrame({"a": np.arange(100.0), "b": np.arange(100.0) % 7})
-    weakly.save_model("python.model", make_pipeline(MinMaxScaler(), IForest()).fit(X), X)
-    X.to_csv("x.csv", index=False)
-    _, page = page_of("x.csv --model python.model")
-    assert ["Label", "not recorded"] in rows_of(page, "As detect.py info")
-
-
 @pytest.fixture
 def evil(folder, page_of):
     """The page of a table and a model with markup in names, cells and everything that is recorded."""
@@ -115,31 +95,6 @@ def test_markup_in_names_and_cells_is_escaped(evil):
     assert text.count("&lt;script&gt;alert") > 20
     ids = [one["id"] for one in page.all if "id" in one]
     assert len(ids) == len(set(ids))
-
-
-def test_the_page_does_not_grow_with_the_table(folder, model_path, page_of):
-    sizes = []
-    for n_rows in (1_500, 5_000):
-        table = events(n_rows).assign(fraud=lambda table: table["fraud"].replace("", "0"))
-        table.loc[::7, "fraud"] = "1"  # which no score tells: a curve with many points
-        table.to_csv("large.csv", index=False)
-        text, page = page_of(f"large.csv --model {model_path} --label fraud --top {MOST_TOP + 50}")
-        sizes.append(len(text))
-    assert sizes[1] < 1.1 * sizes[0] and len(rows_of(page, "The 500 rows")) == 500
-
-
-@pytest.mark.parametrize(
-    "options, message",
-    [
-        ("--label fraud", "all labels must be known"),
-        ("--label nothing", "lacks the column nothing of --label"),
-        ("--output events.csv", "events.csv is an input file"),
-    ],
-)
-def test_what_cannot_be_reported_gives_one_sentence(folder, model_path, run, capsys, options, message):
-    assert run(f"report events.csv --model {model_path} {options}") == 2
-    error = capsys.readouterr().err
-    assert message in error and error.count("\n") == 1 and not Path("report.html").exists()
 
 
 @pytest.mark.slow

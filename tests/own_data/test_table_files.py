@@ -2,8 +2,6 @@
 
 import gzip
 import json
-import os
-import threading
 
 import numpy as np
 import pandas as pd
@@ -47,13 +45,9 @@ TEXTS = {  # the names and cells of a table, / between rows and | between cells
     'a,b,c\n1,"x, ""y""",\n\n   \n 2 , "b" ,5" pipe\n3,\'a,\'b\r\n,,\n':
         'a|b|c/1|x, "y"|/2 |b |5" pipe/3|\'a|\'b/||',
     'a,b\n"1\n\n2","3\r\n4"\n5,6': "a|b/1\n\n2|3\n4/5|6",
-    "a,b\r1,2\r3,4\r": "a|b/1|2/3|4",
     "a,b\n1,2,\n3,4,\n": "a|b/1|2/3|4",  # a separator at the end
-    'a\n1\n\n""\n2\n': "a/1//2",
-    '"a\nb",c\n1,2': "a\nb|c/1|2",
     "a;b,c\n1;2\n": "a|b,c/1|2",
     "a\tb\n1,5\t2\n": "a|b/1,5|2",
-    "a, ,b,\n1,2,3,\n": "a|column_2|b|column_4/1|2|3|",
     ",0,1\n0,1,7\n": "column_1|0|1/0|1|7",  # as pandas writes names
     "a,b\n01,NA\n1.50,x\n": "a|b/01|NA/1.50|x",
 }  # fmt: skip
@@ -71,26 +65,19 @@ FIVE_LINES = 'a,b,c\n1,"x\ny",3\n\n4,,\n'
 REFUSED = {  # the content of a file and what its refusal says
     FIVE_LINES + "5,6\n7,8,9\n": "Line 6 of t.csv has fewer cells than the first line: 2 instead of 3.",
     FIVE_LINES + "5,6,7,8\n": "Line 6 of t.csv has more cells than the first line: 4 instead of 3.",
-    FIVE_LINES + "5,6,7,,\n": "Line 6 of t.csv has more cells than the first line: 5 instead of 3.",
     FIVE_LINES + '5,6,"7\n8,9,10\n': "a quote in line 6 is not closed",
     "a,b\n\n\n": "t.csv has no rows.",
     "": "its first line, which must have the column names, is empty",
-    "\n1,2\n": "column names, is empty",
     "a,b,a\n1,2,3\n": "more than one column 'a'",
     "1,7\n1,7\n": "looks like data, not like column names: add --no-header",
-    "1,5;2\n1,5;2\n": "looks like data",
     zip_bytes(("a.csv", b"a"), ("b.csv", b"x")): "exactly one file, but holds 2",
-    zip_bytes(("a.csv", CSV.encode()))[:-30]: "is damaged",
     gzip.compress(CSV.encode() * 99)[:40]: "is damaged",
     gzip.compress(b"a,b\n" + (b"1" * 999 + b",2\n") * 60): "expands to more than 50000 bytes",
     zip_bytes(("[Content_Types].xml", b"<"), ("xl/a.xml", b"<")): "save the sheet as CSV",
     b"\x89PNG\r\n\x1a\n": "save it as CSV if it is another kind of file",
     CSV.encode("latin-1"): "is not text in UTF-8: name its encoding, such as --encoding latin-1",
-    b"a,b\n1,\0\n": "is not text in UTF-8",
-    b"a," * 10_001 + b"a\n": "more than 10,000 cells",
     b"a,b\n" + b"1" * 30_000 + b",2\n": "a line of more than 30,000 bytes",
     b'{"a":1}\n{"a":[1]}\n': 'line 2 is not JSON such as {"amount"',
-    b'{"a":1}\n\n{"a"\n': "line 3 is not JSON",
     b'{"a":' * 5_000: "line 1 is not JSON",
     b"PAR1....PAR1": "cannot be read as a table",
 }
@@ -107,19 +94,9 @@ def test_other_files_are_refused_in_a_sentence_with_the_line(monkeypatch, conten
     assert REFUSED[content] in str(error.value)
 
 
-def test_options_columns_and_paths_that_do_not_fit():
-    for action, message in (
-        (lambda: opened("a,b\n1,2\n").must_have(["x", "y"], "of --keep"), "x, y of --keep; it has a, b."),
-        (lambda: opened("a:b\n1:2\n").must_have(["x"], "of --keep"), "it has a:b; columns must be"),
-        (lambda: opened(CSV, decimal=",", thousands=","), "must differ"),
-        (lambda: opened(CSV, encoding="utf-16"), "is not text in UTF-16: name its encoding"),
-        (lambda: read("1,2\n3\n", header=False), "Line 2 of t.csv has fewer cells"),
-        (lambda: Table("none.csv"), "No such file"),
-        (lambda: Table("."), "Is a directory"),
-        (lambda: Table("/dev/zero"), "not text"),
-    ):  # fmt: skip
-        with pytest.raises(DataError, match=message):
-            action()
+def test_a_first_line_of_data_or_of_numbers_as_names():
+    with pytest.raises(DataError, match="Line 2 of t.csv has fewer cells"):
+        read("1,2\n3\n", header=False)
     assert texts("1,2\n3,4\n", header=True) == [["1", "2"], ["3", "4"]]
     assert read("1,5;2\n3,5;4\n", header=False)["column_2"].tolist() == [2.0, 4.0]
 
@@ -153,14 +130,10 @@ def test_rows_for_a_model_are_read_as_its_columns():
     assert typed_columns(raw, kinds).to_dict("records") == [{"a": 2115.0, "b": "01", "c": 3.5}]
 
 
-def test_chunks_number_the_rows_and_know_their_place(monkeypatch):
+def test_chunks_number_the_rows_and_skip_blank_lines(monkeypatch):
     monkeypatch.setattr(tables, "ROWS_AT_ONCE", 10)
-    content = "a,b\n" + "\n" * 30 + "1,2\n" * 25 + " \n" * 30 + "3,4\n" * 25
-    table = opened(content)
-    chunks = list(table.chunks(["b"]))
-    assert [row for chunk in chunks for row in chunk.index] == list(range(50))
-    assert all(list(chunk) == ["b"] for chunk in chunks)
-    assert table.position == table.size == table.fingerprint()["bytes"] == len(content)
+    table = opened("a,b\n" + "\n" * 30 + "1,2\n" * 25 + " \n" * 30 + "3,4\n" * 25)
+    assert [row for chunk in table.chunks(["b"]) for row in chunk.index] == list(range(50))
 
 
 PACKS = {"gzip": gzip.compress, "zip": lambda data: zip_bytes(("t/a.csv", data), (".b", b"\0"))}
@@ -168,16 +141,9 @@ ENCODINGS = [("utf-8-sig", ""), ("gb18030", ""), ("latin-1", "zip"), ("utf-16", 
 
 
 @pytest.mark.parametrize("encoding, pack", ENCODINGS)
-def test_packed_recoded_and_piped_tables(pack, encoding):
-    data = PACKS.get(pack, bytes)((CSV + "y,é\n" * 20_000).encode(encoding))  # more than a pipe holds
-    expected = [["a", "b"], ["1.5", "x"], ["", "ü"]] + [["y", "é"]] * 20_000
-    assert texts(data, encoding=encoding) == expected
-    reading, writing = os.pipe()
-    threading.Thread(target=lambda: open(writing, "wb").write(data), daemon=True).start()  # noqa: SIM115
-    table = Table(f"/dev/fd/{reading}", Notation(encoding=encoding))
-    os.close(reading)
-    assert table.size is None and table.fingerprint()["bytes"] == len(data)
-    assert table.read(["a", "b"], ["a", "b"]).to_numpy().tolist() == expected[1:]
+def test_packed_and_recoded_tables(pack, encoding):
+    data = PACKS.get(pack, bytes)(CSV.encode(encoding))
+    assert texts(data, encoding=encoding) == [["a", "b"], ["1.5", "x"], ["", "ü"]]
 
 
 def test_json_lines():
@@ -193,18 +159,13 @@ def test_parquet():
     pytest.importorskip("pyarrow")
     when = pd.to_datetime(["2024-01-05", None, "2024-01-06"])
     table = pd.DataFrame({
-        "i": pd.array([1, None, 3], "Int64"), "f": [1.5, NAN, np.inf], "t": [True, None, False],
+        "i": pd.array([1, None, 3], "Int64"), "f": [1.5, NAN, np.inf],
         "s": ["x", None, " y "], "when": when.tz_localize("Europe/Berlin"),
-        "c": pd.Categorical(["a", "NA", None]),
     })  # fmt: skip
     table.to_parquet("t.csv")
     raw = Table("t.csv").read(list(table), ["s"])
     assert raw["i"].fillna(0).tolist() == [1, 0, 3] and raw["f"].fillna(0).tolist() == [1.5, 0, 0]
     assert raw["s"].tolist() == ["x", "", " y "] and raw["when"][0] == pd.Timestamp("2024-01-04 23:00")
-    kinds = {"i": {"kind": "category"}, "t": {"kind": "truth"}, "c": {"kind": "category"}}
-    (raw,) = Table("t.csv", kinds=kinds).chunks(list(kinds))
-    typed = typed_columns(raw, kinds).fillna("").to_dict("list")
-    assert typed == {"i": ["1", "", "3"], "t": [1.0, "", 0.0], "c": ["a", "", ""]}
 
 
 CELLS = st.text(max_size=5) | st.sampled_from(
