@@ -1,6 +1,5 @@
 """Plain classifiers score as their libraries do, A is class 1 and U class 0; the cross-entropy control."""
 
-import warnings
 from pathlib import Path
 
 import numpy as np
@@ -8,7 +7,6 @@ import pytest
 from catboost import CatBoostClassifier
 from sklearn.ensemble import RandomForestClassifier
 from sklearn.linear_model import LogisticRegression
-from sklearn.metrics import roc_auc_score
 from toys import two_clusters
 from xgboost import XGBClassifier
 
@@ -28,7 +26,6 @@ LIBRARIES = {
         {"iterations": 20, "thread_count": 1, "verbose": 0, "allow_writing_files": False},
         lambda model, X: model.predict(X, prediction_type="RawFormulaVal")),
 }  # fmt: skip
-EACH = pytest.mark.parametrize("name", LIBRARIES)
 
 
 @pytest.fixture(autouse=True)
@@ -47,7 +44,7 @@ def data():
     return X + np.random.default_rng(5).normal(0, 0.15, X.shape).astype(np.float32), truth, known
 
 
-@EACH
+@pytest.mark.parametrize("name", LIBRARIES)
 def test_scores_are_those_of_the_library(name, data):
     """U comes before A, and the library's seed is the first draw of the detector's."""
     X, _, known = data
@@ -61,30 +58,12 @@ def test_scores_are_those_of_the_library(name, data):
     np.testing.assert_allclose(scores, score(library, X_new), rtol=1e-5, atol=1e-4)
 
 
-@EACH
-def test_nothing_is_printed_or_written_and_the_labels_decide_the_order(
-    name, data, tmp_path, monkeypatch, capfd
-):
-    """Nor does anybody hear that lbfgs has not converged, as on these features."""
-    X, truth, known = data
+def test_catboost_prints_and_writes_nothing(data, tmp_path, monkeypatch, capfd):
+    X, _, known = data
     monkeypatch.chdir(tmp_path)
-    with warnings.catch_warnings():
-        warnings.simplefilter("error")
-        scores = make_detector(name).fit(X * [1, 10, 100, 1e3, 1e4, 1e5], known).decision_function(X)
-        # where anomalies are rows of the other cluster, the order is turned round
-        turned = make_detector(name).fit(X, (truth == 0) & (np.arange(len(X)) < 50)).decision_function(X)
+    make_detector("catboost").fit(X, known)
     assert capfd.readouterr() == ("", "")
     assert list(Path().iterdir()) == []  # CatBoost would leave a folder catboost_info
-    assert roc_auc_score(known, turned) < 0.4
-    assert np.isfinite(scores).all()
-
-
-def test_the_shallow_one_has_xgbods_settings():
-    """So that XGBOD's added features are all that distinguishes the two."""
-    library, xgbod = make_detector("xgboost-shallow").new_classifier(0).get_params(), make_detector("xgbod")
-    assert (library["base_score"], library["n_jobs"]) == (0.5, 1)
-    assert (library["max_depth"], library["learning_rate"]) == (xgbod.max_depth, xgbod.learning_rate)
-    assert library["n_estimators"] in (None, xgbod.n_estimators)  # None: XGBoost's 100
 
 
 def test_the_cross_entropy_control_is_prenet_but_for_pairs():

@@ -5,7 +5,6 @@ import pytest
 from sklearn.metrics import roc_auc_score
 from toys import two_clusters
 
-import experiments
 from fsnet import FSNet
 from weakly.methods import METHODS, make_detector, method_group
 
@@ -27,17 +26,6 @@ def test_an_interpretation_has_one_change(name):
     assert len(changed) < 2 or name == "dsad-autoencoder-plain"
     assert method.column.startswith(f"{base.column}, ")
     assert len(method.column) < 33  # the width of its columns in compare.py
-
-
-def test_interpretations_differ_and_are_a_group_of_their_own():
-    kinds = [(METHODS[name].class_name, METHODS[name].settings) for name in INTERPRETATIONS]
-    assert len(set(kinds)) == len(kinds)
-    assert len({method.column for method in METHODS.values()}) == len(METHODS)
-    parser = experiments.make_parser()
-    (own,) = experiments.complete_all(parser.parse_args(["interpretations"]))
-    assert own.methods == INTERPRETATIONS
-    everything = experiments.complete_all(parser.parse_args(["all"]))
-    assert "interpretations" not in [args.experiment for args in everything]
 
 
 @pytest.mark.parametrize("name, score", [("fsnet", 9 - 1), ("fsnet-anomalies", -1), ("fsnet-unlabelled", 9)])

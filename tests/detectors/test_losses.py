@@ -122,7 +122,8 @@ def test_exchanging_positive_and_negative_reverses_the_gradient_of_that_triplet(
 @pytest.mark.parametrize("loss, arguments, expected", [
     (partial(centre_distance, distance="plain"), [[[1, 2]], [1, 2]], 1e-6),
     (distance_loss, [[[0] * 4], [[0] * 4], [[1e-6 - 1, 0, 0, 0]]], 2e-6),
-], ids=["dsad", "rosas"])  # fmt: skip
+    (row_norm, [[[0, 0]]], [[1e-4]]),
+], ids=["dsad", "rosas", "feawad"])  # fmt: skip
 def test_gradient_of_a_distance_is_finite_where_it_vanishes(loss, arguments, expected):
     codes, *others = tensors(arguments)
     with tf.GradientTape() as tape:

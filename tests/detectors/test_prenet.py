@@ -90,12 +90,3 @@ def test_definition_follows_equation_6(uncompiled):
     assert detector.score_by_pairs(x)[0] == pytest.approx(by_hand / 4, abs=1e-5)
     assert all((a == X[KNOWN == 1]).all(axis=1).any() for a in detector.anomaly_partners_)
     assert all((u == X[KNOWN == 0]).all(axis=1).any() for u in detector.unlabeled_partners_)
-
-
-# ---------------------------------------------------------------------------- dropout
-
-
-def test_masks_start_anew_in_each_fit(uncompiled):
-    """test_training.py compares them with Keras' own, from step to step."""
-    detector = SmallA2H(variant="A2H", **FEW_STEPS)
-    assert detector.fit(X, KNOWN).losses_ == detector.fit(X, KNOWN).losses_

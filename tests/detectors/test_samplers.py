@@ -5,7 +5,6 @@ from collections import Counter
 import numpy as np
 import pytest
 
-from fsnet import draw_support_and_queries
 from repen import sample_triplets, split_candidates
 from weakly.methods import make_detector
 from weakly.training.batches import Batches
@@ -72,13 +71,6 @@ def test_rows_of_a_batch_that_differ():
         assert (anchors != positives).all()
 
 
-@pytest.mark.parametrize("batch_size", [33, 6])
-def test_an_odd_number_of_triplets(batch_size):
-    batches = sample("pumad", 1, batch_size=batch_size)
-    n_drawn = batches.unlabeled.shape[1] + batches.anomalies.shape[1]
-    assert sorted(batches.layout.ravel()) == list(range(n_drawn)) and batches.layout.shape == (3, batch_size)
-
-
 # ---------------------------------------------------------------------------- REPEN
 
 
@@ -120,12 +112,6 @@ def test_support_and_queries_have_no_row_in_common(n_anomalies):
         assert n_anomalies == 1 or not set(support_a) & set(query_a)
     (row,) = rows_of(sample("fsnet", 1, batch_size=200))[0]
     assert len(set(row)) == 200
-
-
-def test_small_class_serves_both_roles_equally_over_the_episodes():
-    drawn = draw_support_and_queries(np.array([7, 8, 9, 10]), 2000, 16, np.random.default_rng(0))
-    for role in (drawn[:, :16], drawn[:, 16:]):
-        np.testing.assert_allclose(np.bincount(role.ravel())[7:] / role.size, 0.25, atol=0.02)
 
 
 # ---------------------------------------------------------------------------- natural shares

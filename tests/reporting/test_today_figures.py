@@ -5,7 +5,7 @@ import pandas as pd
 import pytest
 
 from weakly.beyond.today import AVERAGE_SET, averaged_over_sets, budget_curves
-from weakly.beyond.today_text import labels_figure, labels_panels, write_today
+from weakly.beyond.today_text import labels_panels, write_today
 from weakly.errors import UserError
 from weakly.reporting.pictures import MUTED
 from weakly.reporting.text_tables import NO_BREAK
@@ -41,12 +41,6 @@ def test_a_panel_per_data_set_and_one_average_with_the_means_over_draws(runs):
     assert line.get_ydata() == pytest.approx([0.815, 0.83, 0.87])
     grey = {one.get_gid() for one in panels["census"].lines if one.get_color() == MUTED}
     assert grey == {f"data-method={name}" for name in ("dsad", "newcomer", "rosas")}
-
-
-def test_the_poster_names_the_methods(runs):
-    (legend,) = labels_figure(runs).legends
-    names = [text.get_text() for text in legend.get_texts()]
-    assert names[0] == "PReNet" and names[-2:] == ["the other methods", "PReNet's 95% interval over draws"]
 
 
 def test_average_panel_has_no_method_that_lacks_a_data_set(runs):
@@ -87,13 +81,6 @@ def test_files_are_written_and_the_same_each_time(runs, tmp_path):
     assert f"{pair} | +0.050 / +0.050 / +0.050 | 3 |" in text and "Draws: 3 of every method." in text
     averages = text.partition("## The loss")[0]
     assert "| PReNet |" in averages and "newcomer" not in averages
-
-
-def test_the_text_names_methods_with_fewer_draws(runs, tmp_path):
-    written_from(runs.query("method != 'catboost' or run == 0"), tmp_path)
-    text = (tmp_path / "today.md").read_text().replace(NO_BREAK, " ")
-    assert "but 1 of CatBoost" in text
-    assert "| PReNet minus CatBoost | +0.100" in text
 
 
 def test_without_runs_it_says_what_to_do(tmp_path):

@@ -10,7 +10,7 @@ from devnet import DevNet
 from prenet import PReNet
 from weakly.training import sparse_loop
 from weakly.training.loop import Trainer
-from weakly.training.sparse_loop import Kernel, SparseTrainer
+from weakly.training.sparse_loop import SparseTrainer
 
 DETECTORS = [
     PReNet(batch_size=64),
@@ -90,22 +90,3 @@ def test_a_million_columns_never_become_dense():
     rows = sparse.csr_matrix(parts, (200, 1_000_000))
     detector = PReNet(epochs=1, batches_per_epoch=2, hidden_units=2).fit(rows, np.repeat([1, 0], [10, 190]))
     assert np.isfinite(detector.decision_function(rows)).all()
-
-
-def test_unseen_weights_that_become_equal_are_merged():
-    """A rule that leaves nothing but the sign; its state, that of 0.3 - value, keeps 0.1 and 0.4 apart."""
-
-    def to_sign(weights, squares, gradient, spare):
-        squares[:] = np.sign(0.3 - weights)
-        weights[:] = np.sign(weights)
-
-    values = np.random.default_rng(0).choice([0.1, 0.2, 0.4, -0.2], (40, 4))
-    kernel = Kernel(values, np.array([3, 7]), to_sign)
-    assert kernel._unseen.values.shape == (4, 1)
-    kernel.update(np.array([1]), np.zeros((1, 4)), 0.1)
-    kernel.keep()
-    kernel.merge_equal()
-    assert kernel._unseen.values.shape == kernel._unseen._gradient_squares.shape == (3, 1)
-    np.testing.assert_array_equal(kernel.restored(), np.sign(values))  # kept before the merge
-    kernel.update(np.array([1]), np.zeros((1, 4)), 0.1)
-    assert kernel.sum_of_squares() == values.size

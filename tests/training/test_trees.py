@@ -59,12 +59,6 @@ def one_hot_rows(rows):
     return np.column_stack(columns)
 
 
-def test_binary_columns(one_hot_rows):
-    assert binary_columns(one_hot_rows).tolist() == [False, True, True, False, True, True, True]
-    between = np.array([[0, 0, -1, 0], [1, 0.5, 0, 0], [0, 1, 1, 2]], np.float32)
-    assert binary_columns(between).tolist() == [True, False, False, False]
-
-
 def test_zeros_left_out_give_the_same_scores(rows, one_hot_rows):
     """What XGBoost learns from all values, it learns without the zeros of binary columns, to the last bit."""
     # classes that share some places, so that trees grow deep and differ
