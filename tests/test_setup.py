@@ -2,10 +2,8 @@
 
 import os
 import shutil
-import signal
 import subprocess
 import sys
-import time
 from types import SimpleNamespace
 
 import pytest
@@ -86,26 +84,3 @@ def test_a_linked_environment_is_not_emptied(clone, tmp_path_factory):
     stderr, code = clone.run()
     assert code == 1 and len(stderr.splitlines()) == 1 and f"{target} would be emptied" in stderr
     assert [path.name for path in target.iterdir()] == ["thesis.txt"] and not clone.asked()
-
-
-@pytest.mark.parametrize("end", ["let it finish", "kill the shell", "kill all"])
-def test_a_second_start_waits_for_the_first_and_for_its_pip(clone, end):
-    (clone.folder / "wait").touch()
-    first, deadline = clone.start(), time.monotonic() + 20
-    while not clone.asked():
-        assert time.monotonic() < deadline
-        time.sleep(0.02)
-    if end == "kill the shell":
-        first.kill()
-    if end == "kill all":  # which leaves no lock
-        os.killpg(first.pid, signal.SIGKILL)
-        (clone.folder / "wait").unlink()
-        stderr, code = clone.run()
-        assert code == 0 and WAITING not in stderr
-    else:
-        second = clone.start()
-        assert second.stderr.readline() == WAITING
-        (clone.folder / "wait").unlink()
-        assert second.communicate(timeout=30)[0] is None and second.returncode == 0
-    first.communicate()
-    assert clone.asked() == [LOCKED] * (1 if end == "let it finish" else 2)

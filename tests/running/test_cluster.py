@@ -90,17 +90,6 @@ def test_a_worker_killed_while_working_costs_a_retry_and_the_results_are_those_o
     assert len(made) == 6 and measured(made) == measured(list(three_runs(cells)))
 
 
-def test_a_worker_with_other_settings_is_left_out_and_the_others_do_its_runs(dask, cells, capsys):
-    dask.start_worker("--nthreads", "2", "--memory-limit", "1GB", OMP_NUM_THREADS="1")
-    dask.start_worker(*GOOD_WORKER, cwd=cells[0].data_dir, **dict.fromkeys(ONE_THREAD, "1"))
-    wait_for_workers(dask, 3)
-    assert len(measured(list(three_runs(cells[1:], dask.address)))) == 3
-    missing = " ".join(f"{name}=1" for name in ONE_THREAD if name != "OMP_NUM_THREADS")
-    printed = capsys.readouterr().err
-    assert f"is not used: it must be started with {missing} --nthreads 1 --memory-limit 0." in printed
-    assert "is not used: it must be started inside a clone of this project." in printed
-
-
 @pytest.mark.parametrize("other, reason", [
     ("data_sha256", "demo is not prepared in the version that was planned"),
     ("data_dir", "demo is not prepared: run `python data_prep.py"),

@@ -12,14 +12,12 @@ from drivers import ENVIRONMENT, ROOT, experiment_here, finish, measured, parsed
 
 import experiments
 from experiments import method_names
-from weakly.loading.arrays import load_data
 from weakly.loading.registry import SEEN_SETS
 from weakly.loading.unseen import UNSEEN_SETS
 from weakly.methods import METHODS, method_group
 from weakly.paths import PUBLISHED
 from weakly.running.paper_experiments import DRAW_PROTOCOLS, EXPERIMENTS, FIGURE_3_SETS
-from weakly.running.planning import plan, requested_cells, why_not_sparse
-from weakly.running.runs_file import RunsFile
+from weakly.running.planning import why_not_sparse
 
 OF_PAPER = {name: experiment for name, experiment in EXPERIMENTS.items() if experiment.in_paper}
 SEEN = ("seen", "--datasets", "demo")
@@ -194,29 +192,6 @@ def test_sparse_data_is_left_out_for_methods_that_cannot_take_it(runs_here, tmp_
     assert "leave out --scaling" in why_not_sparse(scaled, "prenet")
 
 
-def test_more_labels_than_anomalies_are_mentioned(demo_dir, capsys):
-    args = parsed("seen", "--demo", "--n-labeled", "100000", "--data-dir", demo_dir)
-    requested_cells(args, ["demo"])
-    split = load_data("demo", demo_dir).split("released", 0, 100_000, 0.02)
-    what = f"demo has only {len(split.anomalies)} training anomalies: with 100000 labels, all of them are"
-    assert capsys.readouterr().out.startswith(what)
-
-
-def test_settings_are_compared_by_value(demo_dir, tmp_path):
-    """margin=4 is the default 4.0, and the order of options plays no part."""
-    args = parsed("sensitivity", "--demo", "--data-dir", demo_dir, "--set", "margin=4", "--set", "epochs=1")
-    assert args.set == [("epochs", 1), ("margin", 4)]
-    assert len(plan(args, requested_cells(args, ["demo"]), RunsFile(tmp_path, "none").read())) == 15
-
-
-def test_the_theorem_takes_costly_sets_at_the_rates_of_figure_4_only(demo_dir, monkeypatch):
-    args = parsed("contamination", "--theorem", "--data-dir", demo_dir)
-    figure_4 = set(EXPERIMENTS["contamination"].sweeps["contamination"])
-    assert {cell.contamination for cell in requested_cells(args, ["demo"])} > figure_4
-    monkeypatch.setattr("weakly.running.planning.COSTLY_SETS", ("demo",))
-    assert {cell.contamination for cell in requested_cells(args, ["demo"])} == figure_4
-
-
 def test_sets_of_figure_3_are_those_with_the_highest_published_auc_pr():
     published = pd.read_csv(PUBLISHED / "unseen.csv", index_col="dataset").drop(index=["Average", "P-value"])
     columns = [f"auc_pr_{name}" for name in method_group("table") if METHODS[name].uses_labels]
@@ -255,25 +230,6 @@ def test_defaults_and_groups_of_methods():
     assert method_names("iforest, prenet") == ["iforest", "prenet"]
     args = parsed("unseen", "--lambda", "0.1")  # for methods that have it
     assert args.methods == method_names("table")[:-1] and args.set == [("l2", 0.1)]
-
-
-def test_options_that_do_not_fit_an_experiment_leave_it_out_of_all(capsys):
-    options = "all --methods devnet --datasets bac,38_thyroid"
-    completed = experiments.complete_all(experiments.make_parser().parse_args(options.split()))
-    assert [args.experiment for args in completed] == ["seen", "labels", "contamination", "ablation"]
-    assert all(args.datasets == ["bac"] for args in completed)
-    out = capsys.readouterr().out
-    assert "Skipping sensitivity: DevNet has no parameter 'margin' to set." in out
-    assert "Skipping unseen: 'bac' is not a data set of the experiment `unseen`." in out
-
-
-@pytest.mark.parametrize("name, has, has_not", [
-    ("seen", "--n-labeled", "--theorem"), ("contamination", "--theorem", "[--contamination"),
-])  # fmt: skip
-def test_the_help_of_a_driver_is_about_its_experiment(run, name, has, has_not):
-    code, out, _ = run(name, "--help")
-    assert code == 0 and EXPERIMENTS[name].regenerates in out
-    assert has in out and has_not not in out and "crosscheck:" not in out and "outside" not in out
 
 
 @pytest.mark.parametrize("options, message", [

@@ -173,15 +173,6 @@ def test_synthetic_data_has_a_table_of_its_own(tmp_path):
 # ---------------------------------------------------------------------------- comparison
 
 
-def test_methods_that_were_asked_for_stand_beside_prenet(tmp_path, capsys):
-    write_tables(
-        runs_table(*(dict(method=name) for name in ("dsad", "xgbod", "prenet", "repen"))), tmp_path, "seen"
-    )
-    assert compare.compare(tmp_path, "seen", ["xgbod", "repen"])
-    rows = [line.split()[0] for line in capsys.readouterr().out.splitlines() if " .300" in line]
-    assert rows == ["PReNet", "REPEN", "XGBOD†", "DSAD"]
-
-
 def test_a_data_set_of_your_own_is_in_the_table_but_not_in_its_average(tmp_path):
     own = dict(dataset="mydata", auc_pr=0.9, rows=10, features=2)
     write_tables(runs_table(own), tmp_path / "own", "seen")

@@ -57,10 +57,3 @@ def test_command_makes_the_committed_models(real_data, tmp_path):
             pd.read_csv(folder / f"{name}_scores.csv") for folder in (tmp_path / "examples", EXAMPLES)
         )
         np.testing.assert_allclose(found["score"], recorded["score"], rtol=1e-4, err_msg=OUTDATED)
-
-
-def test_without_data_there_is_one_sentence(tmp_path, capsys):
-    folders = ["--folder", tmp_path, "--data-dir", tmp_path, "--offline", "--source", tmp_path]
-    with pytest.raises(SystemExit, match="2"):
-        examples.main(list(map(str, folders)))
-    assert "annthyroid_21feat_normalised" in capsys.readouterr().err
