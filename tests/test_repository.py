@@ -48,14 +48,6 @@ def test_locks_have_the_versions_of_the_lists_and_of_each_other(python, platform
     assert len(lock) > 2 * len(short)
 
 
-@pytest.mark.parametrize("name", ["requirements.lock", "requirements-dev.lock"])
-def test_locks_are_exact_and_name_no_address(name):
-    header, *packages = re.split(r"^(?=\w)", read(name), flags=re.MULTILINE)
-    assert all(re.match(r"[\w.-]+(\[\w+\])?==[\w.]+ ", package) for package in packages)
-    assert all("--hash=sha256:" in package for package in packages)
-    assert "://" not in read(name) and header.splitlines()[1].strip("# ") in read("docs/architecture.md")
-
-
 def test_citation_is_of_the_newest_version():
     newest = re.search(r"^## \[([\d.]+)\] - (\S+),", read("CHANGELOG.md"), re.MULTILINE)
     assert newest.groups() == (CITATION["version"], str(CITATION["date-released"]))

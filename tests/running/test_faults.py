@@ -21,7 +21,7 @@ from weakly.loading.unseen import UNSEEN_DEMO_SETS
 from weakly.running import processes
 from weakly.running.configuration import Cell
 from weakly.running.processes import run_cells
-from weakly.running.provenance import Session, read_sessions
+from weakly.running.provenance import read_sessions
 from weakly.running.runs_file import IDENTITY, RunsFile, only_writer
 
 QUICK = ("--datasets", "demo", "--methods", "iforest", "--set", "n_trees=5")
@@ -150,8 +150,6 @@ def test_a_run_that_kills_its_worker_twice_is_reported_and_the_others_go_on(monk
 
 @pytest.mark.slow
 def test_a_second_driver_waits_and_waiting_can_be_stopped(start, demo_dir, tmp_path):
-    (tmp_path / ".lock").symlink_to(tmp_path / "mine")
-    (tmp_path / "mine").write_text("mine")
     with only_writer(tmp_path):
         stopped, second = (
             start(demo_dir, tmp_path, *QUICK, "--runs", 1, preexec_fn=allow_ctrl_c) for _ in range(2)
@@ -162,7 +160,7 @@ def test_a_second_driver_waits_and_waiting_can_be_stopped(start, demo_dir, tmp_p
         finish(stopped, 130)
         assert not (tmp_path / RUNS_FILE).exists()
     finish(second)
-    assert count_runs(tmp_path / RUNS_FILE) == 1 and (tmp_path / "mine").read_text() == "mine"
+    assert count_runs(tmp_path / RUNS_FILE) == 1
 
 
 # --- disks and foreign files
@@ -210,14 +208,6 @@ def test_a_full_disk_is_one_sentence_and_the_next_start_resumes(start, demo_dir,
     assert sorted(measured(path)["run"]) == list(range(16))
 
 
-def test_a_damaged_provenance_is_kept(tmp_path, capsys):
-    path = tmp_path / "seen_provenance.json"
-    path.write_text('{"sessions": [')
-    Session(tmp_path, "seen", []).save()
-    assert f"{path} is damaged: {path.name}.bak keeps what it held." in capsys.readouterr().out
-    assert Path(f"{path}.bak").read_text() == '{"sessions": [' and len(read_sessions(path)) == 1
-
-
 def changed(start, *cells, end=None):
     """A function that replaces cells start to end of the third line of a runs file by other texts."""
 
@@ -230,13 +220,10 @@ def changed(start, *cells, end=None):
 
 
 @pytest.mark.parametrize("change, message", [
-    (changed(17, end=22), "of runs: line 3 has an impossible features"),
     (changed(22, "x"), "Expected 22 fields in line 3, saw 23"),
     (changed(9, "abc"), 'of runs: Unable to parse string "abc"'),
     (changed(8, "7.5"), "of runs: line 3 has an impossible auc_roc: 7.5"),
     (changed(4, "2"), "of runs: line 3 has an impossible seed: 1"),
-    (changed(4, "1.5", "1.5"), "line 3 has an impossible seed: 1.5"),
-    (lambda made: made.replace(b"\r\n", b"\r"), "is not a runs file of this version"),
     (lambda made: made.replace(b"scaling", b"scale"), "is not a runs file of this version"),
 ])  # fmt: skip
 def test_a_damaged_file_stops_it_and_is_kept(demo_dir, made, path, capsys, change, message):
