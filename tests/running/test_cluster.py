@@ -27,10 +27,10 @@ def dask(tmp_path_factory):
     folder = tmp_path_factory.mktemp("dask")
     environment = {name: value for name, value in ENVIRONMENT.items() if name not in ONE_THREAD}
 
-    def start(*arguments, cwd=ROOT, **variables):
+    def start(*arguments, **variables):
         loopback = ("--host", "127.0.0.1", "--no-dashboard", "--scheduler-file", folder / "scheduler.json")
         command = list(map(str, [sys.executable, "-m", "dask", *arguments, *loopback]))
-        started = subprocess.Popen(command, cwd=cwd, env=environment | variables, stdout=log, stderr=log)
+        started = subprocess.Popen(command, cwd=ROOT, env=environment | variables, stdout=log, stderr=log)
         stack.callback(started.wait)
         stack.callback(started.kill)
         return started

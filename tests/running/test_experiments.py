@@ -38,9 +38,8 @@ def run(runs_here, demo_dir, tmp_path, capsys):
 @pytest.mark.slow
 def test_the_number_of_processes_and_resuming_do_not_change_results(demo_dir, tmp_path):
     two, one = tmp_path / "two", tmp_path / "one"
-    out, err = finish(start(demo_dir, two, "--methods", "prenet,iforest", "--runs", 2, "--jobs", 2))
+    out, _ = finish(start(demo_dir, two, "--methods", "prenet,iforest", "--runs", 2, "--jobs", 2))
     assert "PReNet" in out and "demo" in out and "±" in out  # the table is shown
-    assert "I0000" not in err and "tensorflow" not in err.lower()  # quiet
     runs = measured(two / "seen_runs.csv")
     assert (runs["seed"] == runs["run"]).all() and runs["auc_pr"].nunique() == len(runs) == 4
     table = pd.read_csv(two / "seen_synthetic.csv").iloc[0]
@@ -222,7 +221,6 @@ def test_defaults_and_groups_of_methods():
     assert method_names("table") == ["prenet", "devnet", "dsad", "fsnet", "cfsnet", "repen", "iforest"]
     assert method_names("all") == [*method_names("table"), "xgbod", "pumad", "feawad"]
     assert method_names("ablation") == ["trm", "iprenet", "ldm", "a2h", "npr"]
-    assert method_names("iforest, prenet") == ["iforest", "prenet"]
     args = parsed("unseen", "--lambda", "0.1")  # for methods that have it
     assert args.methods == method_names("table")[:-1] and args.set == [("l2", 0.1)]
 
@@ -234,7 +232,6 @@ def test_defaults_and_groups_of_methods():
     ("seen --runs 0", "must be a whole number from 1 to 100,000, not '0'"),
     ("seen --set margin=x", "PReNet takes no word as margin: its usual value is 4.0"),
     ("seen --set margim=2", "PReNet has no parameter 'margim' to set"),
-    ("seen --contamination 2", "must be a number of at least 0 and below 1, not '2'"),
     ("seen --protocol outside", "invalid choice: 'outside' (choose from "),
     ("seen --datsets demo", "unrecognized arguments: --datsets demo; did you mean --datasets?"),
     ("seen --methods xgbod --scaling cut", "XGBOD always gets its features as they are: no --scaling"),

@@ -208,12 +208,12 @@ def test_a_full_disk_is_one_sentence_and_the_next_start_resumes(start, demo_dir,
     assert sorted(measured(path)["run"]) == list(range(16))
 
 
-def changed(start, *cells, end=None):
-    """A function that replaces cells start to end of the third line of a runs file by other texts."""
+def changed(start, *cells):
+    """A function that replaces cells of the third line of a runs file by other texts."""
 
     def change(made):
         rows = list(csv.reader(made.decode().splitlines()))
-        rows[2][start : start + len(cells) if end is None else end] = cells
+        rows[2][start : start + len(cells)] = cells
         return "".join(",".join(row) + "\r\n" for row in rows).encode()
 
     return change
