@@ -14,7 +14,7 @@ sys.path.insert(0, str(ROOT))
 # servers or fit for long, tests on real data, and all detectors but four.
 SLOW_FILES = """test_untrusted test_reference test_sklearn test_interpretations test_numbers
     test_sparse test_training test_report test_page_in_browser test_detect test_streams test_compare
-    test_leakage test_familiar_names test_info test_report_page
+    test_leakage test_info test_report_page
     test_labelling_loop test_significance test_published test_today_figures""".split()
 SLOW_DETECTORS = """dsad fsnet cfsnet repen xgbod pumad feawad xgboost xgboost-half catboost random-forest
     cross-entropy rosas""".split()

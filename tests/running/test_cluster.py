@@ -27,10 +27,10 @@ def dask(tmp_path_factory):
     folder = tmp_path_factory.mktemp("dask")
     environment = {name: value for name, value in ENVIRONMENT.items() if name not in ONE_THREAD}
 
-    def start(*arguments, cwd=ROOT, **variables):
+    def start(*arguments, **variables):
         loopback = ("--host", "127.0.0.1", "--no-dashboard", "--scheduler-file", folder / "scheduler.json")
         command = list(map(str, [sys.executable, "-m", "dask", *arguments, *loopback]))
-        started = subprocess.Popen(command, cwd=cwd, env=environment | variables, stdout=log, stderr=log)
+        started = subprocess.Popen(command, cwd=ROOT, env=environment | variables, stdout=log, stderr=log)
         stack.callback(started.wait)
         stack.callback(started.kill)
         return started
@@ -88,17 +88,6 @@ def test_a_worker_killed_while_working_costs_a_retry_and_the_results_are_those_o
     printed = capsys.readouterr().err
     assert "has no workers: waiting for one" in printed and printed.count("was lost, and so were") == 1
     assert len(made) == 6 and measured(made) == measured(list(three_runs(cells)))
-
-
-def test_a_worker_with_other_settings_is_left_out_and_the_others_do_its_runs(dask, cells, capsys):
-    dask.start_worker("--nthreads", "2", "--memory-limit", "1GB", OMP_NUM_THREADS="1")
-    dask.start_worker(*GOOD_WORKER, cwd=cells[0].data_dir, **dict.fromkeys(ONE_THREAD, "1"))
-    wait_for_workers(dask, 3)
-    assert len(measured(list(three_runs(cells[1:], dask.address)))) == 3
-    missing = " ".join(f"{name}=1" for name in ONE_THREAD if name != "OMP_NUM_THREADS")
-    printed = capsys.readouterr().err
-    assert f"is not used: it must be started with {missing} --nthreads 1 --memory-limit 0." in printed
-    assert "is not used: it must be started inside a clone of this project." in printed
 
 
 @pytest.mark.parametrize("other, reason", [

@@ -44,28 +44,10 @@ def test_summary_by_hand():
 
 
 @pytest.mark.slow
-def test_the_columns_are_those_of_the_committed_table(demo_dir, tmp_path, capsys):
+def test_the_columns_are_those_of_the_committed_table(demo_dir, tmp_path):
     options = ["--datasets", "demo", "--runs", "1", "--data-dir", str(demo_dir), "--offline"]
     assert bench.main([*options, "--results-dir", str(tmp_path)]) == 0
     table, committed = pd.read_csv(tmp_path / "bench.csv"), pd.read_csv(REFERENCE / "bench.csv")
     assert list(table["method"]) == bench.MEASURED and set(table) <= set(committed)
     assert table["fit_seconds"].between(table["floor_seconds"], table["plain_seconds"]).all()
     assert table["pairs_seconds"].notna().tolist() == [True, False, False]
-    assert "plain_over_fit" in capsys.readouterr().out
-
-
-def test_missing_data_is_one_sentence(monkeypatch, tmp_path, capsys):
-    monkeypatch.delenv("PRENET_DATA", raising=False)
-    with pytest.raises(SystemExit, match="2"):
-        bench.main(["--datasets", "thyroid", "--offline", "--data-dir", str(tmp_path)])
-    assert "thyroid is not prepared" in capsys.readouterr().err.splitlines()[-1]
-
-
-@pytest.mark.slow
-def test_growth(tmp_path, monkeypatch):
-    """Each point has its own process; the page draws such a table."""
-    monkeypatch.setattr(bench, "GROWING", {"rows": [1_000]})
-    assert bench.main(["growth", "--results-dir", str(tmp_path)]) == 0
-    table, committed = pd.read_csv(tmp_path / "growth.csv"), pd.read_csv(REFERENCE / "growth.csv")
-    assert table["rows"].tolist() == [1_000] and set(table) <= set(committed)
-    assert (table[["fit_seconds", "score_seconds", "fit_mb"]] > 0).all(axis=None)

@@ -26,14 +26,3 @@ def test_equal_runs_and_others_are_told_apart(check, tmp_path, capsys):
     runs.to_csv(tmp_path / "seen_runs.csv", index=False)
     assert check() == 1
     assert "1 differ by more than 0.03" in capsys.readouterr().out
-
-
-def test_what_cannot_be_repeated_is_said(check, capsys):
-    for options, message in (
-        (["--methods", "prenet"], "none of these runs can be repeated here"),
-        (["--methods", "nonsense"], "unknown method 'nonsense'"),
-        (["--file", "unseen"], "has no unseen_runs.csv"),
-    ):
-        with pytest.raises(SystemExit, match="2"):
-            check(*options)
-        assert message in capsys.readouterr().err
