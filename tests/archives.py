@@ -17,13 +17,13 @@ def all_files(folder):
 
 
 def tar_bytes(entries, compress=gzip.compress):
-    """A compressed tar file of (name, content) pairs, or (TarInfo, None) for anything odd."""
+    """A compressed tar file of (name, content) pairs."""
     buffer = io.BytesIO()
     with tarfile.open(fileobj=buffer, mode="w") as archive:
         for name, content in entries:
-            info = name if isinstance(name, tarfile.TarInfo) else tarfile.TarInfo(name)
-            info.size = len(content or b"")
-            archive.addfile(info, io.BytesIO(content or b""))
+            info = tarfile.TarInfo(name)
+            info.size = len(content)
+            archive.addfile(info, io.BytesIO(content))
     return compress(buffer.getvalue())
 
 
@@ -33,12 +33,6 @@ def zip_bytes(*entries):
         for name, content in entries:
             archive.writestr(name, content)
     return buffer.getvalue()
-
-
-def odd_entry(name, kind, target=""):
-    info = tarfile.TarInfo(name)
-    info.type, info.linkname = kind, target
-    return info, None
 
 
 def npz_bytes(**arrays):

@@ -21,11 +21,9 @@ def server(plain_environment):
     """A server on 127.0.0.1 with its own files and faults."""
     server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
     server.files, server.faults, server.asked, server.parts = {}, {}, [], None
-    server.released = threading.Event()
     server.url = f"http://127.0.0.1:{server.server_port}"
     thread = threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.02}, daemon=True)
     thread.start()
     yield server
-    server.released.set()
     server.shutdown()
     server.server_close()

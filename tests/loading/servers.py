@@ -24,9 +24,6 @@ class Handler(BaseHTTPRequestHandler):
             return
         faults = self.server.faults.get(path, [])
         fault = faults.pop(0) if faults else None
-        if fault == "silent":
-            self.server.released.wait(5)
-            return
         if str(fault).startswith(("http", "/", "file")):
             self.send_response(302)
             self.send_header("Location", fault)

@@ -2,7 +2,6 @@
 
 import json
 
-import pandas as pd
 import pytest
 
 from weakly.loading.registry import DATA_SETS, PUBLIC_FILES
@@ -42,9 +41,3 @@ def test_hashes_are_those_of_the_registry():
     repositories = {line.repository for line in AUTHORS_FILES}
     for one in CROISSANT["distribution"]:
         assert one["name"] in repositories or one.get("sha256") == known[one["name"]]
-
-
-def test_columns_are_those_of_the_file(real_data):
-    (thyroid,) = (one for one in CROISSANT["recordSet"] if one["name"] == "thyroid")
-    header = pd.read_csv(real_data / "annthyroid_21feat_normalised.csv", nrows=0)
-    assert [field["name"] for field in thyroid["field"]] == list(header.columns)

@@ -89,12 +89,3 @@ def test_a_mirror_serves_what_the_first_tree_lost(trees, tmp_path):
     table = pd.read_csv(tmp_path / "manifest.csv", index_col="name")
     found = table.index[table["status"] == "exact"]
     assert list(found) == ["donors", "census", "fraud", "celeba", "bac", "campaign", "thyroid"]
-
-
-def test_another_file_is_refused_in_one_sentence(trees, tmp_path, capsys):
-    for path in trees.files:
-        trees.files[path] = b"a,b,c,class\r\n"
-    assert data_prep.main(["--data-dir", str(tmp_path), "--datasets", "thyroid"]) == 1
-    (line,) = [line for line in capsys.readouterr().err.splitlines() if line]
-    assert f"{THYROID} from raw.githubusercontent.com has git blob id " in line
-    assert not (tmp_path / "raw" / THYROID).exists()

