@@ -290,6 +290,7 @@ def statements():
         f"one of {shares[-1]:.3f}, the mean score of anomalies, predicted to stay at 6, falls from "
         f"{n(anomalies.iloc[0], 2)} to {n(anomalies.iloc[-1], 2)}",
         f"predicted to rise from 2 to {n(theorem['predicted_normals'].iloc[-1], 2)}",
+        f"with `independent` draws it is {signed(redrawn_lead('independent'))}. The intervals include 0",
         "gains " + n(kinds("xgbod", "fraud", "training only", "authors'")) + " on fraud",
     )
 
