@@ -2,17 +2,10 @@
 
 import numpy as np
 import pandas as pd
-import pytest
 from event_tables import COLUMNS, events, typed_events
 
 from weakly.own_data import choosing
 from weakly.own_data.choosing import DEFAULT, FEWEST_LABELS, choose_method
-
-
-@pytest.fixture
-def quick(monkeypatch):
-    """Two candidates that are fitted in a moment."""
-    monkeypatch.setattr(choosing, "CANDIDATES", ("random-forest", "logistic-converged"))
 
 
 def chosen(n_labelled):
@@ -23,8 +16,9 @@ def chosen(n_labelled):
     return choose_method(typed_events(table), COLUMNS, y, np.zeros(len(y), bool), 0)
 
 
-def test_the_method_with_the_highest_auc_roc_is_taken(quick, capsys):
+def test_the_method_with_the_highest_auc_roc_is_taken(monkeypatch, capsys):
     """Only the line between two numbers tells the anomalies: a forest of so few labels sees less of it."""
+    monkeypatch.setattr(choosing, "CANDIDATES", ("random-forest", "logistic-converged"))
     X = np.random.default_rng(0).normal(size=(900, 6))
     y = (X.sum(axis=1) > 4.5).astype(int)
     table, columns = pd.DataFrame(X, columns=list("abcdef")), {name: {"kind": "number"} for name in "abcdef"}
@@ -36,7 +30,7 @@ def test_the_method_with_the_highest_auc_roc_is_taken(quick, capsys):
     assert "without a label" not in shown and "random forest" in shown and "--method names another" in shown
 
 
-def test_the_comparison_is_bounded_and_the_same_each_time(quick, monkeypatch, capsys):
+def test_the_comparison_is_bounded_and_the_same_each_time(monkeypatch, capsys):
     monkeypatch.setattr(choosing, "MOST_OTHERS", 200)
     monkeypatch.setattr(choosing, "CANDIDATES", ("logistic-converged",))
     first, second = ([row["auc_roc"] for row in chosen(20)[1]["rows"]] for _ in range(2))

@@ -145,6 +145,7 @@ def test_rows_with_unreadable_cells_are_scored_without_them(folder, model_path, 
         ("1 0 0", None, None, "100", "000"),  # else it means unlabelled
         ("Yes no NO _", None, None, "1000", "0110"),
         ("yes no _", ["yes"], "no", "100", "010"),
+        ("none attack", ["attack"], "none", "01", "10"),
         ("DoS ok 3.0 _", ["DoS", "3"], None, "1010", "0000"),
         ("1 maybe", None, None, None, None),
     ],

@@ -1,4 +1,4 @@
-"""The labelling loop of detect.py: what 0 means, what `next` proposes, and how its file comes back."""
+"""The labelling loop of detect.py: what `next` proposes, and how its file comes back."""
 
 import shutil
 from pathlib import Path
@@ -14,8 +14,6 @@ from weakly.own_data.next_command import chosen_rows, least_alike
 
 FIT = "fit events.csv --label fraud --method logistic-converged --model fraud.model --top 1"
 NEXT = "next events.csv --label fraud --method logistic-converged --n 8 --output new.csv"
-
-
 TRUTH = events()["fraud"].to_numpy()
 
 
@@ -127,6 +125,7 @@ CHANGES = {  # what fit says of what a person did to the file of `next`
     "in column 'id', but the table has": lambda rows: rows.assign(row=rows["row"].astype(int) + 1),
     "names the row '601', but the table has 600 rows": lambda rows: rows.assign(row="601"),
     "label 'maybe', which is not one of 0, 1, false, no, true, yes": lambda rows: rows.assign(fraud="maybe"),
+    "row 8 is an anomaly and normal": lambda rows: texts_of("events.csv")[7:8].assign(row="8", fraud="0"),
     "does not agree with other labels": lambda rows: pd.concat([rows, rows[:1].assign(fraud="0")]),
     "lacks the column row of a file that `next` wrote": lambda rows: rows.drop(columns="row"),
 }

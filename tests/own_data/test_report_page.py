@@ -1,4 +1,4 @@
-"""The page on one's own data: right numbers, everything escaped, bounded, and quiet in a browser."""
+"""The page on one's own data: right numbers, everything escaped, and quiet in a browser."""
 
 from pathlib import Path
 
