@@ -69,3 +69,35 @@ def test_no_input_is_written_over_through_a_link(folder, model_path, capsys, run
     for command in (f"fit events.csv {LEARN} --model", f"score input --model {model_path} --output"):
         assert run(f"{command} input") == 2
         assert "input is an input file" in capsys.readouterr().err and Path("events.csv").read_bytes() == CSV
+
+
+def test_a_fifo_and_a_link_stay_what_they_are(folder, model_path, expected, run):
+    os.mkfifo("fifo")
+    read = []
+    reader = threading.Thread(target=lambda: read.append(Path("fifo").read_bytes()), daemon=True)
+    reader.start()
+    Path("link").symlink_to("target")
+    for output in ("fifo", "link"):
+        assert run(f"score events.csv --model {model_path} --output {output}") == 0
+    reader.join(timeout=10)
+    assert read == [expected] and Path("fifo").is_fifo()
+    assert Path("link").is_symlink() and Path("target").read_bytes() == expected
+
+
+def test_it_ends_quietly_when_nobody_reads_on(folder, model_path):
+    Path("long.csv").write_bytes(CSV + CSV.split(b"\n", 1)[1] * 50)
+    command = [
+        sys.executable,
+        ROOT / "detect.py",
+        "score",
+        "long.csv",
+        "--model",
+        model_path,
+        "--output",
+        "-",
+    ]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE) as process:
+        assert process.stdout.readline() == b"row,score\n"  # as head -1 does
+        process.stdout.close()
+        assert process.stderr.read() == b""
+    assert process.returncode == 141
