@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# All tests, about 10 minutes on 2 cores. --quick as the first option runs a subset for use while working, in a minute or two.
+# All tests, 3 to 6 minutes on 2 cores. --quick as the first option runs a subset for use while working, in under a minute.
 # PRENET_DATA=DIR adds the tests that need the real data sets.
 set -euo pipefail
 cd "$(dirname "$0")"
