@@ -190,6 +190,16 @@ def test_missing_set(data_dir, capsys):
     assert len(capsys.readouterr().err.splitlines()) == 13
 
 
+def test_list(data_dir, monkeypatch, capsys):
+    (data_dir / "raw" / THYROID).write_text(csv())
+    monkeypatch.setattr("socket.socket", None)  # it uses no network
+    assert data_prep.main(["--list", "--data-dir", str(data_dir)]) == 0
+    out = capsys.readouterr().out
+    assert f"on this machine: {data_dir / 'raw' / THYROID}\n" in out
+    assert f"from {THYROID} (downloaded if missing)" in out and "from aif360==0.2.0 on pip's index" in out
+    assert out.count(f"missing; put one of these files, packed or plain, into {data_dir}") == 12
+
+
 def test_registry_is_table_2():
     published = pd.read_csv(PROJECT / "published" / "seen.csv", index_col="dataset").loc[list(SEEN_SETS)]
     table = pd.DataFrame([DATA_SETS[name] for name in SEEN_SETS]).set_index("name")
