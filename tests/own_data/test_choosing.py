@@ -25,7 +25,7 @@ def test_the_method_with_the_highest_auc_roc_is_taken(monkeypatch, capsys):
     method, choice = choose_method(table, columns, y, y == 0, 0)
     forest, logistic = choice["rows"]
     assert method == "logistic-converged" and "logistic regression has the highest AUC-ROC" in choice["why"]
-    assert forest["auc_roc"] < logistic["auc_roc"] and forest["seconds"] > 0
+    assert forest["auc_roc"] < logistic["auc_roc"]
     shown = " ".join(capsys.readouterr().out.split())
     assert "without a label" not in shown and "random forest" in shown and "--method names another" in shown
 

@@ -1,10 +1,11 @@
-"""Which method `fit` takes if none is named: the best of a short comparison on the user's own table.
+"""Compare methods on a user's own table, and which one `fit` takes if none is named: the best of four.
 
+    figures = compared(methods, table, columns, y, splits, seeds)          # a row per split and method
     method, choice = choose_method(table, columns, y, is_normal, seed)      # choice: plain values, with why
 
-The labelled anomalies and at most 10,000 other rows are split into three parts. Each method learns from two
-and scores the third, in which rows without a label count as normal. The highest mean AUC-ROC wins: with few
-anomalies, and others hidden among the rows, it picks better methods than AUC-PR does.
+To choose, the labelled anomalies and at most 10,000 other rows are split into three parts. Each method learns
+from two and scores the third, in which rows without a label count as normal. The highest mean AUC-ROC wins:
+with few anomalies, and others hidden among the rows, it picks better methods than AUC-PR does.
 
 Candidates and rule were chosen on 14 of ADBench's sets and 6 of the paper's, which therefore flatter them:
 70/30 splits, 5,000 rows of large sets, the other training anomalies without a label, one draw. Test AUC-PR
@@ -23,7 +24,9 @@ balanced classes lowered the mean of every method, so none is set.
 import time
 
 import numpy as np
+import pandas as pd
 from sklearn.metrics import average_precision_score, roc_auc_score
+from tqdm import tqdm
 
 from weakly.command_line import print_line, say
 from weakly.errors import DataError
@@ -46,11 +49,9 @@ def choose_method(table, columns, y, is_normal, seed):
     anomalies, others = np.flatnonzero(y == 1), np.flatnonzero(y == 0)
     n_others = len(others)
     if len(anomalies) < FEWEST_LABELS or n_others < FOLDS:
-        labelled = "labelled anomaly is", "labelled anomalies are"
-        why = (
-            f"{count_of(len(anomalies), *labelled)} too few to compare methods ({FEWEST_LABELS} are enough), "
-            f"so {short(DEFAULT)} was taken, which does best with so few."
-        )
+        labelled = count_of(len(anomalies), "labelled anomaly is", "labelled anomalies are")
+        enough = f"too few to compare methods ({FEWEST_LABELS} are enough)"
+        why = f"{labelled} {enough}, so {short(DEFAULT)} was taken, which does best with so few."
         say(f"{why} --method names another one.")
         return DEFAULT, {"why": why, "rows": []}
     rng = np.random.default_rng([seed, 3])
@@ -62,57 +63,53 @@ def choose_method(table, columns, y, is_normal, seed):
         f"labelled anomalies and {len(others):,} of the {n_others:,} other rows{counted}:"
     )
     parts = [np.array_split(rng.permutation(rows), FOLDS) for rows in (anomalies, others)]
-    rows = compared(table, columns, y, [np.concatenate(rows) for rows in zip(*parts)], seed)
-    name = max(rows, key=lambda row: row["auc_roc"])["method"]
+    folds = [np.concatenate(rows) for rows in zip(*parts)]
+    trains = [np.concatenate(folds[:place] + folds[place + 1 :]) for place in range(FOLDS)]
+    splits = [(train, y[train], test) for train, test in zip(trains, folds)]
+    means = means_of(compared(CANDIDATES, table, columns, y, splits, [seed] * FOLDS))
+    print_figures(means[["AUC-ROC", "AUC-PR", "seconds"]])
+    name = means["AUC-ROC"].idxmax()
+    rows = [{"method": method, "auc_roc": area} for method, area in means["AUC-ROC"].items()]
     why = f"{short(name)} has the highest AUC-ROC in {FOLDS}-fold cross-validation."
     say(f"{why} Of few anomalies, this is a better guide than AUC-PR. --method names another method.")
     return name, {"why": why, "rows": rows}
 
 
-def compared(table, columns, y, folds, seed):
-    """A row of figures for each candidate, the means over the folds (positions of rows); prints them."""
-    print(heading := "  AUC-ROC  AUC-PR  seconds  method")
-    rows = []
-    for method in CANDIDATES:
-        figures = []
-        try:
-            for test in folds:
-                train = np.concatenate([fold for fold in folds if fold is not test])
-                ((_, scores, seconds),) = held_out_scores(
-                    [method], table, columns, y[train], train, test, seed
-                )
-                quality = ranking_quality(y[test], scores)
-                figures.append((quality["AUC-ROC"], quality["AUC-PR"], seconds))
-        except DataError as error:
-            print_line(" " * heading.index("method"), f"{in_words(method)}: {error}")
-            continue
-        auc_roc, auc_pr, seconds = np.mean(figures, axis=0) * (1, 1, FOLDS)
-        rows.append({"method": method, "auc_pr": auc_pr, "auc_roc": auc_roc, "seconds": round(seconds, 2)})
-        print_line(f"  {auc_roc:7.4f}  {auc_pr:6.4f}  {seconds:7.1f}  ", in_words(method))
-    if not rows:
-        raise DataError("None of the methods can be fitted to this table: name one with --method to see why.")
-    return rows
+def compared(methods, table, columns, y, splits, seeds):
+    """A row of figures for each split and method; says which methods cannot be fitted, and leaves them out.
 
-
-def held_out_scores(methods, table, columns, labels, train, test, seed):
-    """Yield each method, its scores of the rows `test` and its seconds; labels (n,) are those of `train`.
-
-    train and test are positions of rows. Methods of the same kind share their encoding.
+    Splits are (training rows, their labels, test rows), rows as positions, each with the seed of its fits.
+    Methods of the same kind share their encoding.
     """
-    encoded = {}
-    for method in methods:
-        encoder, detector = new_pipeline(method, columns, len(train), seed).named_steps.values()
-        kind = METHODS[method].is_tree
-        if kind not in encoded:
-            with bounded_memory("Encoding the table"), np.errstate(over="ignore", invalid="ignore"):
-                X = encoder.fit_transform(table.iloc[train][list(columns)])
-                encoded[kind] = X, encoder.transform(table.iloc[test][list(columns)])
-        X, X_test = encoded[kind]
-        start = time.perf_counter()
-        with unfit_reported(method):
-            detector.fit_rows(X, np.flatnonzero(labels == 0), np.flatnonzero(labels == 1))
-            scores = detector.decision_function(X_test)
-        yield method, scores, time.perf_counter() - start
+    figures, failed = [], set()
+    with tqdm(total=len(splits) * len(methods), unit="fit", disable=None, leave=False) as bar:
+        for (train, labels, test), seed in zip(splits, seeds):
+            encoded = {}
+            for method in methods:
+                encoder, detector = new_pipeline(method, columns, len(train), seed).named_steps.values()
+                kind = METHODS[method].is_tree
+                if kind not in encoded:
+                    with bounded_memory("Encoding the table"), np.errstate(over="ignore", invalid="ignore"):
+                        X = encoder.fit_transform(table.iloc[train][list(columns)])
+                        encoded[kind] = X, encoder.transform(table.iloc[test][list(columns)])
+                X, X_test = encoded[kind]
+                start = time.perf_counter()
+                try:
+                    with unfit_reported(method):
+                        detector.fit_rows(X, np.flatnonzero(labels == 0), np.flatnonzero(labels == 1))
+                        scores = detector.decision_function(X_test)
+                except DataError as error:
+                    say(str(error)) if method not in failed else None
+                    failed.add(method)
+                    continue
+                seconds = time.perf_counter() - start
+                quality = ranking_quality(y[test], scores)
+                figures.append({"method": method, "seed": seed, **quality, "seconds": seconds})
+                bar.update()
+    figures = [row for row in figures if row["method"] not in failed]
+    if not figures:
+        raise DataError("None of the methods can be fitted to this table.")
+    return pd.DataFrame(figures)
 
 
 def ranking_quality(y, scores):
@@ -121,3 +118,22 @@ def ranking_quality(y, scores):
     areas = {"AUC-PR": average_precision_score(y, scores), "AUC-ROC": roc_auc_score(y, scores)}
     counts = sorted({k for k in (10, 50, 100, int(ranked.sum())) if k <= len(ranked)})
     return areas | {f"top {k}": ranked[:k].mean() for k in counts}
+
+
+def means_of(figures):
+    """The mean figures of each method, as its index, in the order of the methods."""
+    return figures.groupby("method", sort=False).mean().drop(columns="seed")
+
+
+def print_figures(figures):
+    """Print a line of figures for each method, which the index names; those that are missing stay empty."""
+    decimals = {"seconds": 1}
+    texts = {
+        name: [f"{value:.{decimals.get(name, 4)}f}" if value == value else "" for value in figures[name]]
+        for name in figures
+    }
+    widths = {name: max(map(len, [name, *cells])) for name, cells in texts.items()}
+    print_line("  ".join(name.rjust(width) for name, width in widths.items()) + "  ", "method")
+    for place, method in enumerate(figures.index):
+        cells = [cells[place].rjust(widths[name]) for name, cells in texts.items()]
+        print_line("  ".join(cells) + "  ", in_words(method) if method in METHODS else method)

@@ -1,17 +1,16 @@
 """detect.py evaluate: measure how well methods work on a labelled table."""
 
 import numpy as np
-import pandas as pd
 from scipy.stats import t
 
-from weakly.command_line import parse_names, positive, print_line, rate, say
+from weakly.command_line import parse_names, positive, rate, say
 from weakly.errors import DataError
-from weakly.loading.splits import TEST_SHARE, Split, contamination_count, split_independent
+from weakly.loading.splits import TEST_SHARE, contamination_count, split_independent
 from weakly.numbers import count_of
 from weakly.own_data.arguments import add_table_arguments, add_training_arguments, notation_of
-from weakly.own_data.choosing import CANDIDATES, held_out_scores, ranking_quality
+from weakly.own_data.choosing import CANDIDATES, compared, means_of, print_figures
 from weakly.own_data.labels import columns_to_use, labelled_rows
-from weakly.own_data.models import SAVED_METHODS, in_words, short
+from weakly.own_data.models import SAVED_METHODS, short
 from weakly.own_data.tables import Table
 
 METRIC = "AUC-PR"
@@ -46,28 +45,27 @@ def add_arguments(command):
 def run(args):
     table = Table(args.table, notation_of(args))
     raw, labels = labelled_rows(args, table)
-    print_counts(table, labels)
-    y = labels.y
+    y, n_others = labels.y, int((labels.y == 0).sum())
+    if min(y.sum(), n_others) < FEWEST:
+        has = f"{count_of(y.sum(), *ANOMALY)} and {count_of(n_others, 'other row')}"
+        raise DataError(f"{table.path} has {has}: evaluate needs at least {FEWEST} of each to hold out 20%.")
+    print(f"{len(y):,} rows of {table.path}: {count_of(y.sum(), *ANOMALY)}.")
+    if labels.unlabeled.any():
+        rows = "row without an anomaly label counts", "rows without an anomaly label count"
+        say(
+            f"The {count_of(labels.unlabeled.sum(), *rows)} as normal. If anomalies hide among them, all "
+            "AUC-PR and precisions below are too low; which method is best changes little."
+        )
     columns, typed = columns_to_use(table, raw, y)
     del raw  # as large as all else together
-    figures = []
-    for seed in range(args.seed, args.seed + args.runs):
-        split = hide_labels(y, args.n_labeled, seed, args.hidden_share)
-        if seed == args.seed:
-            print_split(y, split)
-        train = np.concatenate([split.unlabeled, split.anomalies])
-        known = np.repeat([0, 1], [len(split.unlabeled), len(split.anomalies)])
-        found = held_out_scores(args.methods, typed, columns, known, train, split.test, seed)
-        for method, scores, seconds in found:
-            quality = ranking_quality(y[split.test], scores)
-            figures.append({"method": method, "seed": seed, "seconds": seconds, **quality})
-            words = in_words if seed == args.seed else short
-            print_figures(quality, f"{seconds:.1f}", seed, words(method))
-    print_summary(pd.DataFrame(figures))
+    seeds = range(args.seed, args.seed + args.runs)
+    splits = [hide_labels(y, args.n_labeled, seed, args.hidden_share) for seed in seeds]
+    print_split(y, *splits[0])
+    print_summary(compared(args.methods, typed, columns, y, splits, seeds))
 
 
 def hide_labels(y, n_labeled, seed, hidden_share=None):
-    """The Split of protocol `independent`.
+    """Training rows, which of them have a label (1), and test rows, split as by protocol `independent`.
 
     Anomalies with hidden labels stay among the unlabelled rows until they make up hidden_share of them (None:
     the share of anomalies in the test rows).
@@ -76,67 +74,43 @@ def hide_labels(y, n_labeled, seed, hidden_share=None):
     hidden = np.setdiff1d(np.flatnonzero(y), np.concatenate([split.anomalies, split.test]))
     share = y[split.test].mean() if hidden_share is None else hidden_share
     if len(hidden) > contamination_count(y[split.unlabeled], share):
-        return split_independent(y, seed, n_labeled, share)
-    return Split(np.concatenate([split.unlabeled, hidden]), split.anomalies, split.test)
+        split, hidden = split_independent(y, seed, n_labeled, share), hidden[:0]
+    unlabeled = np.concatenate([split.unlabeled, hidden])
+    is_labelled = np.repeat([0, 1], [len(unlabeled), len(split.anomalies)])
+    return np.concatenate([unlabeled, split.anomalies]), is_labelled, split.test
 
 
-def print_counts(table, labels):
-    """Print how many anomalies there are, and what the rows without a label do to the figures."""
-    n_anomalies, n_others = labels.y.sum(), (labels.y == 0).sum()
-    anomalies, others = count_of(n_anomalies, *ANOMALY), count_of(n_others, "other row")
-    if min(n_anomalies, n_others) < FEWEST:
-        needed = f"to hold out 20%, evaluate needs at least {FEWEST} of each"
-        raise DataError(f"{table.path} has {anomalies} and {others}: {needed}.")
-    print(f"{len(labels.y):,} rows of {table.path}: {anomalies}.")
-    if labels.unlabeled.any():
-        rows = "row without an anomaly label counts", "rows without an anomaly label count"
-        say(
-            f"The {count_of(labels.unlabeled.sum(), *rows)} as normal. If anomalies hide among them, all "
-            "AUC-PR and precisions below are too low; which method is best changes little."
-        )
-
-
-def print_split(y, split):
-    """Print the numbers of rows, the heading of the table, and what guessing would give."""
-    unlabelled = count_of(len(split.unlabeled), "unlabelled row")
-    labelled = count_of(len(split.anomalies), *(f"labelled {words}" for words in ANOMALY))
-    truth = y[split.test]
+def print_split(y, train, is_labelled, test):
+    """Print how many rows of which kind a split has."""
+    n_labelled, n_hidden = is_labelled.sum(), y[train].sum() - is_labelled.sum()
+    labelled = count_of(n_labelled, *(f"labelled {words}" for words in ANOMALY))
+    unlabelled = count_of(len(train) - n_labelled, "unlabelled row")
     say(
-        f"Held out: {count_of(len(truth), 'row')}, {count_of(truth.sum(), *ANOMALY)} "
-        f"(base rate {truth.mean():.4f}). For training: {labelled} and {unlabelled}, "
-        f"{y[split.unlabeled].sum():,} of them anomalies with hidden labels. "
-        "Top N: precision among the N highest scores."
+        f"Held out: {count_of(len(test), 'row')}, {count_of(y[test].sum(), *ANOMALY)} (guessing has {METRIC} "
+        f"{y[test].mean():.4f}). For training: {labelled} and {unlabelled}, {n_hidden:,} of them anomalies "
+        "with hidden labels."
     )
-    guessing = dict.fromkeys(ranking_quality(truth, np.zeros(len(truth))), truth.mean()) | {"AUC-ROC": 0.5}
-    print_line("  ".join((*(name.rjust(6) for name in guessing), "seconds", "seed  ")), "method")
-    print_figures(guessing, "", "", "guessing")
-
-
-def print_figures(values, seconds, seed, words):
-    cells = [f"{value:{max(6, len(name))}.4f}" for name, value in values.items()]
-    print_line("  ".join((*cells, f"{seconds:>7}", f"{seed:>4}  ")), words)
 
 
 def print_summary(figures):
-    """Print means over several runs, and which method to take; figures: a row per run."""
-    means = figures.groupby("method", sort=False).mean(numeric_only=True)
-    n_runs, best = figures["seed"].nunique(), means[METRIC].idxmax()
+    """Print the mean figures of the methods, and which one to take; figures: a row per run and method."""
+    means, n_runs = means_of(figures), figures["seed"].nunique()
+    best = means[METRIC].idxmax()
     taken = f"{short(best)} (--method {best})"
     if n_runs == 1:
-        first = f"Highest {METRIC}: {taken}. " if len(means) > 1 else ""
-        say(f"{first}One run says little about other rows and other labels: repeat it with --runs 10.")
+        print_figures(means)
+        first = f" Highest {METRIC}: {taken}." if len(means) > 1 else ""
+        advice = "One run says little about other rows and other labels: repeat it with --runs 10."
+        say(f"Top N: precision among the N highest scores.{first} {advice}")
         return
     scores = figures.pivot(index="seed", columns="method", values=METRIC)
-    others = [method for method in means.index if method != best]
-    leads = {method: interval(scores[best] - scores[method], len(others)) for method in others}
-    print(f"\nMeans over {n_runs} runs, and how far behind the best, ± half the 95% interval:")
-    print_line(f"{METRIC:14}  AUC-ROC  {'behind':14}  seconds  ", "method")
-    for method, row in means.iterrows():
-        mean = "{:.4f} ±{:.4f}".format(*interval(scores[method]))
-        behind = "{:.4f} ±{:.4f}".format(*leads[method]) if method in leads else ""
-        print_line(
-            f"{mean:14}   {row['AUC-ROC']:.4f}  {behind:14}  {row['seconds']:7.1f}  ", in_words(method)
-        )
+    leads = {name: interval(scores[best] - scores[name], len(means) - 1) for name in means.index.drop(best)}
+    shown = means[[METRIC, "AUC-ROC", "seconds"]]
+    shown.insert(1, "±", [interval(scores[method])[1] for method in means.index])
+    shown.insert(2, "behind", [leads.get(method, (np.nan, np.nan))[0] for method in means.index])
+    shown.insert(3, "± ", [leads.get(method, (np.nan, np.nan))[1] for method in means.index])
+    say(f"Means over {n_runs} runs, and how far behind the best, each with half its 95% interval:")
+    print_figures(shown)
     unclear = [short(method) for method, (lead, half) in leads.items() if lead <= half]
     if unclear:
         say(f"No clear winner: the lead of {taken} over {', '.join(unclear)} may be chance.")

@@ -9,6 +9,7 @@ from weakly.command_line import say, setting
 from weakly.environment import commit, package_versions
 from weakly.errors import DataError
 from weakly.methods import METHODS
+from weakly.numbers import count_of
 from weakly.own_data import arguments
 from weakly.own_data.choosing import choose_method
 from weakly.own_data.labels import columns_to_use, labelled_rows, print_labels
@@ -59,13 +60,22 @@ def run(args):
 
 
 def fitted_model(args, table, raw, labels):
-    """Fit a model to the table without the columns of --drop, by the chosen method."""
+    """Fit a model to the rows of a table by the chosen method."""
     if args.set and not args.method:
         raise DataError("--set changes a parameter of a method: name the --method too.")
-    columns, typed = columns_to_use(table, raw.drop(columns=args.drop, errors="ignore"), labels.y)
+    columns, typed = columns_to_use(table, raw, labels.y)
     method, choice = method_to_fit(args, typed, columns, labels)
     notation = table.notation._replace(header=table.header)._asdict()
-    about = {"notation": notation, "choice": choice, "origin": origin_of(args, table, labels, method)}
+    origin = {
+        "label": args.label if not labels.unlabeled.all() else None,
+        "anomaly_values": args.anomaly_value,
+        "labelled_anomalies": int(labels.y.sum()),
+        "known_normals": int(labels.normal.sum()),
+        "table": {"name": table.path.name, **table.fingerprint()},
+        "code": commit() or hash_of_modules(METHODS[method].module, "weakly.own_data.models"),
+        "versions": {"python": platform.python_version(), **package_versions()},
+    }
+    about = {"notation": notation, "choice": choice, "origin": origin}
     y = labels.y if labels.y.any() else None
     return fit_model(method, typed, columns, y, args.seed, dict(args.set), **about)
 
@@ -88,26 +98,10 @@ def method_to_fit(args, typed, columns, labels):
     return WITHOUT_LABELS, None if args.method else {"why": why, "rows": []}
 
 
-def origin_of(args, table, labels, method):
-    """Where a model comes from: its table, its labels and the code, as plain values."""
-    values = arguments.anomaly_values(args.anomaly_value)
-    return {
-        "label": args.label if not labels.unlabeled.all() else None,
-        "anomaly_values": values and list(values),
-        "normal_value": args.normal_value,
-        "labelled_anomalies": int(labels.y.sum()),
-        "known_normals": int(labels.normal.sum()),
-        "table": {"name": table.path.name, **table.fingerprint()},
-        "code": commit() or hash_of_modules(METHODS[method].module, "weakly.own_data.models"),
-        "versions": {"python": platform.python_version(), **package_versions()},
-    }
-
-
 def print_most_suspicious(model, raw, rows, top):
     """Print those of the training rows `rows`, which nobody has checked, that have the highest scores."""
     best = raw.iloc[rows[np.argsort(-model.training_scores[rows], kind="stable")[:top]]]
     typed = model.typed(best)
     shown = scored_rows(model, best, typed, model.scored(typed), explain=True)
     shown = shown.drop(columns=["why_4", "why_5", "why_rest"], errors="ignore").round(3)
-    count, plural = (f"{len(best)} ", "s") if len(best) > 1 else ("", "")
-    print(f"\nThe {count}most suspicious unlabelled row{plural}:\n{shown.to_string(index=False)}")
+    print(f"\nThe {count_of(len(best), 'most suspicious unlabelled row')}:\n{shown.to_string(index=False)}")

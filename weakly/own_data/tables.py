@@ -102,8 +102,8 @@ class Table:
         """{bytes, sha256} of the file."""
         digest = hashlib.sha256()
         self._raw.seek(0)
-        while data := self._raw.read(2**20):
-            digest.update(data)
+        for block in iter(lambda: self._raw.read(2**20), b""):
+            digest.update(block)
         return {"bytes": self._raw.tell(), "sha256": digest.hexdigest()}
 
     @contextmanager
@@ -141,8 +141,7 @@ class Table:
         if not top or not top[0].strip():
             raise DataError(f"{self.path} or its first line, which must have the column names, is empty.")
         if top[0].startswith("{"):
-            self._is_json, self._separator = True, ","
-            self.notation = self.notation._replace(decimal=".", thousands="")
+            self._is_json = True
             return list(dict.fromkeys(name for row in json_rows(self._lines()) for name in row))
         self._separator = find_separator(top)
         names = next(self._cells(top))
@@ -225,12 +224,6 @@ class Table:
         self._line = start  # pandas may see that a quote in this row is not closed
         yield "".join(taken)
 
-    def _json_texts(self, at_once):
-        """JSON lines as texts of CSV rows."""
-        rows = json_rows(self._lines())
-        while block := list(islice(rows, at_once)):
-            yield pd.DataFrame(block, columns=self.columns).to_csv(index=False, header=False)
-
     # ---------------------------------------------------------------------- cells
 
     def read(self, columns, verbatim=()):
@@ -245,10 +238,9 @@ class Table:
             types = pd.DataFrame([chunk.dtypes.where(chunk.notna().any()) for chunk in chunks])
             # one column after the other, so that not all of them are held twice
             whole = {name: pd.concat([one.pop(name) for one in chunks]) for name in columns}
-            whole = pd.DataFrame(whole, range(chunk.index[-1] + 1), copy=False)
+            whole = pd.DataFrame(whole, copy=False)
             if mixed := [name for name in columns if types[name].nunique() > 1]:
-                texts = self.read(mixed, mixed)
-                whole[mixed] = texts.apply(tidy, missing=self.notation.missing)
+                whole[mixed] = self.read(mixed, mixed).apply(tidy, missing=self.notation.missing)
         return whole
 
     def chunks(self, columns, verbatim=()):
@@ -270,27 +262,33 @@ class Table:
         at_once = max(1, min(ROWS_AT_ONCE, CELLS_AT_ONCE // len(self.columns)))
         as_text = {*self._texts, *verbatim}
         if self._parquet:
-            for batch in self._parquet.iter_batches(at_once, columns=columns):
-                yield cleaned(batch.to_pandas(date_as_object=False), columns, verbatim, as_text)
-            return
-        missing = [*SPELLINGS, *self.notation.missing]
-        options: dict[str, Any] = {
-            "names": self.columns,
-            "usecols": [*columns] or self.columns[:1],
-            "header": None,
-            "index_col": False,
-            "sep": self._separator,
-            "skipinitialspace": True,
-            "decimal": self.notation.point,
-            "float_precision": "high",  # as to_numbers reads
-            "dtype": dict.fromkeys(as_text, str),
-            "na_values": {name: missing for name in columns if name not in verbatim},
-            "keep_default_na": False,
-            "low_memory": False,
-        }
-        for text in self._json_texts(at_once) if self._is_json else self._csv_texts(at_once):
-            if text.strip():
-                yield cleaned(pd.read_csv(io.StringIO(text), **options), columns, verbatim, as_text)
+            frames = (
+                batch.to_pandas(date_as_object=False)
+                for batch in self._parquet.iter_batches(at_once, columns=columns)
+            )
+        elif self._is_json:
+            rows = json_rows(self._lines())
+            blocks = iter(lambda: list(islice(rows, at_once)), [])
+            frames = (pd.DataFrame(block, columns=self.columns, dtype=object) for block in blocks)
+        else:
+            missing = [*SPELLINGS, *self.notation.missing]
+            options: dict[str, Any] = {
+                "names": self.columns,
+                "usecols": columns,
+                "header": None,
+                "index_col": False,
+                "sep": self._separator,
+                "skipinitialspace": True,
+                "decimal": self.notation.point,
+                "float_precision": "high",  # as to_numbers reads
+                "dtype": dict.fromkeys(as_text, str),
+                "na_values": {name: missing for name in columns if name not in verbatim},
+                "keep_default_na": False,
+                "low_memory": False,
+            }
+            texts = (text for text in self._csv_texts(at_once) if text.strip())
+            frames = (pd.read_csv(io.StringIO(text), **options) for text in texts)
+        return (cleaned(frame, columns, verbatim, as_text) for frame in frames)
 
 
 def cleaned(frame, columns, verbatim, as_text):
