@@ -147,9 +147,10 @@ def reading_of(name, levels, notation):
     is_given = reading["kind"] == "number" and (notation.decimal or notation.thousands)
     is_plain = reading.get("decimal") == "." or reading.get("format") == "ISO8601"
     if differ.any() and not (is_given or is_plain):
-        way = {"number": "add --decimal , or --thousands , to choose one", "date": "write them as 2024-03-31"}
+        is_number = reading["kind"] == "number"
+        way = "add --decimal , or --thousands , to choose one" if is_number else "write them as 2024-03-31"
         unclear = f"{holds} {levels[differ].iloc[0][:40]!r}, which may mean two things"
-        raise DataError(f"{unclear}: {way[reading['kind']]}, {otherwise}")
+        raise DataError(f"{unclear}: {way}, {otherwise}")
     return reading
 
 

@@ -100,17 +100,16 @@ def open_for_model(args, model):
 def scored_chunks(model, table, verbatim, comparison, unreadable):
     """Yield chunks of a Table, raw and typed, and their scores; comparison and unreadable collect the rest.
 
-    A bar shows the bytes read if standard error is a terminal and the table no pipe, whose size is unknown.
+    If standard error is a terminal, the rows scored so far are shown.
     """
     names = [name for name in table.columns if name in verbatim or name in model.columns]
-    hidden = True if table.size is None else None
-    with tqdm(total=table.size, unit="B", unit_scale=True, disable=hidden) as bar:
+    with tqdm(unit=" rows", disable=None, leave=False) as bar:
         for raw in table.chunks(names, verbatim=verbatim):
             typed = model.typed(raw, unreadable)
             scores = model.scored(typed)
             comparison.add(typed)
             yield raw, typed, scores
-            bar.update(table.position - bar.n)
+            bar.update(len(raw))
 
 
 def scored_rows(model, raw, typed, scores, top=None, explain=False):

@@ -19,7 +19,6 @@ import math
 import os
 import re
 import shutil
-import stat
 import tempfile
 import zlib
 from contextlib import contextmanager
@@ -62,14 +61,13 @@ class Notation(NamedTuple):
 class Table:
     """A table in a file; "-" is standard input.
 
-    `columns` are the names, `header` says whether the first line had them, `status` is the result of os.stat,
-    `size` the bytes of a file on disk, else None, and `position` how many of them were read so far.
+    `columns` are the names, `header` says whether the first line had them, `status` is the result of os.stat.
     kinds: the columns of a model; what pandas would read in another way, such as categories, is then text.
     """
 
     def __init__(self, path, notation=Notation(), kinds=None):  # noqa: B008 - it cannot be changed
         self.path = Path("standard input" if path == "-" else path)
-        self.notation, self.position, self.header = notation, 0, notation.header is not False
+        self.notation, self.header = notation, notation.header is not False
         if notation.point == notation.thousands:
             raise DataError("The marks of --decimal and --thousands must differ.")
         self._is_json, self._line, self._parquet = False, 1, None
@@ -89,7 +87,6 @@ class Table:
         try:
             raw: Any = open(0 if path == "-" else path, "rb", closefd=path != "-")  # noqa: SIM115
             self.status = os.fstat(raw.fileno())
-            self.size = self.status.st_size if stat.S_ISREG(self.status.st_mode) else None
             if not raw.seekable():
                 pipe, raw = raw, tempfile.TemporaryFile()  # noqa: SIM115
                 shutil.copyfileobj(guarded(pipe, self.path, files.MEMORY_LIMIT), raw)
@@ -209,19 +206,17 @@ class Table:
         if self.header:
             next(rows)
             taken.clear()
-        while True:
-            start, self._line = self._line, rows.line_num + 1
-            if (row := next(rows, None)) is None:
-                break
-            is_whole = len(row) == n_columns or (len(row) == n_columns + 1 and not row[-1])
-            if not is_whole and "".join(row).strip(" \t"):
-                line = f"Line {self._line:,} of {self.path} has {'more' if len(row) > n_columns else 'fewer'}"
-                cells = f"cells than the first line: {len(row):,} instead of {n_columns:,}"
+        next_line = rows.line_num + 1
+        for row in rows:
+            self._line, next_line = next_line, rows.line_num + 1
+            n_cells = len(row) - (len(row) > n_columns and not row[-1])  # a separator at the end
+            if n_cells != n_columns and "".join(row).strip(" \t"):
+                line = f"Line {self._line:,} of {self.path} has {'more' if n_cells > n_columns else 'fewer'}"
+                cells = f"cells than the first line: {n_cells:,} instead of {n_columns:,}"
                 raise DataError(f"{line} {cells}.")
             if len(taken) >= at_once:
                 yield "".join(taken)
                 taken.clear()
-        self._line = start  # pandas may see that a quote in this row is not closed
         yield "".join(taken)
 
     # ---------------------------------------------------------------------- cells
@@ -245,16 +240,13 @@ class Table:
 
     def chunks(self, columns, verbatim=()):
         """DataFrames of these columns, each with the next rows."""
-        frames, n_rows = self._frames(columns, verbatim), 0
-        while True:
-            with self._problems_reported():
-                if (frame := next(frames, None)) is None:
-                    break
-            frame.index = range(n_rows, n_rows + len(frame))
-            n_rows += len(frame)
-            self.position = self._raw.tell()
-            if len(frame):
-                yield frame
+        n_rows = 0
+        with self._problems_reported():
+            for frame in self._frames(columns, verbatim):
+                frame.index = range(n_rows, n_rows + len(frame))
+                n_rows += len(frame)
+                if len(frame):
+                    yield frame
         if n_rows == 0:
             raise DataError(f"{self.path} has no rows.")
 
