@@ -14,7 +14,7 @@ import detect
 from weakly.errors import DataError
 from weakly.loading.row_order import weka_order
 from weakly.own_data import tables
-from weakly.own_data.labels import known_labels
+from weakly.own_data.labels import ANOMALY, NORMAL, known_labels
 from weakly.own_data.models import load_model
 from weakly.training.number_scaler import NumberScaler
 
@@ -154,7 +154,8 @@ def test_labels(cells, anomaly, y, known):
     cells = pd.Series(cells.split()).replace("_", "")
     if y:
         labels = known_labels(cells, anomaly, "t.csv")
-        assert ["".join(map(str, 1 * flags)) for flags in (labels.y, labels.normal)] == [y, known]
+        flags = (labels == ANOMALY, labels == NORMAL)
+        assert ["".join(map(str, 1 * one)) for one in flags] == [y, known]
     else:
         with pytest.raises(DataError, match="Row 2 of t.csv has the label 'maybe'"):
             known_labels(cells, anomaly, "t.csv")

@@ -35,8 +35,8 @@ def test_tables_with_few_labels_are_measured_too(folder, run, shown):
     """Of 600 rows, 30 are labelled; the others count as normal, and evaluate says what that does."""
     assert run("evaluate events.csv --label fraud --method logistic-converged") == 0
     text = shown()
-    assert "600 rows of events.csv: 30 anomalies." in text
-    assert "The 570 rows without an anomaly label count as normal. If anomalies hide among them" in text
+    assert "600 rows of events.csv: 30 labelled anomalies, 0 known normal, 570 unlabelled." in text
+    assert "All rows without an anomaly label count as normal. If anomalies hide among them" in text
     assert "For training: 24 labelled anomalies" in text and "One run says little" in text
     pd.read_csv("events.csv").iloc[:60].to_csv("few.csv", index=False)
     assert run("evaluate few.csv --label fraud") == 2

@@ -11,8 +11,8 @@ from weakly.errors import DataError
 from weakly.methods import METHODS
 from weakly.numbers import count_of
 from weakly.own_data import arguments
-from weakly.own_data.choosing import choose_method
-from weakly.own_data.labels import columns_to_use, labelled_rows, print_labels
+from weakly.own_data.evaluate_command import choose_method
+from weakly.own_data.labels import ANOMALY, NORMAL, UNLABELLED, columns_to_use, labelled_rows, print_labels
 from weakly.own_data.models import SAVED_METHODS, fit_model, in_words, save_model
 from weakly.own_data.score_command import scored_rows
 from weakly.own_data.tables import Table
@@ -55,37 +55,37 @@ def run(args):
     save_model(args.model, model)
     seconds = time.perf_counter() - start
     print(f"Fitted {in_words(model.about['method'])} in {seconds:.1f} s; wrote {name_of(args.model)}.")
-    if labels.unlabeled.any():
-        print_most_suspicious(model, raw, np.flatnonzero(labels.unlabeled), args.top)
+    if (labels == UNLABELLED).any():
+        print_most_suspicious(model, raw, np.flatnonzero(labels == UNLABELLED), args.top)
 
 
 def fitted_model(args, table, raw, labels):
     """Fit a model to the rows of a table by the chosen method."""
     if args.set and not args.method:
         raise DataError("--set changes a parameter of a method: name the --method too.")
-    columns, typed = columns_to_use(table, raw, labels.y)
-    method, choice = method_to_fit(args, typed, columns, labels)
+    columns, typed = columns_to_use(table, raw, labels)
+    y = (labels == ANOMALY).astype(np.int64)
+    method, choice = method_to_fit(args, typed, columns, y, labels == NORMAL)
     notation = table.notation._replace(header=table.header)._asdict()
     origin = {
-        "label": args.label if not labels.unlabeled.all() else None,
+        "label": args.label if (labels != UNLABELLED).any() else None,
         "anomaly_values": args.anomaly_value,
-        "labelled_anomalies": int(labels.y.sum()),
-        "known_normals": int(labels.normal.sum()),
+        "labelled_anomalies": int(y.sum()),
+        "known_normals": int((labels == NORMAL).sum()),
         "table": {"name": table.path.name, **table.fingerprint()},
         "code": commit() or hash_of_modules(METHODS[method].module, "weakly.own_data.models"),
         "versions": {"python": platform.python_version(), **package_versions()},
     }
     about = {"notation": notation, "choice": choice, "origin": origin}
-    y = labels.y if labels.y.any() else None
-    return fit_model(method, typed, columns, y, args.seed, dict(args.set), **about)
+    return fit_model(method, typed, columns, y if y.any() else None, args.seed, dict(args.set), **about)
 
 
-def method_to_fit(args, typed, columns, labels):
+def method_to_fit(args, typed, columns, y, is_normal):
     """The method that the arguments name, or the one that is chosen, with the figures behind the choice."""
-    if labels.y.any():
+    if y.any():
         if args.method:
             return args.method, None
-        return choose_method(typed, columns, labels.y, labels.normal, args.seed)
+        return choose_method(typed, columns, y, is_normal, args.seed)
     if args.method not in (None, WITHOUT_LABELS):
         raise DataError(
             f"No row is labelled as an anomaly, and {args.method} learns from labelled anomalies: "

@@ -1,7 +1,6 @@
 """Which rows of a table are labelled, by its label column and by files of `next` that a person has filled in.
 
-    labels = known_labels(cells, None, "events.csv")
-    labels.y, labels.normal      # (n,) 1 for an anomaly; whether a person has checked it and found it normal
+    labels = known_labels(cells, None, "events.csv")      # (n,): ANOMALY, NORMAL or UNLABELLED
 
 | cell             | without --anomaly-value                          | with it                         |
 |------------------|--------------------------------------------------|---------------------------------|
@@ -15,34 +14,21 @@ The rows of a filled-in file are found by their number. Its column `key` is a ha
 the file of another table is refused, while a spreadsheet may write all other cells anew.
 """
 
-from typing import NamedTuple
-
 import numpy as np
 import pandas as pd
 
 from weakly.command_line import say
-from weakly.errors import DataError, printable
+from weakly.errors import DataError
 from weakly.loading.files import bounded_memory
 from weakly.numbers import count_of
 from weakly.own_data.columns import choose_columns, is_missing, to_numbers, typed_columns
 from weakly.own_data.leakage import suspicious_columns, warnings_about_rows
 from weakly.own_data.tables import Table
 
-LISTED = 10  # labels in a message, or columns, at most
+ANOMALY, NORMAL, UNLABELLED = 1, 0, -1  # NORMAL: a person has checked the row
+LISTED = 10  # labels in a message
 TRUE, FALSE = {"1", "true", "yes"}, {"0", "false", "no"}  # as canonical() has them
 OWN_COLUMNS = ("row", "key", "score", "why_1", "why_2", "why_3")  # of a file of `next`
-
-
-class Labels(NamedTuple):
-    """The labels of a table's rows, both (n,)."""
-
-    y: np.ndarray  # 1 for a labelled anomaly, else 0
-    normal: np.ndarray  # bool: checked by a person and found normal
-
-    @property
-    def unlabeled(self):
-        """Which rows nobody has checked (n,)."""
-        return (self.y == 0) & ~self.normal
 
 
 def canonical(values):
@@ -55,7 +41,7 @@ def canonical(values):
 
 
 def known_labels(cells, values, path):
-    """The Labels of a column (n,) of texts; an unclear cell is refused. values: of --anomaly-value."""
+    """The labels of a column (n,) of texts; an unclear cell is refused. values: of --anomaly-value."""
     used = {*canonical(cells.unique())}
     anomalous = {*canonical(values)} if values else TRUE
     if values and (lacking := anomalous - used):
@@ -63,7 +49,7 @@ def known_labels(cells, values, path):
         wrong = f"{path} has no row with the label {lacking.pop()!r} of --anomaly-value"
         raise DataError(f"{wrong}; column {cells.name!r} has {labels}.")
     is_anomaly, is_normal = flags_of(cells, anomalous, used - anomalous if values else FALSE, path)
-    return Labels(is_anomaly.astype(np.int64), is_normal & ("" in used))
+    return np.select([is_anomaly, is_normal & ("" in used)], [ANOMALY, NORMAL], UNLABELLED)
 
 
 def flags_of(cells, anomalous, normal, path):
@@ -79,7 +65,7 @@ def flags_of(cells, anomalous, normal, path):
 
 
 def labelled_rows(args, table):
-    """The rows of a Table without its label and the columns of --drop, raw, and their Labels.
+    """The rows of a Table without its label and the columns of --drop, raw, and their labels.
 
     The labels are those of the column --label and of the --checked files. Without --label it is the column
     `label`; a table without any has no labels but those of the files.
@@ -94,30 +80,27 @@ def labelled_rows(args, table):
     cells = raw.pop(args.label) if has_labels else pd.Series("", raw.index)
     labels = known_labels(cells, args.anomaly_value, table.path)
     for path in args.checked:
-        labels = add_checked(labels, path, table, cells, args)
-    if labels.y.all():
+        add_checked(labels, path, table, cells, args)
+    if (labels == ANOMALY).all():
         raise DataError(f"{table.path} has only anomalies in column {args.label!r}: other rows are needed.")
     return raw, labels
 
 
 def print_labels(table, labels):
     """Print how many rows have which label."""
-    anomalies = count_of(labels.y.sum(), "labelled anomaly", "labelled anomalies")
-    others = f"{labels.normal.sum():,} known normal, {labels.unlabeled.sum():,} unlabelled"
-    print(f"{count_of(len(labels.y), 'row')} of {table.path}: {anomalies}, {others}.")
+    n_rows, n_normals, n_anomalies = (int((labels == one).sum()) for one in (UNLABELLED, NORMAL, ANOMALY))
+    anomalies = count_of(n_anomalies, "labelled anomaly", "labelled anomalies")
+    others = f"{n_normals:,} known normal, {n_rows:,} unlabelled"
+    print(f"{count_of(len(labels), 'row')} of {table.path}: {anomalies}, {others}.")
 
 
-def columns_to_use(table, raw, y):
+def columns_to_use(table, raw, labels):
     """The columns to learn from, as choose_columns describes them, and these columns, typed; warns."""
     with bounded_memory(table.path):
         columns = choose_columns(raw, table.path, table.notation)
         typed = typed_columns(raw, columns, table.notation.missing)
-    counts = typed.isna().sum().sort_values(ascending=False, kind="stable")
-    counts = counts[counts > 0][:LISTED]
-    if len(counts):
-        cells = [f"{printable(str(name))} {n:,} ({n / len(typed):.1%})" for name, n in counts.items()]
-        print(f"Missing cells: {', '.join(cells)}{', ...' * (len(cells) == LISTED)}.")
-    for warning in (*suspicious_columns(typed, columns, y), *warnings_about_rows(typed, y)):
+    is_anomaly = labels == ANOMALY
+    for warning in (*suspicious_columns(typed, columns, is_anomaly), *warnings_about_rows(typed, is_anomaly)):
         say(warning)
     return columns, typed
 
@@ -146,7 +129,7 @@ def keys_of(texts):
 
 
 def add_checked(labels, path, table, cells, args):
-    """The Labels of a table, whose label column has these cells, with those of a checked file added."""
+    """Add those of a checked file to the labels of a table, whose label column has these cells."""
     file = Table(path, table.notation._replace(header=True, encoding=args.encoding))
     names = own_names([*table.columns, args.label])
     wanted = [names["row"], names["key"], args.label]
@@ -163,13 +146,13 @@ def add_checked(labels, path, table, cells, args):
     anomalous = TRUE | {*canonical(args.anomaly_value or ())}
     normal = (FALSE | {*canonical(cells.unique())}) - anomalous
     is_anomaly, is_normal = flags_of(given, anomalous, normal, path)
-    y, known = labels.y.copy(), labels.normal.copy()
-    y[places[is_anomaly]], known[places[is_normal]] = 1, True
-    both = np.flatnonzero((y == 1) & known) + 1
-    if len(both):
-        wrong = f"{path} does not agree with other labels of {table.path}"
-        raise DataError(f"{wrong}: row {both[0]:,} is an anomaly and normal. Correct one of them.")
-    n_open = (~is_anomaly & ~is_normal).sum()
-    counts = f"{count_of(len(rows), 'row')}, {count_of(is_anomaly.sum(), 'anomaly', 'anomalies')}"
-    print(f"{path}: {counts}, {is_normal.sum():,} normal, {n_open:,} not filled in.")
-    return Labels(y, known)
+    for label, is_so in ((ANOMALY, is_anomaly), (NORMAL, is_normal)):
+        chosen = places[is_so]
+        differ = ~np.isin(labels[chosen], (label, UNLABELLED))
+        if differ.any():
+            wrong = f"row {chosen[differ][0] + 1:,} is an anomaly and normal"
+            raise DataError(f"{path} does not agree with other labels of {table.path}: {wrong}. Correct one.")
+        labels[chosen] = label
+    n_anomalies, n_normals = is_anomaly.sum(), is_normal.sum()
+    counts = f"{count_of(len(rows), 'row')}, {count_of(n_anomalies, 'anomaly', 'anomalies')}"
+    print(f"{path}: {counts}, {n_normals:,} normal, {len(rows) - n_anomalies - n_normals:,} not filled in.")

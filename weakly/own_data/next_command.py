@@ -11,7 +11,15 @@ from weakly.errors import DataError
 from weakly.numbers import count_of
 from weakly.own_data.arguments import add_table_arguments, add_training_arguments, notation_of
 from weakly.own_data.fit_command import add_fit_arguments, fitted_model
-from weakly.own_data.labels import OWN_COLUMNS, keys_of, labelled_rows, own_names, print_labels, texts_of
+from weakly.own_data.labels import (
+    OWN_COLUMNS,
+    UNLABELLED,
+    keys_of,
+    labelled_rows,
+    own_names,
+    print_labels,
+    texts_of,
+)
 from weakly.own_data.models import load_model
 from weakly.own_data.score_command import open_for_model, reasons_of
 from weakly.own_data.tables import Table
@@ -55,7 +63,7 @@ def run(args):
             )
     raw, labels = labelled_rows(args, table)
     print_labels(table, labels)
-    candidates = np.flatnonzero(labels.unlabeled)
+    candidates = np.flatnonzero(labels == UNLABELLED)
     if not len(candidates):
         raise DataError(f"All rows of {table.path} are already labelled, so there are none left to check.")
     model = model or fitted_model(args, table, raw, labels)

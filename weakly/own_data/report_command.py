@@ -108,7 +108,7 @@ def all_labels(cells, args, path):
     if (missing := is_missing(cells)).any():
         row = f"{missing.argmax() + 1:,} of {path}"
         raise DataError(f"Label row {row}, or leave out --label: all labels must be known.")
-    y = known_labels(cells, args.anomaly_value, path).y
+    y = (known_labels(cells, args.anomaly_value, path) == 1).astype(int)
     if len(np.unique(y)) == 1:
         raise DataError(f"All rows of {path} have one label in column {args.label!r}: leave out --label.")
     return y
