@@ -11,17 +11,14 @@ No file is trusted: its lines, cells, unpacked bytes and memory are limited.
 
 import codecs
 import csv
-import gzip
 import hashlib
 import io
 import json
 import math
 import os
-import re
 import shutil
 import tempfile
-import zlib
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from itertools import islice
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -31,13 +28,13 @@ import pandas as pd
 
 from weakly.errors import DataError
 from weakly.loading import files
-from weakly.loading.files import LINE_LIMIT, bounded_memory, guarded, open_zip
+from weakly.loading.files import LINE_LIMIT, bounded_memory, guarded
 from weakly.own_data.columns import MISSING, as_texts, is_missing, tidy, to_numbers
 
 ROWS_AT_ONCE, CELLS_AT_ONCE = 16_384, 2**21
 MOST_COLUMNS = 10_000  # the time that pandas takes grows with their square
 LOOKED_AT = 100  # lines read to decide on the separator
-GZIP, PARQUET, ZIPS = b"\x1f\x8b", b"PAR1", (b"PK\3\4", b"PK\5\6")  # the second is an empty archive
+PARQUET = b"PAR1"  # the first bytes of such a file
 # what pandas itself takes for missing cells, so that it reads the others as numbers
 SPELLINGS = [change(text) for text in MISSING for change in (str, str.upper, str.title)] + ["NaN"]
 csv.field_size_limit(LINE_LIMIT)  # which limits a cell too
@@ -114,7 +111,7 @@ class Table:
             wrong = f"{self.path} is not text in {self.notation.encoding.upper()}"
             raise DataError(f"{wrong}: {advice} if it is another kind of file.") from None
         # the errors of pandas and pyarrow are ValueErrors
-        except (OSError, EOFError, ValueError, csv.Error, zlib.error) as error:
+        except (OSError, ValueError, csv.Error) as error:
             reason = str(error).strip().rstrip(".")
             if "EOF inside string" in reason or "field limit" in reason:
                 reason = f"a quote in line {self._line:,} is not closed"
@@ -163,32 +160,21 @@ class Table:
     # ---------------------------------------------------------------------- lines and texts
 
     def _lines(self):
-        """The lines of the unpacked text, with \\n as the only line end."""
+        """The lines of the unpacked text, with \n as the only line end."""
         self._raw.seek(0)
-        stream, limit = self._raw, math.inf
-        if self._start.startswith(GZIP):
-            stream, limit = gzip.GzipFile(fileobj=self._raw), files.SIZE_LIMIT
-        elif self._start in ZIPS:
-            with files.damage_reported(self.path):
-                stream, limit = self._zip_member(), files.SIZE_LIMIT
         is_utf8 = codecs.lookup(self.notation.encoding).name == "utf-8"
         encoding = "utf-8-sig" if is_utf8 else self.notation.encoding  # a mark at its start is no text
-        text = io.TextIOWrapper(guarded(stream, self.path, limit), encoding)
-        while line := text.readline(LINE_LIMIT + 1):
-            if "\0" in line:  # pandas would end the cell there
-                raise UnicodeError
-            if len(line) > LINE_LIMIT:
-                raise DataError(f"{self.path} has a line of more than {LINE_LIMIT:,} bytes.")
-            yield line
-
-    def _zip_member(self):
-        """The only file in a zip archive; files with a leading dot do not count, because macOS adds them."""
-        archive = open_zip(self._raw, self.path)
-        names = [name for name in archive.namelist() if not re.search(r"(^|/)\.|/$", name)]
-        if len(names) != 1:
-            advice = "; if it is a spreadsheet, save the sheet as CSV" * ("[Content_Types].xml" in names)
-            raise DataError(f"{self.path} must hold exactly one file, but holds {len(names)}{advice}.")
-        return archive.open(names[0])
+        with ExitStack() as stack:
+            with files.damage_reported(self.path):
+                stream = files.unpacked(stack, self._raw, self.path, None, files.SIZE_LIMIT)
+            limit = math.inf if stream is self._raw else files.SIZE_LIMIT
+            text = io.TextIOWrapper(guarded(stream, self.path, limit), encoding)
+            while line := text.readline(LINE_LIMIT + 1):
+                if "\0" in line:  # pandas would end the cell there
+                    raise UnicodeError
+                if len(line) > LINE_LIMIT:
+                    raise DataError(f"{self.path} has a line of more than {LINE_LIMIT:,} bytes.")
+                yield line
 
     def _cells(self, lines):
         return csv.reader(lines, delimiter=self._separator, skipinitialspace=True)
