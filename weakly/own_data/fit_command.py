@@ -102,6 +102,7 @@ def print_most_suspicious(model, raw, rows, top):
     """Print those of the training rows `rows`, which nobody has checked, that have the highest scores."""
     best = raw.iloc[rows[np.argsort(-model.training_scores[rows], kind="stable")[:top]]]
     typed = model.typed(best)
-    shown = scored_rows(model, best, typed, model.scored(typed), explain=True)
-    shown = shown.drop(columns=["why_4", "why_5", "why_rest"], errors="ignore").round(3)
+    shown = (
+        scored_rows(model, best, typed, model.scored(typed), n_reasons=3).drop(columns="why_rest").round(3)
+    )
     print(f"\nThe {count_of(len(best), 'most suspicious unlabelled row')}:\n{shown.to_string(index=False)}")

@@ -4,7 +4,6 @@ import os
 import re
 
 import numpy as np
-import pandas as pd
 
 from weakly.command_line import positive
 from weakly.errors import DataError
@@ -12,7 +11,6 @@ from weakly.numbers import count_of
 from weakly.own_data.arguments import add_table_arguments, add_training_arguments, notation_of
 from weakly.own_data.fit_command import add_fit_arguments, fitted_model
 from weakly.own_data.labels import (
-    OWN_COLUMNS,
     UNLABELLED,
     keys_of,
     labelled_rows,
@@ -21,7 +19,7 @@ from weakly.own_data.labels import (
     texts_of,
 )
 from weakly.own_data.models import load_model
-from weakly.own_data.score_command import open_for_model, reasons_of
+from weakly.own_data.score_command import open_for_model, scored_rows
 from weakly.own_data.tables import Table
 from weakly.writing import is_standard_output, name_of, refuse_source, statuses_of, written_whole
 
@@ -84,11 +82,9 @@ def run(args):
 
 def table_to_fill(model, texts, typed, scores, label):
     """These rows with their number, key, score and reasons, and an empty column for the label."""
-    names, reasons = own_names([*texts.columns, label]), reasons_of(model, texts, typed, scores)
-    own = {"row": texts.index + 1, "key": keys_of(texts), "score": scores}
-    own |= {why: reasons.get(why, "") for why in ("why_1", "why_2", "why_3")}
-    table = pd.DataFrame({names[name]: own[name] for name in OWN_COLUMNS}, index=texts.index)
-    table = table.assign(**{label: ""}).join(texts)
+    rows = scored_rows(model, texts, typed, scores, n_reasons=3).drop(columns="why_rest")
+    rows.insert(1, "key", keys_of(texts))
+    table = rows.rename(columns=own_names([*texts.columns, label])).assign(**{label: ""}).join(texts)
     return table.map(for_spreadsheet).rename(columns=for_spreadsheet)
 
 

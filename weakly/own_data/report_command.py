@@ -21,7 +21,14 @@ from weakly.own_data.drift import FEWEST_ROWS, Comparison
 from weakly.own_data.info_command import column_in_words, facts
 from weakly.own_data.labels import is_missing, known_labels
 from weakly.own_data.models import load_model
-from weakly.own_data.score_command import highest, open_for_model, print_doubts, scored_chunks, scored_rows
+from weakly.own_data.score_command import (
+    REASONS,
+    highest,
+    open_for_model,
+    print_doubts,
+    scored_chunks,
+    scored_rows,
+)
 from weakly.reporting.pages import head_and_script
 from weakly.reporting.pictures import COLOURS, PAGE_STYLE, TEXT, as_svg, figure, variables
 from weakly.writing import name_of, refuse_source, written_whole
@@ -89,7 +96,7 @@ class Overview:
         keep, top, scores, labels = list(dict.fromkeys(args.keep)), min(args.top, MOST_TOP), [], []
         verbatim = [*keep, args.label] if args.label else keep
         for raw, typed, found in scored_chunks(model, table, verbatim, self.comparison, unreadable):
-            rows = scored_rows(model, raw, typed, found, top, explain=True)
+            rows = scored_rows(model, raw, typed, found, top, REASONS)
             self.best = highest(raw[keep].add_prefix(KEPT).join(rows, how="right"), top, self.best)
             scores.append(found)
             if args.label:

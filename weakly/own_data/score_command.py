@@ -52,7 +52,7 @@ def run(args):
     comparison = Comparison(model.about["summary"], model.columns)
     with written_whole(args.output) as file:
         for raw, typed, scores in scored_chunks(model, table, keep, comparison, unreadable):
-            result = scored_rows(model, raw, typed, scores, args.top, args.explain)
+            result = scored_rows(model, raw, typed, scores, args.top, REASONS * args.explain)
             if threshold is not None:
                 result.insert(2, "flag", (result["score"] > threshold).astype(int))
                 n_flagged += (scores > threshold).sum()
@@ -112,33 +112,29 @@ def scored_chunks(model, table, verbatim, comparison, unreadable):
             bar.update(len(raw))
 
 
-def scored_rows(model, raw, typed, scores, top=None, explain=False):
-    """Row number, score and, if requested, reasons of these rows, or of the `top` highest."""
-    kept = np.arange(len(raw)) if top is None else np.sort(np.argsort(-scores, kind="stable")[:top])
-    result = pd.DataFrame({"row": raw.index[kept] + 1, "score": scores[kept]}, index=raw.index[kept])
-    if explain:
-        result = result.join(reasons_of(model, raw.iloc[kept], typed.iloc[kept], scores[kept]))
-    return result
+def scored_rows(model, raw, typed, scores, top=None, n_reasons=0):
+    """Row number, score and the columns that raised it most, of these rows or of the `top` highest.
 
-
-def reasons_of(model, raw, typed, scores):
-    """The columns that raised each score most, as a table why_1, why_2, ...; empty where no more did.
-
-    why_rest is what the other columns add, plus the score of a typical row.
+    why_1, why_2, ... are empty where no more columns did; why_rest is what the others add, plus the score of
+    a typical row.
     """
+    kept = np.arange(len(raw)) if top is None else np.sort(np.argsort(-scores, kind="stable")[:top])
+    raw, typed, scores = raw.iloc[kept], typed.iloc[kept], scores[kept]
+    result = pd.DataFrame({"row": raw.index + 1, "score": scores}, index=raw.index)
+    if not n_reasons:
+        return result
     parts, names = model.reasons(typed, scores), list(model.columns)
-    best = np.argsort(-parts, axis=1, kind="stable")[:, :REASONS]
+    best = np.argsort(-parts, axis=1, kind="stable")[:, :n_reasons]
     cells = raw[names].astype(object).to_numpy()
-    reasons = pd.DataFrame(index=raw.index)
     for place, columns in enumerate(best.T, start=1):
-        reasons[f"why_{place}"] = [
+        result[f"why_{place}"] = [
             f"{printable(f'{names[j]}={cell_text(cells[i, j])}')} ({parts[i, j]:+.3f})"
             if parts[i, j] > 0
             else ""
             for i, j in enumerate(columns)
         ]
     named = np.take_along_axis(parts, best, axis=1).clip(min=0).sum(axis=1)
-    return reasons.assign(why_rest=np.round(scores - named, 3))
+    return result.assign(why_rest=np.round(scores - named, 3))
 
 
 def cell_text(value):
