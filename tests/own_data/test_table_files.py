@@ -78,7 +78,6 @@ REFUSED = {  # the content of a file and what its refusal says
     zip_bytes(("[Content_Types].xml", b"<"), ("xl/a.xml", b"<")): "exactly one data file, but holds 0",
     b"\x89PNG\r\n\x1a\n": "save it as CSV if it is another kind of file",
     CSV.encode("latin-1"): "is not text in UTF-8: name its encoding, such as --encoding latin-1",
-    b"a,b\n" + b"1" * 30_000 + b",2\n": "a line of more than 30,000 bytes",
     b'{"a":1}\n{"a":[1]}\n': 'line 2 is not JSON such as {"amount"',
     b'{"a":' * 5_000: "line 1 is not JSON",
     b"PAR1....PAR1": "cannot be read as a table",
@@ -89,7 +88,6 @@ REFUSED = {  # the content of a file and what its refusal says
 @pytest.mark.parametrize("content", REFUSED, ids=range(len(REFUSED)))
 def test_other_files_are_refused_in_a_sentence_with_the_line(monkeypatch, content, at_once):
     monkeypatch.setattr(files, "SIZE_LIMIT", 50_000)
-    monkeypatch.setattr(tables, "LINE_LIMIT", 30_000)
     monkeypatch.setattr(tables, "ROWS_AT_ONCE", at_once)
     with pytest.raises(DataError) as error:
         read(content)

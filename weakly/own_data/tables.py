@@ -169,11 +169,9 @@ class Table:
                 stream = files.unpacked(stack, self._raw, self.path, None, files.SIZE_LIMIT)
             limit = math.inf if stream is self._raw else files.SIZE_LIMIT
             text = io.TextIOWrapper(guarded(stream, self.path, limit), encoding)
-            while line := text.readline(LINE_LIMIT + 1):
+            for line in text:
                 if "\0" in line:  # pandas would end the cell there
                     raise UnicodeError
-                if len(line) > LINE_LIMIT:
-                    raise DataError(f"{self.path} has a line of more than {LINE_LIMIT:,} bytes.")
                 yield line
 
     def _cells(self, lines):
