@@ -31,7 +31,7 @@ def today_figure(found):
     key = [(name, METHODS[name].column) for name in today.IN_FOCUS if name in set(runs["method"])]
     return Figure(
         *about,
-        files=["today.csv", "today_runs.csv", "today.md", "figures/today.png"],
+        files=["today.csv", "today_runs.csv", "today.md"],
         panels=labels_panels(runs),
         text=text,
         key=[*key, (None, "thin grey: the other methods")],
