@@ -117,8 +117,8 @@ def crosscheck_parts(cells, methods, few_rows):
         return
     in_range = cells.loc[cells["features_0_1"].eq(True), "dataset"].unique()
     yield (
-        f"AUC-PR, ADGym's and ours on its draws: {cells['dataset'].nunique()} data sets, 5, 10 and 20 labels, "
-        "three draws each. These have all features between 0 and 1 without scaling: "
+        f"AUC-PR of ADGym and of our runs on its draws: {cells['dataset'].nunique()} data sets, 5, 10 and 20 "
+        "labels, three draws each. These have all features between 0 and 1 without scaling: "
         f"{', '.join(in_range) or 'none'}. 'Scaled' is our run with a MinMaxScaler; ADGym never scales. "
         "Logistic regression is the control: apart from the draws it has no random part. The correlation is "
         "that of the deviations from each data set's mean. A dash means not run."

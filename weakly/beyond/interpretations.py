@@ -39,9 +39,6 @@ def batches_of(drawn, unlabeled, anomalies):
     return batches_of_rows(np.concatenate([unlabeled, anomalies])[drawn], is_anomaly)
 
 
-# ---------------------------------------------------------------------------- FSNet
-
-
 class FSNetAnomalyDistance(FSNet):
     """FSNet with the score -d_a: how near a code is to the anomalies' prototype, regardless of d_u."""
 
@@ -64,9 +61,6 @@ class FSNetFiveRows(FSNet):
             rng.choice(rows, min(FEW_ROWS, len(rows)), replace=False) for rows in (unlabeled, anomalies)
         )
         super()._fit(X, unlabeled, anomalies, rng)
-
-
-# ---------------------------------------------------------------------------- REPEN
 
 
 class REPENAllKnown(REPEN):
@@ -96,9 +90,6 @@ class REPENSupervised(REPEN):
             layout=np.arange(3 * self.batch_size).reshape(3, -1),
             targets=np.full(self.batch_size, self.margin),
         )
-
-
-# ---------------------------------------------------------------------------- Deep SAD
 
 
 class DSADNaturalBatches(DSAD):
@@ -165,9 +156,6 @@ class DSADOutside(DSAD):
         return np.square(codes - self.centre_).sum(axis=1)
 
 
-# ---------------------------------------------------------------------------- PReNet and DevNet
-
-
 class PReNetNoDropout(PReNet):
     """A2H like the deep network of the released code: without dropout."""
 
@@ -181,9 +169,6 @@ class DevNetNaturalLabels(DevNet):
 
     def sample_batches(self, X, unlabeled, anomalies, n_batches, rng):
         return sample_natural(unlabeled, anomalies, n_batches, self.batch_size, rng)
-
-
-# ---------------------------------------------------------------------------- FEAWAD and XGBOD
 
 
 class FEAWADNoZeroRows(FEAWAD):

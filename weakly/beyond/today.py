@@ -145,6 +145,5 @@ def averaged_over_sets(runs):
 
 def budget_curves(runs):
     """Mean AUC-PR and half its 95% interval over draws: method, n_labeled, mean, half."""
-    intervals = runs.groupby(["method", "n_labeled"])["auc_pr"].apply(t_interval)
-    rows = [(*place, interval.mean, interval.high - interval.mean) for place, interval in intervals.items()]
-    return pd.DataFrame(rows, columns=["method", "n_labeled", "mean", "half"])
+    scores = runs.groupby(["method", "n_labeled"])["auc_pr"]
+    return scores.agg(mean="mean", half=lambda part: t_interval(part).high - part.mean()).reset_index()
