@@ -52,7 +52,7 @@ def test_average_panel_has_no_method_that_lacks_a_data_set(runs):
 
 def test_band_is_half_of_the_interval_over_draws(runs):
     table = budget_curves(runs[(runs["dataset"] == "census") & (runs["n_labeled"] == 5)]).set_index("method")
-    assert table.loc["prenet", "half"] == pytest.approx(4.3027 * 0.01 / np.sqrt(3), abs=1e-4)
+    assert table.loc["prenet", "spread"] == pytest.approx(4.3027 * 0.01 / np.sqrt(3), abs=1e-4)
 
 
 # ---------------------------------------------------------------------------- text

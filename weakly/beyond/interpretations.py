@@ -24,8 +24,6 @@ from weakly.training.keras_detector import PsiDetector
 from weakly.training.network import Network, keras, seed_generator, torch_uniform
 from xgbod import XGBOD
 
-FEW_ROWS = 5  # of each class, for FSNetFiveRows
-
 
 def sample_natural(unlabeled, anomalies, n_batches, batch_size, rng):
     """Batches in which every row of U and A is equally likely at every place."""
@@ -58,7 +56,7 @@ class FSNetFiveRows(FSNet):
 
     def _fit(self, X, unlabeled, anomalies, rng):
         unlabeled, anomalies = (
-            rng.choice(rows, min(FEW_ROWS, len(rows)), replace=False) for rows in (unlabeled, anomalies)
+            rng.choice(rows, min(5, len(rows)), replace=False) for rows in (unlabeled, anomalies)
         )
         super()._fit(X, unlabeled, anomalies, rng)
 

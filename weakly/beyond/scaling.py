@@ -96,11 +96,11 @@ def scaling_figure(table):
         if (RIVAL, PREPARED) in table:
             axes.axvline(values[RIVAL, PREPARED], color=look(RIVAL).light, linewidth=2, zorder=1)
         for place, method in enumerate(methods):
-            ink, at = look(method).light, {name: values[method, name] for name in table[method]}
-            axes.plot(list(at.values()), [place] * len(at), color=ink, linewidth=1.5, zorder=2)
+            ink, at = look(method).light, values[method]
+            axes.plot(at, [place] * len(at), color=ink, linewidth=1.5, zorder=2)
             for scaling, value in at.items():
-                hollow = {"markerfacecolor": "white"} if scaling == PREPARED else {}
-                axes.plot(value, place, MARKERS[scaling], color=ink, markersize=5, zorder=4, **hollow)
+                dot = {"color": ink, "markerfacecolor": "white" if scaling == PREPARED else ink}
+                axes.plot(value, place, MARKERS[scaling], markersize=5, zorder=4, **dot)
         axes.set_title(dataset, loc="left", fontweight="bold" if dataset == "average" else "normal")
     panels[0].set_ylim(len(methods) - 0.4, -0.6)
     panels[0].set_yticks(range(len(methods)), [display_name(method) for method in methods])

@@ -144,6 +144,6 @@ def averaged_over_sets(runs):
 
 
 def budget_curves(runs):
-    """Mean AUC-PR and half its 95% interval over draws: method, n_labeled, mean, half."""
-    scores = runs.groupby(["method", "n_labeled"])["auc_pr"]
-    return scores.agg(mean="mean", half=lambda part: t_interval(part).high - part.mean()).reset_index()
+    """Mean AUC-PR and half its 95% interval over draws: method, x (the label budget), mean, spread."""
+    scores = runs.rename(columns={"n_labeled": "x"}).groupby(["method", "x"])["auc_pr"]
+    return scores.agg(mean="mean", spread=lambda part: t_interval(part).high - part.mean()).reset_index()
