@@ -44,12 +44,11 @@ def outside_results():
     """
     frame = pd.read_csv(PUBLISHED / "adgym.csv")
     frame["run"] = frame["seed"] - 1
-    columns = {name: column_of("auc_pr", METHODS[name].interpretation_of or name) for name in METHODS}
-    parts = [
-        frame[CELL[:3]].assign(method=name, theirs=frame[column])
-        for name, column in columns.items()
-        if column in frame
-    ]
+    parts = []
+    for name, method in METHODS.items():
+        column = column_of("auc_pr", method.interpretation_of or name)
+        if column in frame:
+            parts.append(frame[CELL[:3]].assign(method=name, theirs=frame[column]))
     return pd.concat(parts)
 
 

@@ -26,7 +26,6 @@ from weakly.training.number_scaler import SCALINGS
 
 SUMMARY = ("prenet", "devnet", "dsad", "fsnet", "logistic-converged", "xgboost-shallow", "xgbod")
 SHOWN = {PREPARED: "min-max", "cut": "cut", "fences": "fences"}  # the scalings of the tables, and their names
-MARKERS = {PREPARED: "o", "cut": "o", "fences": "D"}  # of the figure
 RIVAL = "xgbod"
 
 
@@ -100,7 +99,8 @@ def scaling_figure(table):
             axes.plot(at, [place] * len(at), color=ink, linewidth=1.5, zorder=2)
             for scaling, value in at.items():
                 dot = {"color": ink, "markerfacecolor": "white" if scaling == PREPARED else ink}
-                axes.plot(value, place, MARKERS[scaling], markersize=5, zorder=4, **dot)
+                marker = "D" if scaling == "fences" else "o"
+                axes.plot(value, place, marker, markersize=5, zorder=4, **dot)
         axes.set_title(dataset, loc="left", fontweight="bold" if dataset == "average" else "normal")
     panels[0].set_ylim(len(methods) - 0.4, -0.6)
     panels[0].set_yticks(range(len(methods)), [display_name(method) for method in methods])

@@ -113,11 +113,11 @@ def leads_as_text(table):
 
 def pair_differences(runs, method, other):
     """AUC-PR of a method minus another's over the draws that both have: n_labeled, dataset, mean, draws."""
-    both, cell = runs[runs["method"].isin((method, other))], ["n_labeled", "dataset"]
-    by_draw = both.pivot(index=[*cell, "run"], columns="method", values="auc_pr")
+    both, place = runs[runs["method"].isin((method, other))], ["n_labeled", "dataset"]
+    by_draw = both.pivot(index=[*place, "run"], columns="method", values="auc_pr")
     by_draw = by_draw.reindex(columns=[method, other]).dropna()
-    gaps = (by_draw[method] - by_draw[other]).groupby(cell)
-    return gaps.agg(mean="mean", draws="size").reset_index()
+    gaps = by_draw[method] - by_draw[other]
+    return gaps.groupby(place).agg(mean="mean", draws="size").reset_index()
 
 
 def paired_leads(runs, pairs=PAIRS):

@@ -1,10 +1,6 @@
-"""The experiment `today` as text, and its panels for the page: see weakly/beyond/today.py.
-
-python experiments.py today     # writes today.md
-"""
+"""The experiment `today` as text, today.md, and its panels for the page: see weakly/beyond/today.py."""
 
 from functools import partial
-from pathlib import Path
 
 import pandas as pd
 
@@ -20,7 +16,6 @@ from weakly.reporting.pictures import Panel
 
 SCALED = "fences"  # the scaling that is shown beside the paper's
 BUDGET = "{} labels".format
-ABOUT_AVERAGES = f"Averages and losses have the methods with {today.FEWEST_DRAWS} draws on all data sets."
 ABOUT_LOSSES = (
     "The best method's mean AUC-PR on a data set minus this method's: the mean over data sets and, in "
     "brackets, the largest. The best of many similar means is optimistically biased, so losses are "
@@ -47,12 +42,13 @@ def named(table):
 
 def losses_table(runs):
     """Mean and largest loss per method and budget; the method that loses least over all budgets first."""
+
+    def texts(losses):
+        return losses.mean().map(number) + " (" + losses.max().map(number) + ")"
+
     losses = today.losses(runs)
-    parts = {BUDGET(n_labeled): part for n_labeled, part in losses.groupby("n_labeled")}
-    parts["all budgets"] = losses
-    shown = {
-        title: part.mean().map(number) + " (" + part.max().map(number) + ")" for title, part in parts.items()
-    }
+    shown = {BUDGET(n_labeled): texts(part) for n_labeled, part in losses.groupby("n_labeled")}
+    shown["all budgets"] = texts(losses)
     shown["largest on"] = losses.idxmax().map(lambda place: f"{place[1]}, {place[0]} labels")
     return named(pd.DataFrame(shown).loc[losses.mean().sort_values().index])
 
@@ -98,7 +94,8 @@ def times_table(runs):
 def today_parts(runs, results_dir):
     """The headings, paragraphs and tables of today.md."""
     yield from ("# Which method should you use?", "## AUC-PR, average of the data sets")
-    yield f"Draws: {today.draws_in_words(runs)}. {ABOUT_AVERAGES}"
+    about = f"Averages and losses have the methods with {today.FEWEST_DRAWS} draws on all data sets."
+    yield f"Draws: {today.draws_in_words(runs)}. {about}"
     yield from (f"The paper's scaling / {SCALED}:", averages_with_scalings(results_dir))
     yield from ("## The loss from always using one method", ABOUT_LOSSES, losses_table(runs))
     yield from ("## Two methods, draw by draw", ABOUT_PAIRS, differences(runs))
@@ -136,6 +133,5 @@ def write_today(results_dir):
     """Write the text of <results>/today_runs.csv; returns the paths that were written."""
     runs = today.today_runs(results_dir)
     if runs.empty:
-        path = Path(results_dir) / "today_runs.csv"
-        raise UserError(f"{path} has no runs on exact data: run `python experiments.py today` first")
+        raise UserError(f"{results_dir} has no runs on exact data: run `python experiments.py today` first")
     return write_results(results_dir, "today", today_parts(runs, results_dir), {})
