@@ -77,6 +77,7 @@ def test_the_text_is_written_and_the_same_each_time(runs, tmp_path):
     text = text.replace(NO_BREAK, " ")
     assert "| PReNet | 0.000 (0.000) | 0.000 (0.000) | 0.000 (0.000) | 0.000 (0.000) |" in text
     assert "| PReNet | 0.815 | 0.830 | 0.870 |" in text
+    assert text.index("| census | 0.815") < text.index("| campaign | 0.815")  # in the paper's order
     pair = " | ".join(["| PReNet minus Cross-entropy", *["+0.050 [+0.050, +0.050]"] * 3])
     assert f"{pair} | +0.050 / +0.050 / +0.050 | 3 |" in text and "Draws: 3 of every method." in text
     averages = text.partition("## The loss")[0]

@@ -14,7 +14,7 @@ from scipy.stats import t
 
 from weakly.judging.effects import Lead
 from weakly.judging.ranks import LEVEL
-from weakly.judging.tables import in_paper_order, paper_runs
+from weakly.judging.tables import paper_runs
 from weakly.methods import METHODS
 from weakly.running.configuration import PREPARED
 from weakly.running.paper_experiments import EXPERIMENTS
@@ -74,29 +74,25 @@ def draws_in_words(runs):
     return f"{most} of every method" + (f", but {'; '.join(texts)}" if fewer else "")
 
 
-def mean_auc_pr(runs, n_labeled):
-    """Mean AUC-PR over runs at one budget: a row per data set, a column per method, NaN if not run."""
-    at = runs[runs["n_labeled"] == n_labeled]
-    means = at.groupby(["dataset", "method"])["auc_pr"].mean().unstack("method")
-    return means.loc[in_paper_order(means.index), in_method_order(means.columns)]
+def mean_auc_pr(runs):
+    """Mean AUC-PR over runs: a row per budget and data set, a column per method, NaN if not run."""
+    means = runs.groupby(CELL)["auc_pr"].mean().unstack("method")
+    return means[in_method_order(means)]
+
+
+def compared_means(runs):
+    """The means of the methods that can be compared: with enough draws, on all data sets and budgets."""
+    return mean_auc_pr(compared(runs)).dropna(axis=1)
 
 
 def average_auc_pr(runs):
-    """The average over data sets: a row per method, a column per budget, NaN where a data set is missing.
-
-    Only methods that can be compared with all others, on all data sets of a budget, have one.
-    """
-    columns = {number: mean_auc_pr(compared(runs), number).dropna(axis=1).mean() for number in budgets(runs)}
-    table = pd.DataFrame(columns)
-    return table.loc[in_method_order(table.index)].rename_axis("method")
+    """The averages over data sets that can be compared: a row per method, a column per budget."""
+    return compared_means(runs).groupby("n_labeled").mean().T
 
 
 def losses(runs):
-    """The loss from using one method: the best method's mean AUC-PR minus its own, at least 0.
-
-    A row per budget and data set, a column per method that was run on all of them.
-    """
-    means = compared(runs).groupby(CELL)["auc_pr"].mean().unstack("method").dropna(axis=1)
+    """The best method's mean AUC-PR minus a method's: a row per budget and data set, a column per method."""
+    means = compared_means(runs)
     return means.rsub(means.max(axis=1), axis=0)
 
 

@@ -100,9 +100,9 @@ def today_parts(runs, results_dir):
     yield from ("## The loss from always using one method", ABOUT_LOSSES, losses_table(runs))
     yield from ("## Two methods, draw by draw", ABOUT_PAIRS, differences(runs))
     yield "## AUC-PR by data set"
-    for n_labeled in budgets(runs):
-        means = today.mean_auc_pr(runs, n_labeled).rename(columns=display_name)
-        yield from (f"### {n_labeled} labelled anomalies", means.rename_axis("data set"))
+    for n_labeled, means in today.mean_auc_pr(runs).rename(columns=display_name).groupby("n_labeled"):
+        means = means.droplevel("n_labeled").rename_axis("data set")
+        yield from (f"### {n_labeled} labelled anomalies", means.loc[in_paper_order(means.index)])
     on_fraud = fraud_table(results_dir)
     if len(on_fraud):
         yield from ("## Fraud with less contamination", ABOUT_FRAUD, on_fraud)
