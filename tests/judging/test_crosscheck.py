@@ -117,5 +117,7 @@ def test_three_files_are_written(results):
     value, adgym = theirs("38_thyroid", 0, "logistic"), theirs("40_vowels", 0, "dsad")
     assert thyroid[::2] == ["38_thyroid", f"{value:.3f} / – / {value - 0.1:.3f}"] and thyroid[3] == "–"
     assert vowels[::3] == ["40_vowels", f"{adgym:.3f} / {adgym + 0.004:.3f} / –"] and vowels[2] == "–"
+    text = write_crosscheck(results, {})[-1].read_text()  # the data is no longer prepared
+    assert "without scaling: none." in text and "| 40_vowels" in text
     text = write_crosscheck(results / "nowhere", {})[-1].read_text()
     assert "There are no runs" in text and "|" not in text

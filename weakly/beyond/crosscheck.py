@@ -21,7 +21,7 @@ from weakly.running.paper_experiments import EXPERIMENTS
 CELL = ["dataset", "n_labeled", "run", "method"]
 OURS = {OUTSIDE: "ours", OUTSIDE_SCALED: "ours_scaled"}
 KINDS = {True: "features 0-1", False: "other features"}  # of data sets
-COLUMNS = {  # of crosscheck_methods that are shown, and their titles
+COLUMNS = {  # of crosscheck_methods, and their titles
     "theirs": "ADGym",
     "ours": "measured",
     "ours_difference": "mean |difference|",
@@ -81,7 +81,7 @@ def crosscheck_methods(cells):
         deviations = both - both.groupby(own["dataset"]).transform("mean")
         row["ours_within"] = deviations["ours"].corr(deviations["theirs"], min_periods=max(2, len(own)))
         rows.append(row)
-    return pd.DataFrame(rows)
+    return pd.DataFrame(rows, columns=["data", "method", "cells", *COLUMNS])
 
 
 def few_rows_table(results_dir):
@@ -120,12 +120,10 @@ def crosscheck_parts(cells, methods, few_rows):
         "labels, three draws each. These have all features between 0 and 1 without scaling: "
         f"{', '.join(in_range) or 'none'}. 'Scaled' is our run with a MinMaxScaler; ADGym never scales. "
         "Logistic regression is the control: apart from the draws it has no random part. The correlation is "
-        "that of the deviations from each data set's mean. A dash means not run."
+        "that of the deviations from each data set's mean. A dash or an empty cell means not run."
     )
     for kind, part in methods.groupby("data"):
-        shown = part.set_index("method")[list(COLUMNS)].rename(index=display_name, columns=COLUMNS)
-        shown = shown.map(number)
-        shown.insert(0, "cells", part["cells"].to_numpy())
+        shown = part.drop(columns="data").set_index("method").rename(index=display_name, columns=COLUMNS)
         yield from (f"## {kind.capitalize()}", shown)
     yield from ("## By data set: ADGym / measured / measured with a scaler", set_table(cells))
     if len(few_rows):
