@@ -81,9 +81,9 @@ def test_notations_are_recognised_and_read_alike_later(cells, column, values):
 
 @pytest.mark.parametrize("cells", [["2,115", "3,500"], ["$2,115", "$3,500"]])
 def test_numbers_that_may_mean_two_things_are_refused_with_the_options_that_read_them(cells):
-    with pytest.raises(DataError, match="add --decimal , or --thousands , to choose one"):
+    with pytest.raises(DataError, match="add --decimal , or --decimal ."):
         kind_of(cells)
-    for notation, value in (({"decimal": ","}, 2.115), ({"decimal": "."}, 2115), ({"thousands": ","}, 2115)):
+    for notation, value in (({"decimal": ","}, 2.115), ({"decimal": "."}, 2115)):
         assert typed(cells, kind_of(cells, **notation)[0])[0] == value
 
 
@@ -119,7 +119,7 @@ def test_chosen_columns_and_why_others_are_dropped(capsys):
 @pytest.mark.parametrize(
     "cell, kind, message",
     [
-        ("80,5", number(), "holds '80,5' instead of a number: see --decimal, --thousands and --missing."),
+        ("80,5", number(), "holds '80,5' instead of a number: see --decimal and --missing."),
         ("5 lb", number(affix="kg"), "holds '5 lb' instead of a number in kg: see"),
         (0.2, number(affix="%"), "holds '0.2' instead of a number in %: see"),
         ("maybe", {"kind": "truth"}, "holds 'maybe' instead of a truth value: see --missing."),

@@ -51,6 +51,7 @@ TEXTS = {  # the names and cells of a table, / between rows and | between cells
     "a;b,c\n1;2\n": "a|b,c/1|2",
     "a\tb\n1,5\t2\n": "a|b/1,5|2",
     ",0,1\n0,1,7\n": "column_1|0|1/0|1|7",  # as pandas writes names
+    "1,7\n2,7\n": "column_1|column_2/1|7/2|7",  # no names
     "a,b\n01,NA\n1.50,x\n": "a|b/01|NA/1.50|x",
 }  # fmt: skip
 
@@ -71,7 +72,7 @@ REFUSED = {  # the content of a file and what its refusal says
     "a,b\n\n\n": "t.csv has no rows.",
     "": "its first line, which must have the column names, is empty",
     "a,b,a\n1,2,3\n": "more than one column 'a'",
-    "1,7\n1,7\n": "looks like data, not like column names: add --no-header",
+    "1,2\n3\n": "Line 2 of t.csv has fewer cells",
     zip_bytes(("a.csv", b"a"), ("b.csv", b"x")): "exactly one data file, but holds 2",
     gzip.compress(CSV.encode() * 99)[:40]: "is damaged",
     gzip.compress(b"a,b\n" + (b"1" * 999 + b",2\n") * 60): "expands to more than 50000 bytes",
@@ -94,11 +95,10 @@ def test_other_files_are_refused_in_a_sentence_with_the_line(monkeypatch, conten
     assert REFUSED[content] in str(error.value)
 
 
-def test_a_first_line_of_data_or_of_numbers_as_names():
-    with pytest.raises(DataError, match="Line 2 of t.csv has fewer cells"):
-        read("1,2\n3\n", header=False)
-    assert texts("1,2\n3,4\n", header=True) == [["1", "2"], ["3", "4"]]
-    assert read("1,5;2\n3,5;4\n", header=False)["column_2"].tolist() == [2.0, 4.0]
+def test_a_first_line_of_numbers_has_names_if_a_model_knows_them(capsys):
+    assert read("1,5;2\n3,5;4\n", decimal=",")["column_1"].tolist() == [1.5, 3.5]
+    assert "The first line of t.csv has no names" in capsys.readouterr().out
+    assert opened("1,2\n3,4\n", kinds={"2": {"kind": "category"}}).columns == ["1", "2"]
 
 
 @pytest.mark.parametrize("at_once", [2, 10_000])
@@ -118,7 +118,6 @@ def test_missing_cells_and_decimal_marks():
     assert read(content, missing=("999",))["x"].isna().tolist() == [True] * len(cells) + [False, True]
     assert read(content, verbatim=["x"])["x"].tolist() == [*cells, "1", "999"]
     assert read("a;b\n1,5;2\n-0,5;NA\n", decimal=",")["a"].tolist() == [1.5, -0.5]
-    assert read("a;b\n1,5;2\n", thousands=".")["a"].tolist() == [1.5]
 
 
 def test_rows_for_a_model_are_read_as_its_columns():

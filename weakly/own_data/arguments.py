@@ -1,7 +1,5 @@
 """Command-line arguments that several commands of detect.py share."""
 
-import argparse
-
 from weakly.command_line import positive
 from weakly.own_data.tables import Notation
 
@@ -10,43 +8,22 @@ def comma_list(text):
     return [name.strip() for name in text.split(",") if name.strip()]
 
 
-def text_encoding(text):
-    """A command-line argument as the name of an encoding that Python knows."""
-    try:
-        " ".encode(text)
-    except (LookupError, ValueError):
-        usual = "usual ones are utf-8, latin-1, cp1252 and utf-16"
-        raise argparse.ArgumentTypeError(f"unknown encoding {text!r}; {usual}") from None
-    return text
-
-
 def add_table_arguments(command):
     """The table and its notation."""
     add = command.add_argument
-    header = (
-        "the first line has the column names; with --no-header, columns are named column_1, column_2, ... "
-        "(default: --header, or what the model was fitted with)"
-    )
     missing = "texts that mean a missing cell, besides the usual ones such as NA, -, ? and unknown"
     add("table", help="CSV or JSON lines (plain, gzipped or zipped) or Parquet file; - is standard input")
-    add("--header", action=argparse.BooleanOptionalAction, help=header)
-    for name, marks in (("decimal", ".,"), ("thousands", ",. '")):
-        known = f"{name} mark (default: recognised)"
-        add(f"--{name}", choices=tuple(marks), metavar="MARK", default="", help=known)
+    add(
+        "--decimal", choices=(".", ","), metavar="MARK", default="", help="decimal mark (default: recognised)"
+    )
     add("--missing", type=comma_list, default=[], metavar="A,B", help=missing)
-    encoding = "encoding of a text file (default: %(default)s)"
-    add("--encoding", type=text_encoding, default="utf-8", metavar="NAME", help=encoding)
+    encoding = "encoding of a text file, such as latin-1, cp1252 or utf-16 (default: %(default)s)"
+    add("--encoding", default="utf-8", metavar="NAME", help=encoding)
 
 
-def notation_of(args, fitted=None):
-    """The Notation that the arguments give; header and missing cells as a fitted model's table had them.
-
-    The columns of a model have their own decimal and thousands marks, unless the arguments name others.
-    """
-    fitted = fitted or {}
-    header = fitted.get("header") if args.header is None else args.header
-    missing = *args.missing, *fitted.get("missing", ())
-    return Notation(header, args.encoding, args.decimal, args.thousands, missing)
+def notation_of(args, known_as_missing=()):
+    """The Notation that the arguments give; known_as_missing: texts that a model takes for missing cells."""
+    return Notation(args.encoding, args.decimal, (*args.missing, *known_as_missing))
 
 
 def add_training_arguments(command, label_required):

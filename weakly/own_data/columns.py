@@ -26,7 +26,7 @@ CLOCKS = ("", " %H:%M", " %H:%M:%S", " %H:%M:%S.%f", " %I:%M %p", " %I:%M:%S %p"
 DAYS = ("%d.%m.", "%d/%m/", "%m/%d/", "%d-%m-", "%m-%d-", "%d %b ", "%d-%b-", "%d %B ")
 DATE_FORMATS = ["ISO8601", *(day + year + clock for day in DAYS for year in ("%Y", "%y") for clock in CLOCKS)]
 
-# decimal and thousands marks
+MARKS = ("decimal", "thousands")
 NOTATIONS = [(".", ""), (",", ""), (".", ","), (",", "."), (".", " "), (",", " "), (".", "'"), (",", "'")]
 ODD_CHARACTERS = {0x2212: "-", 0x2019: "'", **dict.fromkeys((0xA0, 0x2007, 0x2009, 0x202F), " ")}
 COMMAS_TO_POINTS = str.maketrans(",.", ".,")
@@ -111,12 +111,12 @@ def numbers_of(texts, column):
 def possible_readings(texts, notation):
     """The descriptions that a column of numbers or dates with texts like these may have.
 
-    Those with the marks of the notation come first.
+    Those with the decimal mark of the notation come first.
     """
     units = without_affix(texts)[1].value_counts().index
     affixes = [{"affix": unit} if unit else {} for unit in units] if len(units) <= MOST_UNITS else []
-    marks = sorted(NOTATIONS, key=lambda one: (one[0] != notation.decimal, one[1] != notation.thousands))
-    numbers = [{"kind": "number", "decimal": point, "thousands": thousands} for point, thousands in marks]
+    marks = sorted(NOTATIONS, key=lambda one: one[0] != notation.decimal)
+    numbers = [{"kind": "number", **dict(zip(MARKS, one))} for one in marks]
     formats = DATE_FORMATS if texts.str.fullmatch(DATE).mean() > 0.5 else []
     dates = [{"kind": "date", "format": one} for one in formats]
     candidates = [*(one | affix for affix in affixes for one in numbers), *dates]
@@ -144,11 +144,10 @@ def reading_of(name, levels, notation):
         way = f"correct it, add --missing {odd} if it means nothing"
         raise DataError(f"{holds} {usual!r}, but also {odd!r}: {way}, {otherwise}")
     differ = np.any([some.notna().all() & (some != values[best]) for some in values], axis=0)
-    is_given = reading["kind"] == "number" and (notation.decimal or notation.thousands)
+    is_number = reading["kind"] == "number"
     is_plain = reading.get("decimal") == "." or reading.get("format") == "ISO8601"
-    if differ.any() and not (is_given or is_plain):
-        is_number = reading["kind"] == "number"
-        way = "add --decimal , or --thousands , to choose one" if is_number else "write them as 2024-03-31"
+    if differ.any() and not is_plain and not (is_number and notation.decimal):
+        way = "add --decimal , or --decimal ." if is_number else "write them as 2024-03-31"
         unclear = f"{holds} {levels[differ].iloc[0][:40]!r}, which may mean two things"
         raise DataError(f"{unclear}: {way}, {otherwise}")
     return reading
@@ -161,7 +160,7 @@ def column_kind(name, cells, notation):
     """(dict of the column, None), or (None, why it is dropped)."""
     n_rows = len(cells)
     if cells.dtype == np.float64:
-        column = {"kind": "number", "decimal": notation.point, "thousands": ""}
+        column = {"kind": "number", "decimal": notation.decimal or ".", "thousands": ""}
         return number_kind(name, cells.dropna(), n_rows, column)
     filled = (tidy(cells, notation.missing) if cells.dtype == object else cells).dropna()
     levels = filled.drop_duplicates()
@@ -228,7 +227,7 @@ def typed_columns(raw, columns, missing=(), unreadable=None):
             what = WORDS[column["kind"]][0] + "".join(
                 f" {word} {column[key]}" for key, word in DETAILS.items() if key in column
             )
-            hint = "--decimal, --thousands and " * (column["kind"] == "number")
+            hint = "--decimal and " * (column["kind"] == "number")
             cell = f"Row {wrong.index[0] + 1:,}: column {name!r} holds {str(wrong.iloc[0])[:80]!r}"
             raise DataError(f"{cell} instead of a {what}: see {hint}--missing.")
     return pd.DataFrame(typed, raw.index, copy=False)
@@ -248,7 +247,8 @@ def typed_cells(cells, column):
     return texts.map(TRUTH).astype(np.float64) if kind == "truth" else texts
 
 
-def as_written(columns, notation):
-    """The columns of a model as another table writes them, if its notation names marks."""
-    marks = {mark: getattr(notation, mark) for mark in ("decimal", "thousands") if getattr(notation, mark)}
-    return {name: one | marks if one["kind"] == "number" else one for name, one in columns.items()}
+def as_written(column, decimal):
+    """The column of a model as a table with this decimal mark has it; as it is if that is empty."""
+    if not decimal or column.get("decimal", decimal) == decimal:
+        return column
+    return column | {mark: column[mark].translate(COMMAS_TO_POINTS) for mark in MARKS}

@@ -66,7 +66,6 @@ def fitted_model(args, table, raw, labels):
     columns, typed = columns_to_use(table, raw, labels)
     y = (labels == ANOMALY).astype(np.int64)
     method, choice = method_to_fit(args, typed, columns, y, labels == NORMAL)
-    notation = table.notation._replace(header=table.header)._asdict()
     origin = {
         "label": args.label if (labels != UNLABELLED).any() else None,
         "anomaly_values": args.anomaly_value,
@@ -76,7 +75,7 @@ def fitted_model(args, table, raw, labels):
         "code": commit() or hash_of_modules(METHODS[method].module, "weakly.own_data.models"),
         "versions": {"python": platform.python_version(), **package_versions()},
     }
-    about = {"notation": notation, "choice": choice, "origin": origin}
+    about = {"notation": table.notation._asdict(), "choice": choice, "origin": origin}
     return fit_model(method, typed, columns, y if y.any() else None, args.seed, dict(args.set), **about)
 
 

@@ -130,7 +130,7 @@ def keys_of(texts):
 
 def add_checked(labels, path, table, cells, args):
     """Add those of a checked file to the labels of a table, whose label column has these cells."""
-    file = Table(path, table.notation._replace(header=True, encoding=args.encoding))
+    file = Table(path, table.notation)
     names = own_names([*table.columns, args.label])
     wanted = [names["row"], names["key"], args.label]
     file.must_have(wanted, "of a file that `next` wrote")

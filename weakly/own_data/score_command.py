@@ -91,8 +91,8 @@ def kept_columns(args, table):
 
 def open_for_model(args, model):
     """The table to score, in the notation of the training table unless the options say otherwise."""
-    table = Table(args.table, notation_of(args, model.about["notation"]), model.columns)
-    model.about["columns"] = as_written(model.columns, table.notation)
+    table = Table(args.table, notation_of(args, model.about["notation"]["missing"]), model.columns)
+    model.about["columns"] = {name: as_written(one, args.decimal) for name, one in model.columns.items()}
     table.must_have(model.columns, f"that {args.model} was fitted on")
     return table
 

@@ -41,38 +41,29 @@ csv.field_size_limit(LINE_LIMIT)  # which limits a cell too
 
 
 class Notation(NamedTuple):
-    """How the cells of a table are written; None and "": recognised."""
+    """How the cells of a table are written."""
 
-    header: bool | None = None  # whether the first line has the column names
     encoding: str = "utf-8"
-    decimal: str = ""
-    thousands: str = ""
+    decimal: str = ""  # the mark, if it shall not be recognised
     missing: tuple = ()  # spellings of a missing cell beside the usual ones
-
-    @property
-    def point(self):
-        """The decimal mark that pandas takes; other columns stay texts."""
-        return self.decimal or ("," if self.thousands == "." else ".")
 
 
 class Table:
     """A table in a file; "-" is standard input.
 
-    `columns` are the names, `header` says whether the first line had them, `status` is the result of os.stat.
+    `columns` are the names (column_1, column_2, ... if the first line has none), `status` is that of os.stat.
     kinds: the columns of a model; what pandas would read in another way, such as categories, is then text.
     """
 
     def __init__(self, path, notation=Notation(), kinds=None):  # noqa: B008 - it cannot be changed
         self.path = Path("standard input" if path == "-" else path)
-        self.notation, self.header = notation, notation.header is not False
-        if notation.point == notation.thousands:
-            raise DataError("The marks of --decimal and --thousands must differ.")
+        self.notation, self._point, self._kinds = notation, notation.decimal or ".", kinds or {}
         self._is_json, self._line, self._parquet = False, 1, None
         self._open(path)
         with self._problems_reported():
+            is_utf8 = codecs.lookup(notation.encoding).name == "utf-8"
+            self._encoding = "utf-8-sig" if is_utf8 else notation.encoding  # a mark at its start is no text
             self.columns = self._parquet_names() if self._start == PARQUET else self._text_names()
-        as_pandas = {"kind": "number", "decimal": self.notation.point}.items()
-        self._texts = [name for name, column in (kinds or {}).items() if not as_pandas <= column.items()]
         if len(self.columns) > MOST_COLUMNS:
             raise DataError(f"{self.path} has rows of more than {MOST_COLUMNS:,} cells.")
         repeated = pd.Index(self.columns)[pd.Index(self.columns).duplicated()]
@@ -106,7 +97,7 @@ class Table:
         try:
             with bounded_memory(self.path):
                 yield
-        except UnicodeError:
+        except (UnicodeError, LookupError):
             advice = "name its encoding, such as --encoding latin-1 (or cp1252, utf-16), or save it as CSV"
             wrong = f"{self.path} is not text in {self.notation.encoding.upper()}"
             raise DataError(f"{wrong}: {advice} if it is another kind of file.") from None
@@ -141,12 +132,10 @@ class Table:
         names = next(self._cells(top))
         cells = pd.Series(names, dtype=object)
         is_data = is_missing(cells) | to_numbers(cells).notna() | to_numbers(cells, ",").notna()
-        if self.notation.header is None and is_data.all() and names[0]:  # pandas writes ,0,1 as names
-            advice = "add --no-header if there are none, or --header if these are the names"
-            raise DataError(
-                f"The first line of {self.path} looks like data, not like column names: {advice}."
-            )
-        return [self.header and name.strip() or f"column_{place}" for place, name in enumerate(names, 1)]
+        self._has_names = not is_data.all() or not names[0] or bool({*names} & {*self._kinds})  # pandas: ,0,1
+        if not self._has_names:
+            print(f"The first line of {self.path} has no names, so its columns are column_1, column_2, ...")
+        return [self._has_names and name.strip() or f"column_{place}" for place, name in enumerate(names, 1)]
 
     def must_have(self, names, purpose):
         """Refuse a table that lacks one of these columns."""
@@ -162,13 +151,11 @@ class Table:
     def _lines(self):
         """The lines of the unpacked text, with \n as the only line end."""
         self._raw.seek(0)
-        is_utf8 = codecs.lookup(self.notation.encoding).name == "utf-8"
-        encoding = "utf-8-sig" if is_utf8 else self.notation.encoding  # a mark at its start is no text
         with ExitStack() as stack:
             with files.damage_reported(self.path):
                 stream = files.unpacked(stack, self._raw, self.path, None, files.SIZE_LIMIT)
             limit = math.inf if stream is self._raw else files.SIZE_LIMIT
-            text = io.TextIOWrapper(guarded(stream, self.path, limit), encoding)
+            text = io.TextIOWrapper(guarded(stream, self.path, limit), self._encoding)
             for line in text:
                 if "\0" in line:  # pandas would end the cell there
                     raise UnicodeError
@@ -187,7 +174,7 @@ class Table:
                 yield line
 
         rows, n_columns = self._cells(taking()), len(self.columns)
-        if self.header:
+        if self._has_names:
             next(rows)
             taken.clear()
         next_line = rows.line_num + 1
@@ -236,7 +223,8 @@ class Table:
 
     def _frames(self, columns, verbatim):
         at_once = max(1, min(ROWS_AT_ONCE, CELLS_AT_ONCE // len(self.columns)))
-        as_text = {*self._texts, *verbatim}
+        as_pandas = {"kind": "number", "decimal": self._point}.items()
+        as_text = {*verbatim, *(name for name, one in self._kinds.items() if not as_pandas <= one.items())}
         if self._parquet:
             frames = (
                 batch.to_pandas(date_as_object=False)
@@ -255,7 +243,7 @@ class Table:
                 "index_col": False,
                 "sep": self._separator,
                 "skipinitialspace": True,
-                "decimal": self.notation.point,
+                "decimal": self._point,
                 "float_precision": "high",  # as to_numbers reads
                 "dtype": dict.fromkeys(as_text, str),
                 "na_values": {name: missing for name in columns if name not in verbatim},
