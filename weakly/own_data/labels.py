@@ -2,13 +2,8 @@
 
     labels = known_labels(cells, None, "events.csv")      # (n,): ANOMALY, NORMAL or UNLABELLED
 
-| cell             | without --anomaly-value                          | with it                         |
-|------------------|--------------------------------------------------|---------------------------------|
-| 1, true, yes     | anomaly                                          | as any other                    |
-| 0, false, no     | normal if other cells are empty, else unlabelled | as any other                    |
-| one of its values|                                                  | anomaly                         |
-| missing          | unlabelled                                       | unlabelled                      |
-| any other        | refused                                          | as 0 without --anomaly-value    |
+1, true or yes, or a value of --anomaly-value, marks an anomaly. 0, false or no, with --anomaly-value any other
+text, is a checked, normal row if other cells are empty, else it means nothing. Other texts are refused.
 
 The rows of a filled-in file are found by their number. Its column `key` is a hash of the row in the table, so
 the file of another table is refused, while a spreadsheet may write all other cells anew.

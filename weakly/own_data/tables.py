@@ -17,6 +17,7 @@ import json
 import math
 import os
 import shutil
+import sys
 import tempfile
 from contextlib import ExitStack, contextmanager
 from itertools import islice
@@ -29,9 +30,9 @@ import pandas as pd
 from weakly.errors import DataError
 from weakly.loading import files
 from weakly.loading.files import LINE_LIMIT, bounded_memory, guarded
-from weakly.own_data.columns import MISSING, as_texts, is_missing, tidy, to_numbers
+from weakly.own_data.columns import MISSING, as_texts, is_missing, to_numbers
 
-ROWS_AT_ONCE, CELLS_AT_ONCE = 16_384, 2**21
+ROWS_AT_ONCE, CELLS_AT_ONCE, LINES_AT_ONCE = 16_384, 2**21, 1_000
 MOST_COLUMNS = 10_000  # the time that pandas takes grows with their square
 LOOKED_AT = 100  # lines read to decide on the separator
 PARQUET = b"PAR1"  # the first bytes of such a file
@@ -164,8 +165,8 @@ class Table:
     def _cells(self, lines):
         return csv.reader(lines, delimiter=self._separator, skipinitialspace=True)
 
-    def _csv_texts(self, at_once):
-        """The rows as texts of some lines; refuses a row without as many cells as there are columns."""
+    def _csv_lines(self):
+        """The lines of the rows; refuses a row without as many cells as there are columns."""
         taken: list[str] = []
 
         def taking():
@@ -185,74 +186,68 @@ class Table:
                 line = f"Line {self._line:,} of {self.path} has {'more' if n_cells > n_columns else 'fewer'}"
                 cells = f"cells than the first line: {n_cells:,} instead of {n_columns:,}"
                 raise DataError(f"{line} {cells}.")
-            if len(taken) >= at_once:
-                yield "".join(taken)
-                taken.clear()
-        yield "".join(taken)
+            yield from taken
+            taken.clear()
 
     # ---------------------------------------------------------------------- cells
 
     def read(self, columns, verbatim=()):
-        """All rows of these columns; a column of numbers in some chunks and texts in others becomes text."""
-        chunks, held = [], 0
-        with bounded_memory(self.path):
-            for chunk in self.chunks(columns, verbatim):
-                chunks.append(chunk)
-                held += chunk.memory_usage(deep=True).sum()
-                if held > 0.75 * files.MEMORY_LIMIT:  # pandas may crash or lose memory at the limit itself
-                    raise DataError(f"{self.path} needs more than {held / 2**30:.3g} GiB of memory.")
-            types = pd.DataFrame([chunk.dtypes.where(chunk.notna().any()) for chunk in chunks])
-            # one column after the other, so that not all of them are held twice
-            whole = {name: pd.concat([one.pop(name) for one in chunks]) for name in columns}
-            whole = pd.DataFrame(whole, copy=False)
-            if mixed := [name for name in columns if types[name].nunique() > 1]:
-                whole[mixed] = self.read(mixed, mixed).apply(tidy, missing=self.notation.missing)
-        return whole
+        """All rows of these columns."""
+        return pd.concat(self.chunks(columns, verbatim, at_once=None), copy=False)
 
-    def chunks(self, columns, verbatim=()):
-        """DataFrames of these columns, each with the next rows."""
-        n_rows = 0
+    def chunks(self, columns, verbatim=(), at_once=ROWS_AT_ONCE):
+        """DataFrames of these columns, each with the next rows; at_once: None for all."""
+        at_once, n_rows = at_once and max(1, min(at_once, CELLS_AT_ONCE // len(self.columns))), 0
+        as_pandas = {"kind": "number", "decimal": self._point}.items()
+        as_text = {*verbatim, *(name for name, one in self._kinds.items() if not as_pandas <= one.items())}
         with self._problems_reported():
-            for frame in self._frames(columns, verbatim):
+            for frame in self._frames(columns, verbatim, as_text, at_once):
                 frame.index = range(n_rows, n_rows + len(frame))
                 n_rows += len(frame)
                 if len(frame):
-                    yield frame
+                    yield cleaned(frame, columns, verbatim, as_text)
         if n_rows == 0:
             raise DataError(f"{self.path} has no rows.")
 
-    def _frames(self, columns, verbatim):
-        at_once = max(1, min(ROWS_AT_ONCE, CELLS_AT_ONCE // len(self.columns)))
-        as_pandas = {"kind": "number", "decimal": self._point}.items()
-        as_text = {*verbatim, *(name for name, one in self._kinds.items() if not as_pandas <= one.items())}
+    def _frames(self, columns, verbatim, as_text, at_once):
         if self._parquet:
-            frames = (
-                batch.to_pandas(date_as_object=False)
-                for batch in self._parquet.iter_batches(at_once, columns=columns)
-            )
+            for batch in self._parquet.iter_batches(at_once or ROWS_AT_ONCE, columns=columns):
+                yield batch.to_pandas(date_as_object=False)
         elif self._is_json:
             rows = json_rows(self._lines())
-            blocks = iter(lambda: list(islice(rows, at_once)), [])
-            frames = (pd.DataFrame(block, columns=self.columns, dtype=object) for block in blocks)
+            while block := list(islice(rows, at_once)):
+                yield pd.DataFrame(block, columns=self.columns, dtype=object)
         else:
             missing = [*SPELLINGS, *self.notation.missing]
-            options: dict[str, Any] = {
-                "names": self.columns,
-                "usecols": columns,
-                "header": None,
-                "index_col": False,
-                "sep": self._separator,
-                "skipinitialspace": True,
-                "decimal": self._point,
-                "float_precision": "high",  # as to_numbers reads
-                "dtype": dict.fromkeys(as_text, str),
-                "na_values": {name: missing for name in columns if name not in verbatim},
-                "keep_default_na": False,
-                "low_memory": False,
-            }
-            texts = (text for text in self._csv_texts(at_once) if text.strip())
-            frames = (pd.read_csv(io.StringIO(text), **options) for text in texts)
-        return (cleaned(frame, columns, verbatim, as_text) for frame in frames)
+            yield from pd.read_csv(
+                Lines(self._csv_lines()),
+                names=self.columns,
+                usecols=columns,
+                header=None,
+                index_col=False,
+                sep=self._separator,
+                skipinitialspace=True,
+                decimal=self._point,
+                float_precision="high",  # as to_numbers reads
+                dtype=dict.fromkeys(as_text, str),
+                na_values={name: missing for name in columns if name not in verbatim},
+                keep_default_na=False,
+                low_memory=False,
+                chunksize=at_once or sys.maxsize,
+            )
+
+
+class Lines:
+    """Lines as a file that pandas can read."""
+
+    def __init__(self, lines):
+        self._lines = lines
+
+    def __iter__(self):
+        return self._lines
+
+    def read(self, size):
+        return "".join(islice(self._lines, LINES_AT_ONCE))
 
 
 def cleaned(frame, columns, verbatim, as_text):
