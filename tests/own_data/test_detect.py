@@ -95,7 +95,7 @@ def test_without_a_label_isolation_forest_starts(folder, run, label, capsys):
     )
     assert run(f"fit new.csv {label} --drop time --model m --top 3") == 0
     shown = capsys.readouterr().out
-    assert "No row is labelled as an anomaly" in shown and "With the first labels" in shown
+    assert "No row is labelled as an anomaly" in shown and "With labels, fit learns" in shown
     about = load_model("m").about
     assert about["method"] == "iforest" and "No row is labelled" in about["choice"]["why"]
     assert run(f"next new.csv {label} --model m --n 4") == 0

@@ -41,8 +41,8 @@ def add_fit_arguments(command):
     method = "the detector (default: chosen by a short evaluation)"
     command.add_argument("--method", choices=SAVED_METHODS, metavar="NAME", help=method)
     changed = "change a parameter of the --method, such as epochs=20; repeat the option for several"
-    option = {"action": "append", "default": [], "metavar": "NAME=VALUE", "help": changed}
-    command.add_argument("--set", type=setting, **option)
+    add = command.add_argument
+    add("--set", type=setting, action="append", default=[], metavar="NAME=VALUE", help=changed)
 
 
 def run(args):
@@ -86,14 +86,10 @@ def method_to_fit(args, typed, columns, y, is_normal):
             return args.method, None
         return choose_method(typed, columns, y, is_normal, args.seed)
     if args.method not in (None, WITHOUT_LABELS):
-        raise DataError(
-            f"No row is labelled as an anomaly, and {args.method} learns from labelled anomalies: "
-            f"label some (see --label), or leave out --method to start with {in_words(WITHOUT_LABELS)}."
-        )
+        wrong = f"No row is labelled as an anomaly, and {args.method} learns from labelled anomalies"
+        raise DataError(f"{wrong}: label some (see --label), or leave out --method for an isolation forest.")
     why = "No row is labelled as an anomaly, so isolation forest looks for rows that are unlike the others."
-    say(
-        f"{why} With the first labels, fit learns what you look for: `detect.py next` proposes rows to check."
-    )
+    say(f"{why} With labels, fit learns what you look for: `detect.py next` proposes rows to check.")
     return WITHOUT_LABELS, None if args.method else {"why": why, "rows": []}
 
 
@@ -101,7 +97,6 @@ def print_most_suspicious(model, raw, rows, top):
     """Print those of the training rows `rows`, which nobody has checked, that have the highest scores."""
     best = raw.iloc[rows[np.argsort(-model.training_scores[rows], kind="stable")[:top]]]
     typed = model.typed(best)
-    shown = (
-        scored_rows(model, best, typed, model.scored(typed), n_reasons=3).drop(columns="why_rest").round(3)
-    )
-    print(f"\nThe {count_of(len(best), 'most suspicious unlabelled row')}:\n{shown.to_string(index=False)}")
+    shown = scored_rows(model, best, typed, model.scored(typed), n_reasons=3).drop(columns="why_rest")
+    heading = count_of(len(best), "most suspicious unlabelled row")
+    print(f"\nThe {heading}:\n{shown.round(3).to_string(index=False)}")

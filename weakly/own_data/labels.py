@@ -2,8 +2,8 @@
 
     labels = known_labels(cells, None, "events.csv")      # (n,): ANOMALY, NORMAL or UNLABELLED
 
-1, true or yes, or a value of --anomaly-value, marks an anomaly. 0, false or no, with --anomaly-value any other
-text, is a checked, normal row if other cells are empty, else it means nothing. Other texts are refused.
+1, true or yes, or a value of --anomaly-value, marks an anomaly. 0, false or no, with --anomaly-value any
+other text, is a checked, normal row if other cells are empty, else nothing. Other texts are refused.
 
 The rows of a filled-in file are found by their number. Its column `key` is a hash of the row in the table, so
 the file of another table is refused, while a spreadsheet may write all other cells anew.
@@ -13,7 +13,7 @@ import numpy as np
 import pandas as pd
 
 from weakly.command_line import say
-from weakly.errors import DataError
+from weakly.errors import DataError, printable
 from weakly.loading.files import bounded_memory
 from weakly.numbers import count_of
 from weakly.own_data.columns import choose_columns, is_missing, to_numbers, typed_columns
@@ -96,7 +96,7 @@ def columns_to_use(table, raw, labels):
         typed = typed_columns(raw, columns, table.notation.missing)
     is_anomaly = labels == ANOMALY
     for warning in (*suspicious_columns(typed, columns, is_anomaly), *warnings_about_rows(typed, is_anomaly)):
-        say(warning)
+        say(printable(warning))
     return columns, typed
 
 

@@ -11,7 +11,6 @@ and, with 10 labels, some of fraud and bac.
 import numpy as np
 import pandas as pd
 
-from weakly.errors import printable
 from weakly.numbers import count_of
 
 NEARLY_ALL = 0.95  # of the labelled anomalies
@@ -23,17 +22,13 @@ FEW_LABELS, FEW_ROWS = 5, 100
 MOST_NAMED = 5
 
 
-def suspicious_columns(table, columns, y):
-    """A warning for each column of a typed table that gives y away; y (n,): 1 for a labelled anomaly."""
-    is_anomaly = np.asarray(y) == 1
+def suspicious_columns(table, columns, is_anomaly):
+    """A warning for each column of a typed table that gives the labelled anomalies (n,) away."""
     if is_anomaly.sum() < FEWEST_JUDGED or is_anomaly.all():
         return []
     marks = {name: mark_of_anomalies(table[name], columns[name]["kind"], is_anomaly) for name in columns}
-    warnings = [
-        f"WARNING: column {name!r} {mark}: if it is known only after the label, "
-        f"leave it out with --drop {name}."
-        for name, mark in ((printable(name), mark) for name, mark in marks.items() if mark)
-    ]
+    advice = "if it is known only after the label, leave it out with --drop"
+    warnings = [f"WARNING: column {name!r} {mark}: {advice} {name}." for name, mark in marks.items() if mark]
     others = count_of(len(warnings) - MOST_NAMED, "more column is", "more columns are")
     return warnings[:MOST_NAMED] + [f"WARNING: {others} like these."] * (len(warnings) > MOST_NAMED)
 
@@ -80,26 +75,20 @@ def in_words(value, kind):
     """A value of a column of this kind as a text."""
     if value in ("", np.inf):
         return "empty"
-    if kind == "category":
-        return printable(str(value))[:40]
-    if kind == "date":
-        return str(pd.Timestamp(int(value)))
-    return str(bool(value)).lower() if kind == "truth" else f"{value:.6g}"
+    value = pd.Timestamp(int(value)) if kind == "date" else value
+    return f"{value:.6g}" if isinstance(value, float) else str(value)[:40]
 
 
-def warnings_about_rows(table, y):
-    """A sentence on each problem of the rows of a typed table with labels y (n,): too few, or equal ones."""
-    n_rows, n_labelled = len(table), int(np.sum(y))
+def warnings_about_rows(table, is_anomaly):
+    """A sentence on each problem of the rows of a typed table: too few, few labelled, or equal ones."""
+    n_rows, n_labelled = len(table), int(np.sum(is_anomaly))
     n_equal = int(pd.util.hash_pandas_object(table, index=False).duplicated().sum())
     if 0 < n_labelled < FEW_LABELS:
         labelled = count_of(n_labelled, "labelled anomaly", "labelled anomalies")
-        advice = "a model may find only rows like it. `detect.py next` proposes rows to check."
-        yield f"WARNING: only {labelled}: {advice}"
+        yield f"WARNING: only {labelled}: too few to learn much from; `detect.py next` proposes rows to check."
     if n_rows < FEW_ROWS:
         yield f"WARNING: only {n_rows} rows: too few to tell what is usual; do not rely on scores."
     if n_equal:
         equal = count_of(n_equal, f"of {n_rows:,} rows equals", f"of {n_rows:,} rows equal")
-        yield (
-            f"WARNING: {equal} an earlier one in all columns that are used: if these are copies, remove them;"
-            " they count twice, and make figures of `evaluate` too high."
-        )
+        advice = "if these are copies, remove them; they make figures of `evaluate` too high"
+        yield f"WARNING: {equal} an earlier one in all columns that are used: {advice}."

@@ -97,7 +97,7 @@ class Overview:
         verbatim = [*keep, args.label] if args.label else keep
         for raw, typed, found in scored_chunks(model, table, verbatim, self.comparison, unreadable):
             rows = scored_rows(model, raw, typed, found, top, REASONS)
-            self.best = highest(raw[keep].add_prefix(KEPT).join(rows, how="right"), top, self.best)
+            self.best = highest(top, self.best, raw[keep].add_prefix(KEPT).join(rows, how="right"))
             scores.append(found)
             if args.label:
                 labels.append(raw[args.label].copy())  # a view would hold the whole chunk

@@ -58,7 +58,7 @@ def run(args):
                 n_flagged += (scores > threshold).sum()
             result = raw[keep].join(result, how="right") if keep else result
             if args.top:
-                best = highest(result, args.top, best)
+                best = highest(args.top, best, result)
             else:
                 result.to_csv(file, mode="wb", header=n_rows == 0, index=False)
             n_rows += len(raw)
@@ -67,11 +67,9 @@ def run(args):
     written = f"the {len(best):,} highest" if args.top else "all"
     print(f"Scored {count_of(n_rows, 'row')} of {table.path}; wrote {written} to {name_of(args.output)}.")
     if threshold is not None:
-        of = f"of the {count_of(n_rows, 'row')}"
-        print(
-            f"{count_of(n_flagged, f'{of} is flagged', f'{of} are flagged')}: score above {threshold:.6g}, "
-            f"which {100 * args.contamination:g}% of the unlabelled training rows exceed (--contamination)."
-        )
+        flagged = count_of(n_flagged, "row is flagged", "rows are flagged")
+        expected = f"{100 * args.contamination:g}% of the unlabelled training rows"
+        print(f"{flagged}: score above {threshold:.6g}, which {expected} exceed (--contamination).")
     print_doubts(unreadable, comparison)
 
 
@@ -144,9 +142,9 @@ def cell_text(value):
     return f"{value:.15g}" if isinstance(value, float) else str(value)[:40]
 
 
-def highest(table, top, *others):
-    """The `top` rows with the highest scores of one or more tables; equal scores stay in order."""
-    rows = pd.concat([found for found in (*others, table) if not found.empty])
+def highest(top, *tables):
+    """The `top` rows with the highest scores of some tables; equal scores stay in order."""
+    rows = pd.concat([table for table in tables if not table.empty])
     return rows.sort_values("score", ascending=False, kind="stable").head(top)
 
 
