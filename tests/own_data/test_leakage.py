@@ -12,7 +12,7 @@ LEAKS = {  # what a warning says; kind and cells of a column that is filled in l
     "is M3 in": ("category", lambda rng, known: np.where(known, "M3", rng.choice(["M1", "M2"], len(known)))),
     "is not none in": ("category", lambda rng, known: np.where(known, rng.choice(["A", "B"],
         len(known)), "none")),
-    "is not 0 in": ("truth", lambda rng, known: known.astype(float)),
+    "is 1 in": ("truth", lambda rng, known: known.astype(float)),
     "is 0.5 in": ("number", lambda rng, known: np.where(known, 0.5, rng.random(len(known)))),
     "is not empty in": ("number", lambda rng, known: np.where(known, rng.random(len(known)), np.nan)),
     "is 2024-05-01 00:00:00 in": ("date", lambda rng, known: np.where(known, "2024-05-01", "2023-01-01")),

@@ -85,7 +85,7 @@ def warnings_about_rows(table, is_anomaly):
     n_equal = int(pd.util.hash_pandas_object(table, index=False).duplicated().sum())
     if 0 < n_labelled < FEW_LABELS:
         labelled = count_of(n_labelled, "labelled anomaly", "labelled anomalies")
-        yield f"WARNING: only {labelled}: too few to learn much from; `detect.py next` proposes rows to check."
+        yield f"WARNING: only {labelled}: too few to learn much; `detect.py next` proposes rows to check."
     if n_rows < FEW_ROWS:
         yield f"WARNING: only {n_rows} rows: too few to tell what is usual; do not rely on scores."
     if n_equal:
