@@ -157,55 +157,48 @@ def reading_of(name, levels, notation):
 
 
 def column_kind(name, cells, notation):
-    """(dict of the column, None), or (None, why it is dropped)."""
-    n_rows = len(cells)
-    if cells.dtype == np.float64:
-        column = {"kind": "number", "decimal": notation.decimal or ".", "thousands": ""}
-        return number_kind(name, cells.dropna(), n_rows, column)
-    filled = (tidy(cells, notation.missing) if cells.dtype == object else cells).dropna()
-    levels = filled.drop_duplicates()
-    if len(levels) < 2 and (len(levels) == 0 or len(filled) == n_rows):
-        return None, "constant"
-    if cells.dtype != object:
-        return {"kind": "date", "format": "ISO8601"}, None
-    if {*levels} == {"true", "false"}:
-        return {"kind": "truth"}, None
-    if column := reading_of(name, levels, notation):
-        is_number = column["kind"] == "number"
-        return number_kind(name, numbers_of(filled, column), n_rows, column) if is_number else (column, None)
-    if len(levels) >= MANY_LEVELS and len(levels) > 0.5 * len(filled):
-        if levels.str.count(r"\s+").median() < 2:
-            return None, "an id"
-        text = f"Column {name!r} is free text, such as {levels.iloc[0][:40]!r}"
-        raise DataError(f"{text}, which cannot be used: leave it out with --drop {name}.")
-    is_frequent = filled.value_counts().iloc[0] >= rare_below(n_rows)
-    return ({"kind": "category"}, None) if is_frequent else (None, "without a frequent value")
-
-
-def number_kind(name, numbers, n_rows, column):
-    """The same for a column of numbers, from the numbers in its filled cells."""
-    n_gaps = n_rows - len(numbers)
-    if len(numbers) == 0 or numbers.min() == numbers.max():  # its gaps may be informative
-        return (column, None) if min(len(numbers), n_gaps) >= rare_below(n_rows) else (None, "constant")
-    is_id = len(numbers) >= MANY_LEVELS and (numbers % 1 == 0).all() and numbers.is_unique
-    counts = not n_gaps and np.ptp(numbers) < 10 * n_rows
-    return (None, "an id") if is_id and (counts or re.search(ID_NAME, name)) else (column, None)
+    """The description of a column, or in words why it is dropped."""
+    n_rows, is_text = len(cells), cells.dtype == object
+    filled = (tidy(cells, notation.missing) if is_text else cells).dropna()
+    column = {"kind": "number", "decimal": notation.decimal or ".", "thousands": ""}
+    if is_text:
+        levels = filled.drop_duplicates()
+        are_truth = {*levels} == {"true", "false"}
+        column = (
+            {"kind": "truth"} if are_truth else reading_of(name, levels, notation) or {"kind": "category"}
+        )
+        filled = numbers_of(filled, column) if column["kind"] == "number" else filled
+    elif cells.dtype.kind == "M":
+        column = {"kind": "date", "format": "ISO8601"}
+    is_constant = len(filled) == 0 or filled.min() == filled.max()
+    n_gaps = n_rows - len(filled)
+    if is_constant and min(len(filled), n_gaps) < rare_below(n_rows):  # else its gaps may be informative
+        return "constant"
+    if column["kind"] == "number" and (filled % 1 == 0).all() and filled.is_unique:
+        counts = not n_gaps and np.ptp(filled) < 10 * n_rows
+        if len(filled) >= MANY_LEVELS and (counts or re.search(ID_NAME, name)):
+            return "an id"
+    if column["kind"] == "category":
+        if len(levels) >= MANY_LEVELS and len(levels) > 0.5 * len(filled):
+            if levels.str.count(r"\s+").median() < 2:
+                return "an id"
+            text = f"Column {name!r} is free text, such as {levels.iloc[0][:40]!r}"
+            raise DataError(f"{text}, which cannot be used: leave it out with --drop {name}.")
+        if filled.value_counts().iloc[0] < rare_below(n_rows):
+            return "without a frequent value"
+    return column
 
 
 def choose_columns(raw, path, notation):
     """The columns to learn from, as typed_columns takes them; prints which ones are dropped, and why."""
-    columns, dropped = {}, {}
-    for name in raw.columns:
-        column, why = column_kind(name, raw[name], notation)
-        if column:
-            columns[name] = column
-        else:
-            dropped.setdefault(why, []).append(name)
-    reasons = "; ".join(f"{', '.join(names)} ({why})" for why, names in dropped.items())
+    kinds = {name: column_kind(name, raw[name], notation) for name in raw}
+    columns = {name: one for name, one in kinds.items() if isinstance(one, dict)}
+    whys = dict.fromkeys(one for one in kinds.values() if isinstance(one, str))
+    reasons = "; ".join(f"{', '.join(name for name in kinds if kinds[name] == why)} ({why})" for why in whys)
     if not columns:
         raise DataError(f"{path} has no column to learn from: {reasons or 'there is only the label'}.")
-    kinds = [column["kind"] for column in columns.values()]
-    counts = [count_of(kinds.count(kind), *WORDS[kind]) for kind in WORDS if kind in kinds]
+    counted = [column["kind"] for column in columns.values()]
+    counts = [count_of(counted.count(kind), *WORDS[kind]) for kind in WORDS if kind in counted]
     print(f"Columns: {', '.join(counts)}." + (f" Dropped: {printable(reasons)}." if reasons else ""))
     return columns
 
