@@ -26,7 +26,7 @@ from weakly.reporting.pictures import COLOURS, TEXT, as_svg, figure
 from weakly.writing import name_of, refuse_source, written_whole
 
 PAGE, OWN_STYLE = (
-    Path(__file__).with_name(f"report_page.{kind}").read_text("utf-8") for kind in ("html", "css")
+    Path(__file__).with_name(f"report_page.{end}").read_text("utf-8") for end in ("html", "css")
 )
 KEPT = "kept: "  # prefix of the table's columns, one of which may be called score too
 NUMBERS = {"count": count, "number": number, "percent": percent}  # formats of a table's columns
@@ -113,17 +113,11 @@ def all_labels(cells, args, path):
 # ---------------------------------------------------------------------------- the page and its tables
 
 
-def short(text, letters=60):
-    """A text from a file, shortened and printable."""
-    text = printable(str(text))
-    return text if len(text) <= letters else f"{text[: letters - 1]}…"
-
-
 def report_page(found, table):
     """The page of an Overview."""
     chosen, known = found.at(found.contamination), facts(found.model.about)
     environment = jinja2.Environment(autoescape=True, undefined=jinja2.StrictUndefined)
-    environment.filters |= {**NUMBERS, "count_of": count_of, "short": short}
+    environment.filters |= {**NUMBERS, "count_of": count_of, "printable": printable}
     return environment.from_string(PAGE).render(
         **head_and_script("", "cueScrolling();\nopenTarget();\n", STYLE + OWN_STYLE),
         NUMBERS=NUMBERS,
@@ -173,17 +167,9 @@ def score_picture(found, threshold):
     edges = np.histogram_bin_edges([threshold, *np.concatenate(ends)], SCORE_BINS)
     picture, axes = figure(330, 220)
     for name, scores in samples.items():
-        look = {"histtype": "stepfilled", "alpha": 0.4}
-        if name == "training rows":
-            look = {"histtype": "step", "linestyle": "--"}
-        weights = np.full(len(scores), 100 / len(scores))
-        axes.hist(
-            scores.clip(edges[0], edges[-1]),
-            edges,
-            weights=weights,
-            color=LOOKS[name].light,
-            label=name,
-            **look,
+        shares = 100 * np.histogram(scores.clip(edges[0], edges[-1]), edges)[0] / len(scores)
+        axes.stairs(
+            shares, edges, color=LOOKS[name].light, label=name, fill=name != "training rows", alpha=0.5
         )
     axes.axvline(threshold, color=TEXT, linestyle=":", label="threshold")
     axes.locator_params(axis="x", nbins=5)
@@ -194,26 +180,24 @@ def score_picture(found, threshold):
 
 
 def quality_pictures(found, chosen):
-    """Precision against recall and the ROC curve, with the place of the threshold."""
+    """Precision against recall and the ROC curve, with a random order and the place of the threshold."""
     y, scores, recall = found.y, found.scores, chosen["recall"]
     precisions, recalls, _ = precision_recall_curve(y, scores, drop_intermediate=True)
     # the last point, recall 0 and precision 1, is a convention and belongs to no threshold
-    lines = (recalls[:-1], precisions[:-1]), ((0, 1), (y.mean(), y.mean())), (recall, chosen["precision"])
+    points, dot = (recalls[:-1], precisions[:-1]), (recall, chosen["precision"])
     title = f"Precision against recall: AUC-PR {number(average_precision_score(y, scores))}"
-    yield curve(title, "recall", "precision", *lines)
-    lines = roc_curve(y, scores)[:2], ((0, 1), (0, 1)), (chosen["alarms"] / (y == 0).sum(), recall)
-    yield curve(
-        f"ROC curve: AUC-ROC {number(roc_auc_score(y, scores))}", "false positive rate", "recall", *lines
-    )
+    yield curve(title, ("recall", "precision"), points, (y.mean(), y.mean()), dot)
+    title = f"ROC curve: AUC-ROC {number(roc_auc_score(y, scores))}"
+    dot = chosen["alarms"] / (y == 0).sum(), recall
+    yield curve(title, ("false positive rate", "recall"), roc_curve(y, scores)[:2], (0, 1), dot)
 
 
-def curve(title, xlabel, ylabel, points, random, dot):
-    """A curve with a line for a random order and a dot for the threshold."""
+def curve(title, labels, points, random, dot):
     picture, axes = figure(330, 220)
-    axes.plot(*random, color=LOOKS["strong-line"].light, linestyle="--", label="random order")
+    axes.plot((0, 1), random, color=LOOKS["strong-line"].light, linestyle="--", label="random order")
     axes.plot(*points, color=LOOKS["these rows"].light, linewidth=2)
     axes.plot(*dot, "o", color=LOOKS["redrawn"].light, clip_on=False, label="threshold")
-    axes.set(xlabel=xlabel, ylabel=ylabel, xlim=(0, 1), ylim=(0, 1.02))
+    axes.set(xlabel=labels[0], ylabel=labels[1], xlim=(0, 1), ylim=(0, 1.02))
     return finished(picture, title, title)
 
 
