@@ -1,6 +1,6 @@
 """The file of a model: one zip with what skops writes and a member about.json, which needs no scikit-learn.
 
-    write_model("fraud.model", pipeline, about)       # about: plain values
+    save_model("fraud.model", model)                  # its pipeline and, as plain values, what it is about
     about = read_about("fraud.model")
     with damage_reported("fraud.model"):
         pipeline, about = read_model("fraud.model")
@@ -28,7 +28,7 @@ from weakly.methods import METHODS
 from weakly.writing import written_whole
 
 # bytes, packed and expanded; a network of 20 columns has 0.1 MB, a forest 1 to 10 MB
-MODEL_SIZE_LIMIT = 2**26
+SIZE_LIMIT = 2**26
 MEMORY = 2**30  # bytes more than the process has, to load a model
 ABOUT, SCHEMA = "about.json", "schema.json"
 PROTOCOL = 2  # the loaders of older ones check less
@@ -53,22 +53,23 @@ HELD = ("sklearn.ensemble._forest.RandomForestClassifier", "sklearn.ensemble._if
     "sklearn.linear_model._logistic.LogisticRegression", "catboost.core.CatBoostClassifier")  # fmt: skip
 
 
-def write_model(path, pipeline, about):
-    """Write a model file, which appears only when complete."""
+def save_model(path, model):
+    """Write a model as one file, which appears only when complete."""
     import skops.io
 
     buffer = io.BytesIO()
-    skops.io.dump(pipeline, buffer, compression=zipfile.ZIP_DEFLATED)
+    skops.io.dump(model.pipeline, buffer, compression=zipfile.ZIP_DEFLATED)
     with zipfile.ZipFile(buffer, "a", zipfile.ZIP_DEFLATED) as archive:
-        archive.writestr(ABOUT, json.dumps(about, default=str))
-        size = sum(member.file_size for member in archive.infolist())
-    if size > MODEL_SIZE_LIMIT:
-        raise DataError(
-            f"The {about['method']} model of this table is too large for a file: it has more than "
-            f"{MODEL_SIZE_LIMIT >> 20} MiB. Drop columns with --drop, or choose another --method."
-        )
+        archive.writestr(ABOUT, json.dumps(model.about, default=str))
+        check_size(archive, path)
     with written_whole(path) as file:
         file.write(buffer.getbuffer())
+
+
+def check_size(archive, path):
+    if sum(member.file_size for member in archive.infolist()) > SIZE_LIMIT:
+        limit = f"needs more than {SIZE_LIMIT >> 20} MiB, which no model may have"
+        raise DataError(f"{path} {limit}: leave out columns with --drop, or choose another --method.")
 
 
 @contextmanager
@@ -109,10 +110,7 @@ def members_of(path):
     if not stat.S_ISREG(os.stat(path).st_mode):  # a FIFO would wait
         raise DataError(f"{path} is not a regular file, so it is no model.")
     with open_zip(path, path) as archive:
-        if sum(member.file_size for member in archive.infolist()) > MODEL_SIZE_LIMIT:
-            raise DataError(
-                f"{path} expands to more than {MODEL_SIZE_LIMIT:,} bytes, which no model of detect.py does."
-            )
+        check_size(archive, path)
         return {member.filename: archive.read(member) for member in archive.infolist()}
 
 
@@ -132,7 +130,7 @@ def for_skops(members):
     schema = json.loads(members[SCHEMA], object_hook=without_id)
     require(schema["protocol"] >= PROTOCOL, "the format of an older skops")
     used = sum(len(members[part["file"]]) for part in with_file)
-    require(used <= MODEL_SIZE_LIMIT, "members that are used again and again")
+    require(used <= SIZE_LIMIT, "members that are used again and again")
     for part in with_file:
         require(part["__loader__"] in ("NdArrayNode", "BytesNode", "BytearrayNode"), "what nobody checks")
         if part["__loader__"] == "NdArrayNode":
@@ -203,9 +201,8 @@ def check_encoder(encoder):
         mapping = np.arange(len(levels)) if mapping is None else mapping
         # binary search finds a level's place
         is_sorted = levels.dtype == object or ((np.diff(levels) > 0) | np.isnan(levels[1:])).all()
-        possible = is_sorted and mapping.shape == levels.shape and width <= len(levels)
-        possible = possible and are_places(mapping, width)
-        possible = possible and (places is None or are_places(places, len(levels)))
+        are_inside = are_places(mapping, width) and (places is None or are_places(places, len(levels)))
+        possible = mapping.shape == levels.shape and width <= len(levels) and is_sorted and are_inside
         require(possible, "a OneHotEncoder with odd levels")
 
 
@@ -216,6 +213,5 @@ def check_tree(tree, n_features):
     children = np.sort([tree.children_left, tree.children_right], axis=0)
     inner = np.flatnonzero((children != -1).any(axis=0))  # a leaf has -1 twice
     first, last = children[:, inner]
-    possible = (first > inner).all() and are_places(last, tree.node_count)
-    possible = possible and are_places(tree.feature[inner], n_features)
-    require(possible, "a tree with children or features that do not exist")
+    exist = are_places(last, tree.node_count) and are_places(tree.feature[inner], n_features)
+    require(exist and (first > inner).all(), "a tree with children or features that do not exist")

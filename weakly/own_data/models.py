@@ -16,7 +16,6 @@ from weakly.loading.files import bounded_memory
 from weakly.methods import METHODS, make_detector, method_group
 from weakly.own_data import model_files
 from weakly.own_data.columns import typed_columns
-from weakly.own_data.model_files import damage_reported, require
 
 KNOWN_TO_FAIL = ("logistic", "xgboost")  # beside their repaired versions, logistic-converged and xgboost-half
 SAVED_METHODS = [name for name in method_group("table", "appendix", "today") if name not in KNOWN_TO_FAIL]
@@ -38,6 +37,11 @@ def in_words(method):
     """A method in a short phrase, with what it is."""
     kind = "trees" if METHODS[method].is_tree else "linear" if "logistic" in method else "a network"
     return f"{short(method)} ({kind})"
+
+
+def types_of(columns):
+    """{name: pandas' type} of typed columns."""
+    return {name: TYPES[column["kind"]] for name, column in columns.items()}
 
 
 def new_pipeline(method, columns, n_rows, seed=0, **settings):
@@ -114,8 +118,8 @@ class Model:
         """The model of a pipeline that was fitted in Python on the DataFrame X, or on rows like these."""
         method = method_of(pipeline)
         columns = {name: COLUMNS.get(X[name].dtype.kind, {"kind": "category"}) for name in X}
-        table = X.astype({name: TYPES[column["kind"]] for name, column in columns.items()})
-        return cls(pipeline, about_of(pipeline, table, columns, pipeline.decision_function(X), method))
+        scores = pipeline.decision_function(X)
+        return cls(pipeline, about_of(pipeline, X.astype(types_of(columns)), columns, scores, method))
 
     @property
     def columns(self):
@@ -170,15 +174,12 @@ def method_of(pipeline):
 
 # ---------------------------------------------------------------------------- files
 
-
-def save_model(path, model):
-    """Write a model as one file, which appears only when complete."""
-    model_files.write_model(path, model.pipeline, model.about)
+save_model = model_files.save_model
 
 
 def load_model(path):
     """Read what save_model wrote; a DataError for any other file."""
-    with damage_reported(path):
+    with model_files.damage_reported(path):
         model = Model(*model_files.read_model(path))
         method_of(model.pipeline)
         model_files.check_numbers(model.pipeline)
@@ -191,13 +192,16 @@ def check_about(model):
     from weakly.own_data.drift import Comparison
     from weakly.own_data.info_command import info
 
-    about, row = model.about, {}
+    about, types = model.about, types_of(model.columns)
     info(about)  # all that info and the page say
-    for name, column in model.columns.items():
-        row[name] = pd.Series([about["typical"][name]], dtype=TYPES[column["kind"]])
+    row = pd.DataFrame([about["typical"]]).astype(types)[list(types)]
+    model.pipeline.decision_function(row)
     comparison = Comparison(about["summary"], model.columns)
-    comparison.add(pd.DataFrame(row))
+    comparison.add(row)
     comparison.in_words()
-    require(np.ptp(about["quantiles"]) < np.inf and model.threshold(0.5) < np.inf, "odd quantiles")
-    require(all(isinstance(text, str) for text in about["notation"]["missing"]), "odd missing cells")
-    model.pipeline.decision_function(pd.DataFrame(row))
+    model_files.require(
+        np.ptp(about["quantiles"]) < np.inf and model.threshold(0.5) < np.inf, "odd quantiles"
+    )
+    model_files.require(
+        all(isinstance(text, str) for text in about["notation"]["missing"]), "odd missing cells"
+    )

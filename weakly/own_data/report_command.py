@@ -29,6 +29,7 @@ PAGE, OWN_STYLE = (
     Path(__file__).with_name(f"report_page.{end}").read_text("utf-8") for end in ("html", "css")
 )
 KEPT = "kept: "  # prefix of the table's columns, one of which may be called score too
+FORMATS = {"row": "count", "score": "number", "label": "label"}  # of the highest rows' columns
 NUMBERS = {"count": count, "number": number, "percent": percent}  # formats of a table's columns
 RATES = (0.001, 0.005, 0.01, 0.02, 0.05, 0.1)  # shares of the training rows, one threshold for each
 MOST_TOP, MOST_COLUMNS, LONG = 500, 200, 160  # rows of two tables, letters of a cell
@@ -75,17 +76,20 @@ class Overview:
     def __init__(self, model, table, args):
         self.model, self.contamination, self.unreadable = model, args.contamination, set()
         self.comparison = Comparison(model.about["summary"], model.columns)
-        self.best = pd.DataFrame()  # highest rows: kept columns, row, score, why_*
+        self.best, self.y = pd.DataFrame(), None  # highest rows: row, score, label, kept columns, why_*
         keep, label = list(dict.fromkeys(args.keep)), [args.label] if args.label else []
         top, scores, labels = min(args.top, MOST_TOP), [], []
         for raw, typed, found in scored_chunks(model, table, keep + label, self.comparison, self.unreadable):
-            rows = scored_rows(model, raw, typed, found, top, explain=True)
-            self.best = highest(raw[keep].add_prefix(KEPT).join(rows, how="right"), top, self.best)
+            rows = scored_rows(model, raw, typed, found, top, explain=True).drop(columns="why_rest")
+            kept = raw.loc[rows.index, keep].add_prefix(KEPT)
+            rows = pd.concat([rows[["row", "score"]], kept, rows.filter(like="why_")], axis=1)
+            self.best = highest(rows, top, self.best)
             scores.append(found)
             labels.append(raw[label])
         self.scores = np.concatenate(scores)  # (n,)
-        # with --label (n,): 1 for an anomaly, 0 for a normal row
-        self.y = all_labels(pd.concat(labels)[args.label], args, table.path) if label else None
+        if label:
+            self.y = all_labels(pd.concat(labels)[args.label], args, table.path)
+            self.best.insert(2, "label", self.y[self.best.index])
 
     def at(self, rate):
         """What is flagged above the threshold of a rate and, if labels are known, how much of it is right."""
@@ -100,13 +104,11 @@ class Overview:
 
 
 def all_labels(cells, args, path):
-    """Labels (n,) of which none is missing, some are anomalies and some are not."""
+    """Labels (n,), 1 for an anomaly and 0 for a normal row; refuses a column that has others."""
     y = known_labels(cells, arguments.anomaly_values(args.anomaly_value), args.normal_value, path).y
     if is_missing(cells).any() or len(np.unique(y)) < 2:
-        raise DataError(
-            f"Column {args.label!r} of {path} must label every row, some as anomalies and some not: "
-            "fill it in, or leave out --label."
-        )
+        text = f"Column {args.label!r} of {path} must label every row, some as anomalies and some not"
+        raise DataError(f"{text}: fill it in, or leave out --label.")
     return y
 
 
@@ -128,22 +130,12 @@ def report_page(found, table):
         table_name=table.path.name,
         is_same=table.fingerprint()["sha256"] in known["Table"],
         thresholds=[list(found.at(rate).values()) for rate in sorted({*RATES, found.contamination})],
-        best=best(found),
+        best_head=[(name.removeprefix(KEPT), FORMATS.get(name, LONG)) for name in found.best],
         columns=list(columns(found.model.columns, found.comparison)),
         facts=known,
         score_picture=score_picture(found, chosen["threshold"]),
         quality_pictures=() if found.y is None else quality_pictures(found, chosen),
     )
-
-
-def best(found):
-    """The highest rows, with the columns that raised their scores: (name, format) per column, rows."""
-    table = found.best.drop(columns="why_rest")
-    shown = {("Row", "count"): table.pop("row"), ("Score", "number"): table.pop("score")}
-    if found.y is not None:
-        shown["Label", "label"] = found.y[table.index]
-    shown |= {(name.removeprefix(KEPT), LONG): table[name] for name in table}
-    return list(shown), list(zip(*shown.values()))
 
 
 def columns(known, comparison):
