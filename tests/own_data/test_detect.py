@@ -14,7 +14,7 @@ import detect
 from weakly.errors import DataError
 from weakly.loading.row_order import weka_order
 from weakly.own_data import tables
-from weakly.own_data.labels import known_labels
+from weakly.own_data.labels import ANOMALY, NORMAL, known_labels
 from weakly.own_data.models import load_model
 from weakly.training.number_scaler import NumberScaler
 
@@ -139,25 +139,26 @@ def test_rows_with_unreadable_cells_are_scored_without_them(folder, model_path, 
 
 
 @pytest.mark.parametrize(
-    "cells, anomaly, normal, y, known",
+    "cells, anomaly, y, known",
     [
-        ("1 0 _ 1.0 0.0", None, None, "10010", "01001"),  # beside empty cells, 0 was checked
-        ("1 0 0", None, None, "100", "000"),  # else it means unlabelled
-        ("Yes no NO _", None, None, "1000", "0110"),
-        ("yes no _", ["yes"], "no", "100", "010"),
-        ("none attack", ["attack"], "none", "01", "10"),
-        ("DoS ok 3.0 _", ["DoS", "3"], None, "1010", "0000"),
-        ("1 maybe", None, None, None, None),
+        ("1 0 _ 1.0 0.0", None, "10010", "01001"),  # beside empty cells, 0 was checked
+        ("1 0 0", None, "100", "000"),  # else it means unlabelled
+        ("Yes no NO _", None, "1000", "0110"),
+        ("yes no _", ["yes"], "100", "010"),
+        ("none attack", ["attack"], "01", "00"),  # a missing cell
+        ("DoS ok 3.0", ["DoS", "3"], "101", "000"),
+        ("1 maybe", None, None, None),
     ],
 )
-def test_labels(cells, anomaly, normal, y, known):
+def test_labels(cells, anomaly, y, known):
     cells = pd.Series(cells.split()).replace("_", "")
     if y:
-        labels = known_labels(cells, anomaly, normal, "t.csv")
-        assert ["".join(map(str, 1 * flags)) for flags in (labels.y, labels.normal)] == [y, known]
+        labels = known_labels(cells, anomaly, "t.csv")
+        flags = (labels == ANOMALY, labels == NORMAL)
+        assert ["".join(map(str, 1 * one)) for one in flags] == [y, known]
     else:
         with pytest.raises(DataError, match="Row 2 of t.csv has the label 'maybe'"):
-            known_labels(cells, anomaly, normal, "t.csv")
+            known_labels(cells, anomaly, "t.csv")
 
 
 def changed(**columns):

@@ -10,8 +10,8 @@ from weakly.own_data.leakage import suspicious_columns, warnings_about_rows
 N_ROWS = 4_000
 LEAKS = {  # what a warning says; kind and cells of a column that is filled in later
     "is M3 in": ("category", lambda rng, known: np.where(known, "M3", rng.choice(["M1", "M2"], len(known)))),
-    " or ": ("category", lambda rng, known: np.where(known, np.where(rng.random(len(known)) < 0.7, "A",
-        "B"), "none")),
+    "is not none in": ("category", lambda rng, known: np.where(known, rng.choice(["A", "B"],
+        len(known)), "none")),
     "is not false in": ("truth", lambda rng, known: known.astype(float)),
     "is 0.5 in": ("number", lambda rng, known: np.where(known, 0.5, rng.random(len(known)))),
     "is not empty in": ("number", lambda rng, known: np.where(known, rng.random(len(known)), np.nan)),

@@ -27,7 +27,7 @@ MOST_CELLS = 2_048
 SEPARATORS = b",;\t|"
 # what pandas says if it has no memory for the cells, or the stream has none for the bytes
 PANDAS_OUT_OF_MEMORY = ("C error: out of memory", "C error: Calling read(nbytes) on source failed")
-DATA_SUFFIXES = (".csv", ".svm", ".data", ".txt")
+DATA_SUFFIXES = (".csv", ".tsv", ".svm", ".data", ".txt", ".json", ".jsonl")
 DECOMPRESSORS = {".gz": gzip.open, ".bz2": bz2.open, ".xz": lzma.open}
 
 

@@ -10,19 +10,13 @@ def comma_list(text):
     return [name.strip() for name in text.split(",") if name.strip()]
 
 
-def anomaly_values(given):
-    """The values of --anomaly-value: separated by commas if it is given once, else one for each time."""
-    return comma_list(given[0]) or given if given and len(given) == 1 else given
-
-
 def text_encoding(text):
     """A command-line argument as the name of an encoding that Python knows."""
     try:
         " ".encode(text)
     except (LookupError, ValueError):
-        raise argparse.ArgumentTypeError(
-            f"unknown encoding {text!r}; usual ones are utf-8, latin-1, cp1252 and utf-16"
-        ) from None
+        usual = "usual ones are utf-8, latin-1, cp1252 and utf-16"
+        raise argparse.ArgumentTypeError(f"unknown encoding {text!r}; {usual}") from None
     return text
 
 
@@ -50,19 +44,18 @@ def notation_of(args, fitted=None):
     The columns of a model have their own decimal and thousands marks, unless the arguments name others.
     """
     fitted = fitted or {}
-    return Notation(
-        header=fitted.get("header") if args.header is None else args.header,
-        encoding=args.encoding,
-        decimal=args.decimal,
-        thousands=args.thousands,
-        missing=(*args.missing, *fitted.get("missing", ())),
-    )
+    header = fitted.get("header") if args.header is None else args.header
+    missing = *args.missing, *fitted.get("missing", ())
+    return Notation(header, args.encoding, args.decimal, args.thousands, missing)
 
 
 def add_training_arguments(command, label_required):
     """The labels, which columns are used, and the seed."""
-    labels = "column of labels, 1/0, true/false or yes/no; empty cells are unlabelled, and if there are any, "
-    add_label_column(command, labels + "0 means checked and normal", label_required)
+    labels = (
+        "column of labels, 1/0, true/false or yes/no; empty cells are unlabelled, and if there are any, 0 "
+        "means checked and normal"
+    )
+    add_label_column(command, labels, label_required)
     add = command.add_argument
     add("--drop", type=comma_list, default=[], metavar="A,B", help="columns to leave out")
     checked = "file that `next` wrote, with its label column filled in; repeat the option for several files"
@@ -71,15 +64,10 @@ def add_training_arguments(command, label_required):
 
 
 def add_label_column(command, help_text, required):
-    """The column of labels, and what they mean."""
-    anomaly = (
-        "label that marks an anomaly instead of 1, true and yes, or several; all other labels then mean 0. "
-        "Repeat the option for labels that contain a comma"
-    )
-    normal = "label of rows that were checked and found normal; other labels are then refused"
+    """The column of labels, and which of them mark an anomaly."""
+    anomaly = "labels that mark an anomaly, instead of 1, true and yes; all others then mean what 0 does"
     command.add_argument("--label", required=required, metavar="COLUMN", help=help_text)
-    command.add_argument("--anomaly-value", action="append", metavar="A,B", help=anomaly)
-    command.add_argument("--normal-value", metavar="VALUE", help=normal)
+    command.add_argument("--anomaly-value", type=comma_list, metavar="A,B", help=anomaly)
 
 
 def add_top_argument(command, default, help_text):

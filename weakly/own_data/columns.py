@@ -41,11 +41,12 @@ MOST_UNITS = 3  # of a column of numbers: with more it is something else, such a
 MANY_LEVELS = 20  # a column with fewer different texts is always a category
 ID_NAME = r"(^|[\W_])(id|ID|Id|uuid|UUID)$|[a-z]I[dD]$"
 WORDS = {
-    "number": ["number"],
-    "truth": ["truth value"],
+    "number": ["number", "numbers"],
+    "truth": ["truth value", "truth values"],
     "category": ["category", "categories"],
-    "date": ["date"],
+    "date": ["date", "dates"],
 }
+DETAILS = {"affix": "in", "format": "written as"}
 
 
 def is_missing(texts, missing=()):
@@ -107,72 +108,50 @@ def numbers_of(texts, column):
     return to_numbers(texts, column["decimal"], column["thousands"])
 
 
-def number_column(name, levels, notation):
-    """How a column of texts has numbers, or None; refuses what may mean two things, and a few odd cells.
+def possible_readings(texts, notation):
+    """The descriptions that a column of numbers or dates with texts like these may have.
 
-    The notation decides only between notations that read all texts.
+    Those with the marks of the notation come first.
     """
-    candidates = NOTATIONS
-    for some in (levels.iloc[:SAMPLE], levels):
-        texts, affixes = without_affix(some)
-        reads = {marks: to_numbers(texts, *marks) for marks in candidates}
-        candidates = [marks for marks in candidates if reads[marks].notna().any()]
-        if np.mean(sum(reads[marks].notna() for marks in candidates) > 0) <= 0.5:
+    units = without_affix(texts)[1].value_counts().index
+    affixes = [{"affix": unit} if unit else {} for unit in units] if len(units) <= MOST_UNITS else []
+    marks = sorted(NOTATIONS, key=lambda one: (one[0] != notation.decimal, one[1] != notation.thousands))
+    numbers = [{"kind": "number", "decimal": point, "thousands": thousands} for point, thousands in marks]
+    formats = DATE_FORMATS if texts.str.fullmatch(DATE).mean() > 0.5 else []
+    dates = [{"kind": "date", "format": one} for one in formats]
+    candidates = [*(one | affix for affix in affixes for one in numbers), *dates]
+    return [one for one in candidates if typed_cells(texts, one).notna().any()]
+
+
+def reading_of(name, levels, notation):
+    """How a column with these texts has numbers or dates, or None; refuses what may mean two things.
+
+    Refuses a few odd cells among many, too.
+    """
+    readings = possible_readings(levels.iloc[:SAMPLE], notation)
+    values = [typed_cells(levels, one) for one in readings]
+    if not readings or np.any([some.notna() for some in values], axis=0).mean() <= 0.5:
+        return None
+    counts = [some.notna().sum() for some in values]
+    best = int(np.argmax(counts))  # the first of them
+    reading, is_read = readings[best], values[best].notna()
+    holds = f"Column {name!r} holds {WORDS[reading['kind']][1]} such as"
+    otherwise = f"or leave out the column with --drop {name}."
+    if not is_read.all():
+        if len(levels) < MANY_LEVELS:
             return None
-    units = {*affixes.dropna()} - {""}
-    fits = [marks for marks in candidates if reads[marks].notna().all()]
-    if fits and len(units) < 2 and {*affixes} != {"", "%"}:
-        given = notation.decimal or notation.thousands
-        best = max(fits, key=lambda marks: (marks[0] == notation.decimal, marks[1] == notation.thousands))
-        differ = np.any([reads[marks] != reads[best] for marks in fits], axis=0)
-        if differ.any() and not given and best != (".", ""):
-            way = "add --decimal , or --thousands , to choose one"
-            refuse_column(name, "numbers", levels[differ], ", which may mean two things", way)
-        affix = {"affix": units.pop()} if units else {}
-        return {"kind": "number", "decimal": best[0], "thousands": best[1], **affix}
-    usual = max(reads.values(), key=lambda numbers: numbers.notna().sum()).notna()
-    usual &= affixes == affixes.mode()[0]
-    if len(levels) >= MANY_LEVELS and affixes.nunique() <= MOST_UNITS and usual.any():
-        refuse_mixture(name, "numbers", levels, usual)
-    return None
-
-
-def as_dates(texts, notation):
-    """Texts as datetime64 in UTC, NaT where a text is not a date in this notation."""
-    dates = pd.to_datetime(texts, format=notation, errors="coerce", utc=True)
-    return dates.dt.tz_localize(None).astype("datetime64[ns]")
-
-
-def date_column(name, levels):
-    """How a column of texts has dates, or None; refuses 3/4/2024, which may mean two days, and odd cells."""
-    is_date = levels.str.fullmatch(DATE)
-    if is_date.mean() <= 0.5:
-        return None
-    formats = [one for one in DATE_FORMATS if as_dates(levels[is_date].iloc[:SAMPLE], one).notna().any()]
-    reads = {one: as_dates(levels, one) for one in formats}
-    usual = max(reads, key=lambda one: reads[one].notna().sum(), default=None)
-    if usual is None or reads[usual].notna().mean() < 0.5:
-        return None
-    if reads[usual].isna().any():
-        if len(levels) >= MANY_LEVELS or is_date.all():
-            refuse_mixture(name, "dates", levels, reads[usual].notna())
-        return None
-    differ = [dates.notna().all() and (dates != reads[usual]).any() for dates in reads.values()]
-    if usual != "ISO8601" and any(differ):
-        unclear = ", in which day and month cannot be told apart"
-        refuse_column(name, "dates", levels, unclear, "write them as 2024-03-31")
-    return {"kind": "date", "format": usual}
-
-
-def refuse_mixture(name, what, levels, is_right):
-    wrong = levels[~is_right].iloc[0][:40]
-    way = f"correct it, add --missing {wrong} if it means nothing"
-    refuse_column(name, what, levels[is_right], f", but also {wrong!r}", way)
-
-
-def refuse_column(name, what, cells, problem, way):
-    cells = f"Column {name!r} holds {what} such as {cells.iloc[0][:40]!r}"
-    raise DataError(f"{cells}{problem}: {way}, or leave out the column with --drop {name}.")
+        usual, odd = levels[is_read].iloc[0][:40], levels[~is_read].iloc[0][:40]
+        way = f"correct it, add --missing {odd} if it means nothing"
+        raise DataError(f"{holds} {usual!r}, but also {odd!r}: {way}, {otherwise}")
+    differ = np.any([some.notna().all() & (some != values[best]) for some in values], axis=0)
+    is_given = reading["kind"] == "number" and (notation.decimal or notation.thousands)
+    is_plain = reading.get("decimal") == "." or reading.get("format") == "ISO8601"
+    if differ.any() and not (is_given or is_plain):
+        is_number = reading["kind"] == "number"
+        way = "add --decimal , or --thousands , to choose one" if is_number else "write them as 2024-03-31"
+        unclear = f"{holds} {levels[differ].iloc[0][:40]!r}, which may mean two things"
+        raise DataError(f"{unclear}: {way}, {otherwise}")
+    return reading
 
 
 # ---------------------------------------------------------------------------- columns
@@ -190,12 +169,11 @@ def column_kind(name, cells, notation):
         return None, "constant"
     if cells.dtype != object:
         return {"kind": "date", "format": "ISO8601"}, None
-    if column := number_column(name, levels, notation):
-        return number_kind(name, numbers_of(filled, column), n_rows, column)
     if {*levels} == {"true", "false"}:
         return {"kind": "truth"}, None
-    if column := date_column(name, levels):
-        return column, None
+    if column := reading_of(name, levels, notation):
+        is_number = column["kind"] == "number"
+        return number_kind(name, numbers_of(filled, column), n_rows, column) if is_number else (column, None)
     if len(levels) >= MANY_LEVELS and len(levels) > 0.5 * len(filled):
         if levels.str.count(r"\s+").median() < 2:
             return None, "an id"
@@ -247,7 +225,12 @@ def typed_columns(raw, columns, missing=(), unreadable=None):
         if unreadable is not None:
             unreadable.update((wrong.index + 1).tolist())
         elif len(wrong):
-            refuse_cell(name, column, wrong)
+            what = WORDS[column["kind"]][0] + "".join(
+                f" {word} {column[key]}" for key, word in DETAILS.items() if key in column
+            )
+            hint = "--decimal, --thousands and " * (column["kind"] == "number")
+            cell = f"Row {wrong.index[0] + 1:,}: column {name!r} holds {str(wrong.iloc[0])[:80]!r}"
+            raise DataError(f"{cell} instead of a {what}: see {hint}--missing.")
     return pd.DataFrame(typed, raw.index, copy=False)
 
 
@@ -260,17 +243,9 @@ def typed_cells(cells, column):
     if kind == "number":
         return numbers_of(texts, column)
     if kind == "date":
-        return as_dates(texts, column["format"])
+        dates = pd.to_datetime(texts, format=column["format"], errors="coerce", utc=True)
+        return dates.dt.tz_localize(None).astype("datetime64[ns]")
     return texts.map(TRUTH).astype(np.float64) if kind == "truth" else texts
-
-
-def refuse_cell(name, column, wrong):
-    """Refuse the first of some cells, with what decides how it is read."""
-    what, hint = WORDS[column["kind"]][0], "--decimal, --thousands and " * (column["kind"] == "number")
-    what += f" in {column['affix']}" if "affix" in column else ""
-    what += f" written as {column['format']}" if "format" in column else ""
-    cell = f"Row {wrong.index[0] + 1:,}: column {name!r} holds {str(wrong.iloc[0])[:80]!r}"
-    raise DataError(f"{cell} instead of a {what}: see {hint}--missing.")
 
 
 def as_written(columns, notation):

@@ -13,7 +13,6 @@ import pandas as pd
 
 from weakly.errors import printable
 from weakly.numbers import count_of
-from weakly.own_data.columns import rare_below
 
 NEARLY_ALL = 0.95  # of the labelled anomalies
 # share of the other rows that may be marked too: by a value, such as M3, or by a range of numbers. Honest
@@ -21,7 +20,7 @@ NEARLY_ALL = 0.95  # of the labelled anomalies
 FEW_BY_VALUE, FEW_BY_RANGE = 0.15, 0.02
 FEWEST_JUDGED = 5  # labelled anomalies; fewer may agree by chance
 FEW_LABELS, FEW_ROWS = 5, 100
-MOST_NAMED = 5  # columns, or levels of a column
+MOST_NAMED = 5
 
 
 def suspicious_columns(table, columns, y):
@@ -43,52 +42,38 @@ def mark_of_anomalies(cells, kind, is_anomaly):
     """What nearly all labelled anomalies and few other rows have in this column, in words, or None."""
     if kind == "date":
         cells = cells.astype("int64").where(cells.notna())
-    candidates = marks_of_levels if kind == "category" else marks_of_numbers
-    cells, marks = cells.fillna("" if kind == "category" else np.inf), []
-    for words, is_marked, few in candidates(cells, is_anomaly, kind):
+    cells = cells.fillna("" if kind == "category" else np.inf)
+    n_anomalies, marks = is_anomaly.sum(), []
+    for words, is_marked, few in possible_marks(cells, is_anomaly, kind):
         n_held, share = is_marked[is_anomaly].sum(), is_marked[~is_anomaly].mean()
-        if n_held >= NEARLY_ALL * is_anomaly.sum() and share <= few:
+        if n_held >= NEARLY_ALL * n_anomalies and share <= few:
             marks.append((share, words, n_held))
     if not marks:
         return None
     share, words, n_held = min(marks)
-    of = "all" if n_held == is_anomaly.sum() else f"{n_held:,} of"
+    of = "all" if n_held == n_anomalies else f"{n_held:,} of"
     few = f"only {share:.1%} of the other rows" if share else "no other row"
-    return f"{words} in {of} {is_anomaly.sum():,} labelled anomalies and in {few}"
+    return f"{words} in {of} {n_anomalies:,} labelled anomalies and in {few}"
 
 
-def marks_of_levels(cells, is_anomaly, kind):
-    """The most telling levels, and all but the usual one: (words, which cells these are, how few may be).
-
-    A level counts if more than one anomaly has it; the first are those with the fewest other rows for each.
-    """
-    held, counts = cells[is_anomaly].value_counts(), cells[~is_anomaly].value_counts()
-    others = counts.reindex(held.index, fill_value=0)
-    needed = NEARLY_ALL * is_anomaly.sum()
-    # a level of one row marks it, and says nothing
-    telling = held[(held > 1) & (held + others >= min(rare_below(len(cells)), needed))]
-    telling = telling[(others[telling.index] / telling).sort_values(kind="stable").index]
-    telling = telling[telling.cumsum() - telling < needed].index
-    names = " or ".join(in_words(level, kind) for level in telling[:MOST_NAMED])
-    one_of = names if len(telling) <= MOST_NAMED else f"one of {len(telling)} levels"
-    yield f"is {one_of}", cells.isin(telling), FEW_BY_VALUE
-    yield f"is not {in_words(counts.index[0], kind)}", cells != counts.index[0], FEW_BY_VALUE
-
-
-def marks_of_numbers(cells, is_anomaly, kind):
-    """The same for a number, all but the usual one, and a range; missing cells are infinite."""
-    held, others = (np.sort(cells[some].to_numpy(np.float64)) for some in (is_anomaly, ~is_anomaly))
-    values, counts = np.unique(held, return_counts=True)
-    most, usual = values[counts.argmax()], others[len(others) // 2]
+def possible_marks(cells, is_anomaly, kind):
+    """A value, all but the usual value, a range: (words, which cells these are, how few others may be so)."""
+    held, others = cells[is_anomaly], cells[~is_anomaly]
+    most = held.value_counts().index[0]
     yield f"is {in_words(most, kind)}", cells == most, FEW_BY_VALUE
+    if kind == "category":
+        usual = others.value_counts().index[0]
+    else:
+        held, others = np.sort(held.to_numpy(np.float64)), np.sort(others.to_numpy(np.float64))
+        usual = others[len(others) // 2]
+        size = int(np.ceil(NEARLY_ALL * len(held)))  # of the ranges of anomalies, one after the other
+        low, high = held[: len(held) - size + 1], held[size - 1 :]
+        n_others = np.searchsorted(others, high, "right") - np.searchsorted(others, low)
+        best = np.argmin(np.where(np.isfinite(high), n_others, len(others)))
+        if np.isfinite(high[best]):
+            words = f"lies between {in_words(low[best], kind)} and {in_words(high[best], kind)}"
+            yield words, cells.between(low[best], high[best]), FEW_BY_RANGE
     yield f"is not {in_words(usual, kind)}", cells != usual, FEW_BY_VALUE
-    size = int(np.ceil(NEARLY_ALL * len(held)))  # of the ranges of anomalies, one after the other
-    low, high = held[: len(held) - size + 1], held[size - 1 :]
-    low, high = low[np.isfinite(high)], high[np.isfinite(high)]
-    if len(high):
-        best = np.argmin(np.searchsorted(others, high, "right") - np.searchsorted(others, low))
-        ends = (in_words(end[best], kind) for end in (low, high))
-        yield f"lies between {' and '.join(ends)}", cells.between(low[best], high[best]), FEW_BY_RANGE
 
 
 def in_words(value, kind):

@@ -18,7 +18,7 @@ from weakly.numbers import count, count_of, number, percent
 from weakly.own_data import arguments
 from weakly.own_data.drift import FEWEST_ROWS, Comparison
 from weakly.own_data.info_command import column_in_words, facts
-from weakly.own_data.labels import is_missing, known_labels
+from weakly.own_data.labels import ANOMALY, is_missing, known_labels
 from weakly.own_data.models import load_model
 from weakly.own_data.score_command import highest, open_for_model, print_doubts, scored_chunks, scored_rows
 from weakly.reporting.pages import STYLE, head_and_script
@@ -105,7 +105,7 @@ class Overview:
 
 def all_labels(cells, args, path):
     """Labels (n,), 1 for an anomaly and 0 for a normal row; refuses a column that has others."""
-    y = known_labels(cells, arguments.anomaly_values(args.anomaly_value), args.normal_value, path).y
+    y = (known_labels(cells, args.anomaly_value, path) == ANOMALY).astype(int)
     if is_missing(cells).any() or len(np.unique(y)) < 2:
         text = f"Column {args.label!r} of {path} must label every row, some as anomalies and some not"
         raise DataError(f"{text}: fill it in, or leave out --label.")

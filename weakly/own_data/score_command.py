@@ -80,13 +80,10 @@ def kept_columns(args, table):
     keep = table.columns if args.keep == [] else args.keep or []
     table.must_have(keep, "of --keep")
     written = "row|score" + "|flag" * (args.contamination is not None) + "|why_.*" * args.explain
-    for name in keep:
-        if re.fullmatch(written, name):
-            raise DataError(
-                f"{table.path} already has a column {name!r}, which score also writes: "
-                "rename it, or leave it out of --keep."
-            )
-    return list(keep)
+    if clash := [name for name in keep if re.fullmatch(written, name)]:
+        advice = "rename it, or leave it out of --keep"
+        raise DataError(f"{table.path} already has a column {clash[0]!r}, which score also writes: {advice}.")
+    return keep
 
 
 # ---------------------------------------------------------------------------- for report and next, too
@@ -103,26 +100,25 @@ def open_for_model(args, model):
 def scored_chunks(model, table, verbatim, comparison, unreadable):
     """Yield chunks of a Table, raw and typed, and their scores; comparison and unreadable collect the rest.
 
-    A bar shows the bytes read if standard error is a terminal and the table no pipe, whose size is unknown.
+    If standard error is a terminal, the rows scored so far are shown.
     """
     names = [name for name in table.columns if name in verbatim or name in model.columns]
-    hidden = True if table.size is None else None
-    with tqdm(total=table.size, unit="B", unit_scale=True, disable=hidden) as bar:
+    with tqdm(unit=" rows", disable=None, leave=False) as bar:
         for raw in table.chunks(names, verbatim=verbatim):
             typed = model.typed(raw, unreadable)
             scores = model.scored(typed)
             comparison.add(typed)
             yield raw, typed, scores
-            bar.update(table.position - bar.n)
+            bar.update(len(raw))
 
 
 def scored_rows(model, raw, typed, scores, top=None, explain=False):
     """Row number, score and, if requested, reasons of these rows, or of the `top` highest."""
     kept = np.arange(len(raw)) if top is None else np.sort(np.argsort(-scores, kind="stable")[:top])
     result = pd.DataFrame({"row": raw.index[kept] + 1, "score": scores[kept]}, index=raw.index[kept])
-    return (
-        result.join(reasons_of(model, raw.iloc[kept], typed.iloc[kept], scores[kept])) if explain else result
-    )
+    if explain:
+        result = result.join(reasons_of(model, raw.iloc[kept], typed.iloc[kept], scores[kept]))
+    return result
 
 
 def reasons_of(model, raw, typed, scores):

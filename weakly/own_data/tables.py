@@ -11,18 +11,14 @@ No file is trusted: its lines, cells, unpacked bytes and memory are limited.
 
 import codecs
 import csv
-import gzip
 import hashlib
 import io
 import json
 import math
 import os
-import re
 import shutil
-import stat
 import tempfile
-import zlib
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from itertools import islice
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -32,13 +28,13 @@ import pandas as pd
 
 from weakly.errors import DataError
 from weakly.loading import files
-from weakly.loading.files import LINE_LIMIT, bounded_memory, guarded, open_zip
+from weakly.loading.files import LINE_LIMIT, bounded_memory, guarded
 from weakly.own_data.columns import MISSING, as_texts, is_missing, tidy, to_numbers
 
 ROWS_AT_ONCE, CELLS_AT_ONCE = 16_384, 2**21
 MOST_COLUMNS = 10_000  # the time that pandas takes grows with their square
 LOOKED_AT = 100  # lines read to decide on the separator
-GZIP, PARQUET, ZIPS = b"\x1f\x8b", b"PAR1", (b"PK\3\4", b"PK\5\6")  # the second is an empty archive
+PARQUET = b"PAR1"  # the first bytes of such a file
 # what pandas itself takes for missing cells, so that it reads the others as numbers
 SPELLINGS = [change(text) for text in MISSING for change in (str, str.upper, str.title)] + ["NaN"]
 csv.field_size_limit(LINE_LIMIT)  # which limits a cell too
@@ -62,14 +58,13 @@ class Notation(NamedTuple):
 class Table:
     """A table in a file; "-" is standard input.
 
-    `columns` are the names, `header` says whether the first line had them, `status` is the result of os.stat,
-    `size` the bytes of a file on disk, else None, and `position` how many of them were read so far.
+    `columns` are the names, `header` says whether the first line had them, `status` is the result of os.stat.
     kinds: the columns of a model; what pandas would read in another way, such as categories, is then text.
     """
 
     def __init__(self, path, notation=Notation(), kinds=None):  # noqa: B008 - it cannot be changed
         self.path = Path("standard input" if path == "-" else path)
-        self.notation, self.position, self.header = notation, 0, notation.header is not False
+        self.notation, self.header = notation, notation.header is not False
         if notation.point == notation.thousands:
             raise DataError("The marks of --decimal and --thousands must differ.")
         self._is_json, self._line, self._parquet = False, 1, None
@@ -89,7 +84,6 @@ class Table:
         try:
             raw: Any = open(0 if path == "-" else path, "rb", closefd=path != "-")  # noqa: SIM115
             self.status = os.fstat(raw.fileno())
-            self.size = self.status.st_size if stat.S_ISREG(self.status.st_mode) else None
             if not raw.seekable():
                 pipe, raw = raw, tempfile.TemporaryFile()  # noqa: SIM115
                 shutil.copyfileobj(guarded(pipe, self.path, files.MEMORY_LIMIT), raw)
@@ -102,8 +96,8 @@ class Table:
         """{bytes, sha256} of the file."""
         digest = hashlib.sha256()
         self._raw.seek(0)
-        while data := self._raw.read(2**20):
-            digest.update(data)
+        for block in iter(lambda: self._raw.read(2**20), b""):
+            digest.update(block)
         return {"bytes": self._raw.tell(), "sha256": digest.hexdigest()}
 
     @contextmanager
@@ -117,7 +111,7 @@ class Table:
             wrong = f"{self.path} is not text in {self.notation.encoding.upper()}"
             raise DataError(f"{wrong}: {advice} if it is another kind of file.") from None
         # the errors of pandas and pyarrow are ValueErrors
-        except (OSError, EOFError, ValueError, csv.Error, zlib.error) as error:
+        except (OSError, ValueError, csv.Error) as error:
             reason = str(error).strip().rstrip(".")
             if "EOF inside string" in reason or "field limit" in reason:
                 reason = f"a quote in line {self._line:,} is not closed"
@@ -141,8 +135,7 @@ class Table:
         if not top or not top[0].strip():
             raise DataError(f"{self.path} or its first line, which must have the column names, is empty.")
         if top[0].startswith("{"):
-            self._is_json, self._separator = True, ","
-            self.notation = self.notation._replace(decimal=".", thousands="")
+            self._is_json = True
             return list(dict.fromkeys(name for row in json_rows(self._lines()) for name in row))
         self._separator = find_separator(top)
         names = next(self._cells(top))
@@ -167,32 +160,21 @@ class Table:
     # ---------------------------------------------------------------------- lines and texts
 
     def _lines(self):
-        """The lines of the unpacked text, with \\n as the only line end."""
+        """The lines of the unpacked text, with \n as the only line end."""
         self._raw.seek(0)
-        stream, limit = self._raw, math.inf
-        if self._start.startswith(GZIP):
-            stream, limit = gzip.GzipFile(fileobj=self._raw), files.SIZE_LIMIT
-        elif self._start in ZIPS:
-            with files.damage_reported(self.path):
-                stream, limit = self._zip_member(), files.SIZE_LIMIT
         is_utf8 = codecs.lookup(self.notation.encoding).name == "utf-8"
         encoding = "utf-8-sig" if is_utf8 else self.notation.encoding  # a mark at its start is no text
-        text = io.TextIOWrapper(guarded(stream, self.path, limit), encoding)
-        while line := text.readline(LINE_LIMIT + 1):
-            if "\0" in line:  # pandas would end the cell there
-                raise UnicodeError
-            if len(line) > LINE_LIMIT:
-                raise DataError(f"{self.path} has a line of more than {LINE_LIMIT:,} bytes.")
-            yield line
-
-    def _zip_member(self):
-        """The only file in a zip archive; files with a leading dot do not count, because macOS adds them."""
-        archive = open_zip(self._raw, self.path)
-        names = [name for name in archive.namelist() if not re.search(r"(^|/)\.|/$", name)]
-        if len(names) != 1:
-            advice = "; if it is a spreadsheet, save the sheet as CSV" * ("[Content_Types].xml" in names)
-            raise DataError(f"{self.path} must hold exactly one file, but holds {len(names)}{advice}.")
-        return archive.open(names[0])
+        with ExitStack() as stack:
+            with files.damage_reported(self.path):
+                stream = files.unpacked(stack, self._raw, self.path, None, files.SIZE_LIMIT)
+            limit = math.inf if stream is self._raw else files.SIZE_LIMIT
+            text = io.TextIOWrapper(guarded(stream, self.path, limit), encoding)
+            while line := text.readline(LINE_LIMIT + 1):
+                if "\0" in line:  # pandas would end the cell there
+                    raise UnicodeError
+                if len(line) > LINE_LIMIT:
+                    raise DataError(f"{self.path} has a line of more than {LINE_LIMIT:,} bytes.")
+                yield line
 
     def _cells(self, lines):
         return csv.reader(lines, delimiter=self._separator, skipinitialspace=True)
@@ -210,26 +192,18 @@ class Table:
         if self.header:
             next(rows)
             taken.clear()
-        while True:
-            start, self._line = self._line, rows.line_num + 1
-            if (row := next(rows, None)) is None:
-                break
-            is_whole = len(row) == n_columns or (len(row) == n_columns + 1 and not row[-1])
-            if not is_whole and "".join(row).strip(" \t"):
-                line = f"Line {self._line:,} of {self.path} has {'more' if len(row) > n_columns else 'fewer'}"
-                cells = f"cells than the first line: {len(row):,} instead of {n_columns:,}"
+        next_line = rows.line_num + 1
+        for row in rows:
+            self._line, next_line = next_line, rows.line_num + 1
+            n_cells = len(row) - (len(row) > n_columns and not row[-1])  # a separator at the end
+            if n_cells != n_columns and "".join(row).strip(" \t"):
+                line = f"Line {self._line:,} of {self.path} has {'more' if n_cells > n_columns else 'fewer'}"
+                cells = f"cells than the first line: {n_cells:,} instead of {n_columns:,}"
                 raise DataError(f"{line} {cells}.")
             if len(taken) >= at_once:
                 yield "".join(taken)
                 taken.clear()
-        self._line = start  # pandas may see that a quote in this row is not closed
         yield "".join(taken)
-
-    def _json_texts(self, at_once):
-        """JSON lines as texts of CSV rows."""
-        rows = json_rows(self._lines())
-        while block := list(islice(rows, at_once)):
-            yield pd.DataFrame(block, columns=self.columns).to_csv(index=False, header=False)
 
     # ---------------------------------------------------------------------- cells
 
@@ -245,24 +219,20 @@ class Table:
             types = pd.DataFrame([chunk.dtypes.where(chunk.notna().any()) for chunk in chunks])
             # one column after the other, so that not all of them are held twice
             whole = {name: pd.concat([one.pop(name) for one in chunks]) for name in columns}
-            whole = pd.DataFrame(whole, range(chunk.index[-1] + 1), copy=False)
+            whole = pd.DataFrame(whole, copy=False)
             if mixed := [name for name in columns if types[name].nunique() > 1]:
-                texts = self.read(mixed, mixed)
-                whole[mixed] = texts.apply(tidy, missing=self.notation.missing)
+                whole[mixed] = self.read(mixed, mixed).apply(tidy, missing=self.notation.missing)
         return whole
 
     def chunks(self, columns, verbatim=()):
         """DataFrames of these columns, each with the next rows."""
-        frames, n_rows = self._frames(columns, verbatim), 0
-        while True:
-            with self._problems_reported():
-                if (frame := next(frames, None)) is None:
-                    break
-            frame.index = range(n_rows, n_rows + len(frame))
-            n_rows += len(frame)
-            self.position = self._raw.tell()
-            if len(frame):
-                yield frame
+        n_rows = 0
+        with self._problems_reported():
+            for frame in self._frames(columns, verbatim):
+                frame.index = range(n_rows, n_rows + len(frame))
+                n_rows += len(frame)
+                if len(frame):
+                    yield frame
         if n_rows == 0:
             raise DataError(f"{self.path} has no rows.")
 
@@ -270,27 +240,33 @@ class Table:
         at_once = max(1, min(ROWS_AT_ONCE, CELLS_AT_ONCE // len(self.columns)))
         as_text = {*self._texts, *verbatim}
         if self._parquet:
-            for batch in self._parquet.iter_batches(at_once, columns=columns):
-                yield cleaned(batch.to_pandas(date_as_object=False), columns, verbatim, as_text)
-            return
-        missing = [*SPELLINGS, *self.notation.missing]
-        options: dict[str, Any] = {
-            "names": self.columns,
-            "usecols": [*columns] or self.columns[:1],
-            "header": None,
-            "index_col": False,
-            "sep": self._separator,
-            "skipinitialspace": True,
-            "decimal": self.notation.point,
-            "float_precision": "high",  # as to_numbers reads
-            "dtype": dict.fromkeys(as_text, str),
-            "na_values": {name: missing for name in columns if name not in verbatim},
-            "keep_default_na": False,
-            "low_memory": False,
-        }
-        for text in self._json_texts(at_once) if self._is_json else self._csv_texts(at_once):
-            if text.strip():
-                yield cleaned(pd.read_csv(io.StringIO(text), **options), columns, verbatim, as_text)
+            frames = (
+                batch.to_pandas(date_as_object=False)
+                for batch in self._parquet.iter_batches(at_once, columns=columns)
+            )
+        elif self._is_json:
+            rows = json_rows(self._lines())
+            blocks = iter(lambda: list(islice(rows, at_once)), [])
+            frames = (pd.DataFrame(block, columns=self.columns, dtype=object) for block in blocks)
+        else:
+            missing = [*SPELLINGS, *self.notation.missing]
+            options: dict[str, Any] = {
+                "names": self.columns,
+                "usecols": columns,
+                "header": None,
+                "index_col": False,
+                "sep": self._separator,
+                "skipinitialspace": True,
+                "decimal": self.notation.point,
+                "float_precision": "high",  # as to_numbers reads
+                "dtype": dict.fromkeys(as_text, str),
+                "na_values": {name: missing for name in columns if name not in verbatim},
+                "keep_default_na": False,
+                "low_memory": False,
+            }
+            texts = (text for text in self._csv_texts(at_once) if text.strip())
+            frames = (pd.read_csv(io.StringIO(text), **options) for text in texts)
+        return (cleaned(frame, columns, verbatim, as_text) for frame in frames)
 
 
 def cleaned(frame, columns, verbatim, as_text):
