@@ -50,12 +50,11 @@ def plain(cells, kind):
 
 def counts_of(cells, edges, levels):
     """How many cells are in each group, as a Series; levels: those that are no OTHER_LEVELS."""
-    if cells.dtype != object:
-        names = [BELOW, *map(str, range(len(edges))), ABOVE, MISSING]
-        edges = [np.nextafter(edges[0], -np.inf), *edges, np.inf]  # missing cells come last
-        return pd.Series(np.bincount(np.searchsorted(edges, cells), minlength=len(names)), names)
-    counts = cells.fillna(MISSING).value_counts()
-    return counts.groupby(counts.index.where(counts.index.isin([*levels, MISSING]), OTHER_LEVELS)).sum()
+    if cells.dtype == object:
+        return cells.where(cells.isin(levels), OTHER_LEVELS).where(cells.notna(), MISSING).value_counts()
+    names = [BELOW, *map(str, range(len(edges))), ABOVE, MISSING]
+    edges = [np.nextafter(edges[0], -np.inf), *edges, np.inf]  # missing cells come last
+    return pd.Series(np.bincount(np.searchsorted(edges, cells), minlength=len(names)), names)
 
 
 class Comparison:

@@ -41,7 +41,7 @@ def facts(about):
     if choice:
         compared = [f"{in_words(row['method'])} {number(row['auc_roc'])}" for row in choice["rows"]]
         known["chosen"] = choice["why"] + (f" AUC-ROC: {', '.join(compared)}." if compared else "")
-    known |= {name: about[name] for name in ("rows", "features", "settings")}
+    known |= {name: about[name] for name in ("rows", "settings")}
     known |= {"label": "not recorded", "table": "not recorded"}
     known |= {name: value for name, value in about["origin"].items() if value is not None}
     return {name.replace("_", " ").capitalize(): plain_text(value) for name, value in known.items()}

@@ -14,7 +14,6 @@ would read foreign memory. XGBoost and CatBoost read their own bytes: a forged b
 import io
 import json
 import os
-import stat
 import warnings
 import zipfile
 from contextlib import contextmanager
@@ -22,7 +21,6 @@ from contextlib import contextmanager
 import numpy as np
 
 from weakly.errors import DataError
-from weakly.loading import files
 from weakly.loading.files import bounded_memory, open_zip
 from weakly.methods import METHODS
 from weakly.writing import written_whole
@@ -36,16 +34,9 @@ PROTOCOL = 2  # the loaders of older ones check less
 # {class: the first method of this class}
 DETECTORS = {f"{one.module}.{one.class_name}": name for name, one in reversed(METHODS.items())}
 # beside those that skops knows to be harmless, among them all of scikit-learn's estimators
-TRUSTED = [
-    *DETECTORS,
-    "catboost.core.CatBoostClassifier",
-    "numpy.dtype",
-    "sklearn.tree._tree.Tree",
-    "weakly.own_data.encoding.DateParts",
-    "weakly.own_data.encoding.median",
-    "weakly.training.number_scaler.NumberScaler",
-    "xgboost.core.Booster",
-]
+TRUSTED = [*DETECTORS, "catboost.core.CatBoostClassifier", "numpy.dtype", "sklearn.tree._tree.Tree",
+    "weakly.own_data.encoding.DateParts", "weakly.own_data.encoding.median",
+    "weakly.training.number_scaler.NumberScaler", "xgboost.core.Booster"]  # fmt: skip
 # the estimators before a detector, and in it: those get its rows, so their trees have its features
 ENCODERS = ("weakly.", *(f"sklearn.{name}." for name in ("compose", "impute", "pipeline", "preprocessing")))
 HELD = ("sklearn.ensemble._forest.RandomForestClassifier", "sklearn.ensemble._iforest.IsolationForest",
@@ -76,7 +67,7 @@ def check_size(archive, path):
 def damage_reported(path):
     """Turn whatever a damaged or forged file leads to into one sentence."""
     try:
-        with bounded_memory(path, min(MEMORY, files.MEMORY_LIMIT)):
+        with bounded_memory(path, MEMORY):
             yield
     except DataError:
         raise
@@ -107,8 +98,8 @@ def read_model(path):
 
 def members_of(path):
     """{name: bytes} of a model file; reads no more than a model may have."""
-    if not stat.S_ISREG(os.stat(path).st_mode):  # a FIFO would wait
-        raise DataError(f"{path} is not a regular file, so it is no model.")
+    if not os.path.isfile(path):  # a FIFO would wait
+        raise DataError(f"{path} is no file, or not a regular one, so it is no model.")
     with open_zip(path, path) as archive:
         check_size(archive, path)
         return {member.filename: archive.read(member) for member in archive.infolist()}

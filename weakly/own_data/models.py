@@ -90,7 +90,6 @@ def about_of(pipeline, table, columns, scores, method):
         "settings": pipeline[-1].get_params(),
         "columns": columns,
         "rows": len(table),
-        "features": pipeline[-1].n_features_in_,
         "quantiles": np.quantile(scores, np.linspace(0, 1, QUANTILES)).tolist(),
         "typical": {name: typical(table[name]) for name in columns},
         "summary": summarised(table, columns),

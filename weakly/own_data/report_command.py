@@ -20,7 +20,14 @@ from weakly.own_data.drift import FEWEST_ROWS, Comparison
 from weakly.own_data.info_command import column_in_words, facts
 from weakly.own_data.labels import ANOMALY, is_missing, known_labels
 from weakly.own_data.models import load_model
-from weakly.own_data.score_command import highest, open_for_model, print_doubts, scored_chunks, scored_rows
+from weakly.own_data.score_command import (
+    highest,
+    kept_columns,
+    open_for_model,
+    print_doubts,
+    scored_chunks,
+    scored_rows,
+)
 from weakly.reporting.pages import STYLE, head_and_script
 from weakly.reporting.pictures import COLOURS, TEXT, as_svg, figure
 from weakly.writing import name_of, refuse_source, written_whole
@@ -28,8 +35,7 @@ from weakly.writing import name_of, refuse_source, written_whole
 PAGE, OWN_STYLE = (
     Path(__file__).with_name(f"report_page.{end}").read_text("utf-8") for end in ("html", "css")
 )
-KEPT = "kept: "  # prefix of the table's columns, one of which may be called score too
-FORMATS = {"row": "count", "score": "number", "label": "label"}  # of the highest rows' columns
+FORMATS = {"row": "count", "score": "number", "labelled": "label"}  # of the highest rows' columns
 NUMBERS = {"count": count, "number": number, "percent": percent}  # formats of a table's columns
 RATES = (0.001, 0.005, 0.01, 0.02, 0.05, 0.1)  # shares of the training rows, one threshold for each
 MOST_TOP, MOST_COLUMNS, LONG = 500, 200, 160  # rows of two tables, letters of a cell
@@ -55,14 +61,15 @@ def add_arguments(command):
     expected = "expected share of anomalies, which sets the threshold (default: %(default)s)"
     add("--contamination", type=rate, default=0.01, metavar="RATE", help=expected)
     keep = "columns to show with the highest rows, such as ids"
-    add("--keep", type=arguments.comma_list, default=[], metavar="A,B", help=keep)
+    add("--keep", type=arguments.comma_list, metavar="A,B", help=keep)
+    command.set_defaults(explain=True)
 
 
 def run(args):
     model = load_model(args.model)
     table = open_for_model(args, model)
     refuse_source(args.output, table.status, os.stat(args.model))
-    table.must_have([*args.keep, *filter(None, [args.label])], "of --keep and --label")
+    table.must_have([args.label] if args.label else [], "of --label")
     found = Overview(model, table, args)
     with written_whole(args.output) as file:
         file.write(report_page(found, table).encode())
@@ -77,19 +84,18 @@ class Overview:
         self.model, self.contamination, self.unreadable = model, args.contamination, set()
         self.comparison = Comparison(model.about["summary"], model.columns)
         self.best, self.y = pd.DataFrame(), None  # highest rows: row, score, label, kept columns, why_*
-        keep, label = list(dict.fromkeys(args.keep)), [args.label] if args.label else []
+        keep, label = kept_columns(args, table), [args.label] if args.label else []
         top, scores, labels = min(args.top, MOST_TOP), [], []
         for raw, typed, found in scored_chunks(model, table, keep + label, self.comparison, self.unreadable):
             rows = scored_rows(model, raw, typed, found, top, explain=True).drop(columns="why_rest")
-            kept = raw.loc[rows.index, keep].add_prefix(KEPT)
-            rows = pd.concat([rows[["row", "score"]], kept, rows.filter(like="why_")], axis=1)
+            rows = rows[["row", "score"]].join(raw[keep]).join(rows.filter(like="why_"))
             self.best = highest(rows, top, self.best)
             scores.append(found)
             labels.append(raw[label])
         self.scores = np.concatenate(scores)  # (n,)
         if label:
             self.y = all_labels(pd.concat(labels)[args.label], args, table.path)
-            self.best.insert(2, "label", self.y[self.best.index])
+            self.best.insert(2, "labelled", self.y[self.best.index])
 
     def at(self, rate):
         """What is flagged above the threshold of a rate and, if labels are known, how much of it is right."""
@@ -130,7 +136,7 @@ def report_page(found, table):
         table_name=table.path.name,
         is_same=table.fingerprint()["sha256"] in known["Table"],
         thresholds=[list(found.at(rate).values()) for rate in sorted({*RATES, found.contamination})],
-        best_head=[(name.removeprefix(KEPT), FORMATS.get(name, LONG)) for name in found.best],
+        best_head=[(name, FORMATS.get(name, LONG)) for name in found.best],
         columns=list(columns(found.model.columns, found.comparison)),
         facts=known,
         score_picture=score_picture(found, chosen["threshold"]),
