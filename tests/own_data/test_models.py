@@ -342,7 +342,7 @@ def broken_files(data, members):
 def test_a_broken_file_gives_one_sentence(model_path, tmp_path):
     for data in broken_files(model_path.read_bytes(), members_of(model_path)):
         (tmp_path / "m").write_bytes(data)
-        with pytest.raises(DataError, match=r"^\S+/m (is|has|needs)[^\n]*$"):
+        with pytest.raises(DataError, match=r"^\S+/m (is|has|needs|cannot)[^\n]*$"):
             load_model(tmp_path / "m")
 
 

@@ -71,13 +71,9 @@ def damage_reported(path):
             yield
     except DataError:
         raise
-    except OSError as error:
-        raise DataError(f"{path} cannot be read: {error.strerror or error}.") from None
     except Exception as error:
         reason = str(error).partition("\n")[0].rstrip(".")  # skops adds advice, XGBoost a stack trace
-        raise DataError(
-            f"{path} is damaged or not a model of detect.py: {type(error).__name__}: {reason}."
-        ) from None
+        raise DataError(f"{path} cannot be read as a model: {type(error).__name__}: {reason}.") from None
 
 
 def read_about(path):
@@ -111,26 +107,34 @@ def for_skops(members):
     skops takes a part whose __id__ it has seen from its memory and visits it again, so a small file could
     hold endless lists of lists. That is why all parts lose their ids.
     """
-    with_file = []
-
-    def without_id(part):
-        part.pop("__id__", None)
-        with_file.extend([part] if "file" in part else [])
-        return part
-
-    schema = json.loads(members[SCHEMA], object_hook=without_id)
+    schema, used = json.loads(members[SCHEMA]), 0
     require(schema["protocol"] >= PROTOCOL, "the format of an older skops")
-    used = sum(len(members[part["file"]]) for part in with_file)
-    require(used <= SIZE_LIMIT, "members that are used again and again")
-    for part in with_file:
-        require(part["__loader__"] in ("NdArrayNode", "BytesNode", "BytearrayNode"), "what nobody checks")
-        if part["__loader__"] == "NdArrayNode":
-            check_array(members[part["file"]])
+    for part in parts_of(schema):
+        if isinstance(part, dict):
+            part.pop("__id__", None)
+        if isinstance(part, dict) and "file" in part:
+            loader, data = part["__loader__"], members[part["file"]]
+            require(
+                loader in ("NdArrayNode", "BytesNode", "BytearrayNode"), f"a {loader}, which is unchecked"
+            )
+            used += len(data)
+            require(used <= SIZE_LIMIT, "members that are used again and again")
+            if loader == "NdArrayNode":
+                check_array(data)
     buffer = io.BytesIO()
     with zipfile.ZipFile(buffer, "w") as archive:
         for name, data in (members | {SCHEMA: json.dumps(schema)}).items():
             archive.writestr(name, data)
     return buffer.getvalue()
+
+
+def parts_of(part):
+    """A part and all that it contains, however deep, except arrays."""
+    yield part
+    inner = vars(part) if hasattr(part, "__dict__") and not isinstance(part, type) else part
+    if isinstance(inner, dict | list | tuple):
+        for one in inner.values() if isinstance(inner, dict) else inner:
+            yield from parts_of(one)
 
 
 def require(truth, what):
@@ -165,15 +169,6 @@ def check_numbers(pipeline):
                 check_tree(part, n_features)
             elif kind == "IsolationForest":
                 require(part._max_features == n_features, "a forest of other features")
-
-
-def parts_of(part):
-    """A part and all that it contains, however deep, except arrays."""
-    yield part
-    inner = vars(part) if hasattr(part, "__dict__") and not isinstance(part, type) else part
-    if isinstance(inner, dict | list | tuple):
-        for one in inner.values() if isinstance(inner, dict) else inner:
-            yield from parts_of(one)
 
 
 def are_places(numbers, end):

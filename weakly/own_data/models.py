@@ -178,29 +178,22 @@ save_model = model_files.save_model
 
 def load_model(path):
     """Read what save_model wrote; a DataError for any other file."""
+    from weakly.own_data.drift import Comparison
+    from weakly.own_data.info_command import info
+
     with model_files.damage_reported(path):
         model = Model(*model_files.read_model(path))
         method_of(model.pipeline)
         model_files.check_numbers(model.pipeline)
-        check_about(model)
+        # all that commands do with what the file says about itself works with a typical row
+        about, types = model.about, types_of(model.columns)
+        info(about)
+        row = pd.DataFrame([about["typical"]]).astype(types)[list(types)]
+        model.pipeline.decision_function(row)
+        comparison = Comparison(about["summary"], model.columns)
+        comparison.add(row)
+        comparison.in_words()
+        are_numbers = np.ptp(about["quantiles"]) < np.inf and model.threshold(0.5) < np.inf
+        are_texts = all(isinstance(text, str) for text in about["notation"]["missing"])
+        model_files.require(are_numbers and are_texts, "odd quantiles or missing cells")
     return model
-
-
-def check_about(model):
-    """An error of some kind unless everything works with a typical row as its file describes it."""
-    from weakly.own_data.drift import Comparison
-    from weakly.own_data.info_command import info
-
-    about, types = model.about, types_of(model.columns)
-    info(about)  # all that info and the page say
-    row = pd.DataFrame([about["typical"]]).astype(types)[list(types)]
-    model.pipeline.decision_function(row)
-    comparison = Comparison(about["summary"], model.columns)
-    comparison.add(row)
-    comparison.in_words()
-    model_files.require(
-        np.ptp(about["quantiles"]) < np.inf and model.threshold(0.5) < np.inf, "odd quantiles"
-    )
-    model_files.require(
-        all(isinstance(text, str) for text in about["notation"]["missing"]), "odd missing cells"
-    )

@@ -15,19 +15,11 @@ from sklearn.metrics import average_precision_score, precision_recall_curve, roc
 from weakly.command_line import rate
 from weakly.errors import DataError, printable
 from weakly.numbers import count, count_of, number, percent
-from weakly.own_data import arguments
+from weakly.own_data import arguments, score_command
 from weakly.own_data.drift import FEWEST_ROWS, Comparison
 from weakly.own_data.info_command import column_in_words, facts
 from weakly.own_data.labels import ANOMALY, is_missing, known_labels
 from weakly.own_data.models import load_model
-from weakly.own_data.score_command import (
-    highest,
-    kept_columns,
-    open_for_model,
-    print_doubts,
-    scored_chunks,
-    scored_rows,
-)
 from weakly.reporting.pages import STYLE, head_and_script
 from weakly.reporting.pictures import COLOURS, TEXT, as_svg, figure
 from weakly.writing import name_of, refuse_source, written_whole
@@ -67,14 +59,14 @@ def add_arguments(command):
 
 def run(args):
     model = load_model(args.model)
-    table = open_for_model(args, model)
+    table = score_command.open_for_model(args, model)
     refuse_source(args.output, table.status, os.stat(args.model))
     table.must_have([args.label] if args.label else [], "of --label")
     found = Overview(model, table, args)
     with written_whole(args.output) as file:
         file.write(report_page(found, table).encode())
     print(f"Scored {count_of(len(found.scores), 'row')} of {table.path}; wrote {name_of(args.output)}.")
-    print_doubts(found.unreadable, found.comparison)
+    score_command.print_doubts(found.unreadable, found.comparison)
 
 
 class Overview:
@@ -84,12 +76,16 @@ class Overview:
         self.model, self.contamination, self.unreadable = model, args.contamination, set()
         self.comparison = Comparison(model.about["summary"], model.columns)
         self.best, self.y = pd.DataFrame(), None  # highest rows: row, score, label, kept columns, why_*
-        keep, label = kept_columns(args, table), [args.label] if args.label else []
+        keep, label = score_command.kept_columns(args, table), [args.label] if args.label else []
         top, scores, labels = min(args.top, MOST_TOP), [], []
-        for raw, typed, found in scored_chunks(model, table, keep + label, self.comparison, self.unreadable):
-            rows = scored_rows(model, raw, typed, found, top, explain=True).drop(columns="why_rest")
+        for raw, typed, found in score_command.scored_chunks(
+            model, table, keep + label, self.comparison, self.unreadable
+        ):
+            rows = score_command.scored_rows(model, raw, typed, found, top, explain=True).drop(
+                columns="why_rest"
+            )
             rows = rows[["row", "score"]].join(raw[keep]).join(rows.filter(like="why_"))
-            self.best = highest(rows, top, self.best)
+            self.best = score_command.highest(rows, top, self.best)
             scores.append(found)
             labels.append(raw[label])
         self.scores = np.concatenate(scores)  # (n,)
