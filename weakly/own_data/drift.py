@@ -11,10 +11,13 @@ because new rows are newer. The distance of a column is the total variation betw
 0 if nothing changed, 1 if old and new cells have nothing in common.
 """
 
+from collections import Counter
+
 import numpy as np
 import pandas as pd
 
 from weakly.errors import printable
+from weakly.numbers import percent
 from weakly.own_data.columns import rare_below
 
 QUANTILES = np.linspace(0, 1, 21)
@@ -22,39 +25,60 @@ BELOW, ABOVE, OTHER_LEVELS, MISSING = "(below the range)", "(above the range)", 
 UNUSUAL = (BELOW, ABOVE, OTHER_LEVELS, MISSING)
 FAR, MUCH_MORE = 0.2, 0.05  # a larger distance, or a larger rise of an unusual share, is reported
 FEWEST_ROWS = 50  # fewer say nothing about shares
-MOST_LEVELS, MOST_NAMED = 50, 4  # of a column; columns in a message
+MOST_LEVELS, SHOWN_LEVELS, MOST_NAMED = 50, 6, 4  # of a column, in words; columns in a message
 
 
 def summarised(table, columns):
-    """{column: plain values} of a typed table: range and median, edges of bins, shares of groups."""
+    """{column: plain values} of a typed table: edges of bins, shares of groups, words."""
     summary = {}
     for name, column in columns.items():
-        cells, quantiles, levels = plain(table[name], column["kind"]), [], ()
+        cells, edges, levels = plain(table[name], column["kind"]), [], []
         if cells.dtype == object:
-            levels = cells.value_counts()
-            levels = levels.index[levels >= rare_below(len(table))][:MOST_LEVELS]
-        elif cells.notna().any():
-            quantiles = np.quantile(cells.dropna(), QUANTILES, method="nearest").tolist()
-        edges = quantiles if quantiles and column["kind"] == "number" else [-np.inf, np.inf]
-        shares = (counts_of(cells, edges, levels) / max(len(table), 1)).to_dict()
-        summary[name] = {"range": quantiles[::10], "edges": edges, "shares": shares}
+            counts = cells.value_counts()
+            levels = counts.index[counts >= rare_below(len(table))][:MOST_LEVELS]
+        else:
+            known = cells.dropna() if cells.notna().any() else [0.0]
+            edges = np.quantile(known, QUANTILES, method="nearest").tolist()
+        shares = {group: n / len(table) for group, n in counts_of(cells, edges, levels).items()}
+        summary[name] = {"edges": edges, "shares": shares, "words": in_words(table[name], column, shares)}
     return summary
 
 
 def plain(cells, kind):
-    """Numbers and categories as they are, dates as days since 1970, truth values as categories."""
-    if kind == "date":
-        return (cells - pd.Timestamp(0)) / pd.Timedelta(days=1)
-    return cells.map({0.0: "false", 1.0: "true"}) if kind == "truth" else cells
+    """Numbers and categories as they are, truth values as categories; of dates, whether they are there."""
+    if kind == "truth":
+        return cells.map({0.0: "false", 1.0: "true"}).astype(object)
+    return cells.notna().map({True: "(filled)", False: None}) if kind == "date" else cells
 
 
 def counts_of(cells, edges, levels):
-    """How many cells are in each group, as a Series; levels: those that are no OTHER_LEVELS."""
+    """{group: number of cells}; levels: those that are no OTHER_LEVELS."""
     if cells.dtype == object:
-        return cells.where(cells.isin(levels), OTHER_LEVELS).where(cells.notna(), MISSING).value_counts()
-    names = [BELOW, *map(str, range(len(edges))), ABOVE, MISSING]
-    edges = [np.nextafter(edges[0], -np.inf), *edges, np.inf]  # missing cells come last
-    return pd.Series(np.bincount(np.searchsorted(edges, cells), minlength=len(names)), names)
+        groups = cells.where(cells.isin(levels), OTHER_LEVELS).where(cells.notna(), MISSING)
+        return groups.value_counts().to_dict()
+    edges = [np.nextafter(edges[0], -np.inf), *edges, np.inf]
+    counts = np.bincount(np.searchsorted(edges, cells), minlength=len(edges) + 1)  # missing cells come last
+    return dict(zip([BELOW, *map(str, range(len(edges) - 2)), ABOVE, MISSING], counts.tolist()))
+
+
+def in_words(cells, column, shares):
+    """What typed cells hold: range and median, or the most frequent levels; and how many are missing."""
+    texts = []
+    if column["kind"] in ("number", "date"):
+        low, median, high = map(as_text, cells.quantile([0, 0.5, 1], interpolation="nearest"))
+        texts = [f"{low} to {high}", f"median {median}"]
+        texts += [f"in {column['affix']}"] if column.get("affix") else []
+        shares = {MISSING: shares.get(MISSING)}
+    levels = sorted((-share, level) for level, share in shares.items() if share)
+    texts += [f"{level[:40]} {percent(-share)}" for share, level in levels[:SHOWN_LEVELS]]
+    return ", ".join(texts + [f"{len(levels) - SHOWN_LEVELS} more"] * (len(levels) > SHOWN_LEVELS))
+
+
+def as_text(value):
+    """A number with six digits, or the day of a date."""
+    if not isinstance(value, float):
+        return str(value)[:10]
+    return f"{value:,.0f}" if 1e5 <= abs(value) < 1e15 else f"{value:.6g}"
 
 
 class Comparison:
@@ -63,54 +87,40 @@ class Comparison:
     def __init__(self, summary, columns):
         self.summary, self.n_rows = summary, 0
         self.kinds = {name: column["kind"] for name, column in columns.items()}
-        # Series with (column, group) as their index
-        self._before = pd.concat({name: pd.Series(summary[name]["shares"], dtype=float) for name in columns})
-        self._counts = 0 * self._before
-        self._ends = {name: [] for name in columns}  # the smallest and the largest value of each chunk
+        self._counts = {name: Counter() for name in columns}
 
     def add(self, table):
         """Count a chunk of typed columns."""
         self.n_rows += len(table)
-        counts = {}
         for name, kind in self.kinds.items():
-            cells, known = plain(table[name], kind), self.summary[name]
-            counts[name] = counts_of(cells, known["edges"], known["shares"])
-            self._ends[name] += [] if cells.dtype == object else [cells.min(), cells.max()]
-        self._counts = self._counts.add(pd.concat(counts), fill_value=0)
-
-    def shares(self):
-        """The share of each column's groups: `before`, `now` and by how much it has risen."""
-        shares = pd.DataFrame({"before": self._before, "now": self._counts / max(self.n_rows, 1)}).fillna(0)
-        return shares.assign(rise=shares["now"] - shares["before"])
-
-    def now(self):
-        """{column: range and shares} of these rows, as in a summary but without a median."""
-        shares, ends = (
-            self.shares()["now"],
-            {name: pd.Series(self._ends[name]).dropna() for name in self.kinds},
-        )
-        ranges = {name: [some.min(), some.max()] if len(some) else [] for name, some in ends.items()}
-        return {name: {"range": ranges[name], "shares": shares[name].to_dict()} for name in self.kinds}
+            known = self.summary[name]
+            self._counts[name].update(counts_of(plain(table[name], kind), known["edges"], known["shares"]))
 
     def changes(self):
-        """A row per column, far ones first: distance, rise of unusual groups; whether either is much."""
-        rise = self.shares()["rise"]
-        unusual = rise[rise.index.isin(UNUSUAL, level=1)].clip(lower=0)
-        sums = {"distance": rise.abs() / 2, "unusual": unusual}
-        changes = pd.DataFrame({what: rises.groupby(level=0).sum() for what, rises in sums.items()})
-        changes = changes.reindex(self.kinds).fillna(0)
-        is_much = (changes["distance"] > FAR) | (changes["unusual"] > MUCH_MORE)
-        changes["much"] = is_much & (self.n_rows >= FEWEST_ROWS)
+        """A row per column, far ones first: how far, what the training rows hold, which groups have risen."""
+        rows = []
+        for name, counts in self._counts.items():
+            before, held = self.summary[name]["shares"], self.summary[name]["words"]
+            now = {group: counts[group] / self.n_rows for group in before | counts}
+            rises = {group: now[group] - before.get(group, 0) for group in now}
+            unusual = {group: rises[group] for group in UNUSUAL if rises.get(group, 0) > 0}
+            distance, risen = sum(map(abs, rises.values())) / 2, sum(unusual.values())
+            much = self.n_rows >= FEWEST_ROWS and (distance > FAR or risen > MUCH_MORE)
+            most = [group for group in unusual if unusual[group] > MUCH_MORE]
+            words = [f"{now[group]:.0%} {group[1:-1]}, {before.get(group, 0):.0%} before" for group in most]
+            rows.append((distance, self.kinds[name], held, "; ".join(words), risen, much))
+        names = ["distance", "kind", "held", "words", "unusual", "much"]
+        changes = pd.DataFrame(rows, [*self._counts], names)
         return changes.sort_values("distance", ascending=False, kind="stable")
 
     def in_words(self):
         """What has changed most since training, in a line or two; empty if nothing has changed much."""
-        texts, shares = [], self.shares()
-        for name, distance in self.changes().query("much")["distance"][:MOST_NAMED].items():
-            risen = shares.loc[name].query("rise > @MUCH_MORE and index in @UNUSUAL")
-            what = [
-                f"; {row.now:.0%} {row.Index[1:-1]}, {row.before:.0%} before" for row in risen.itertuples()
-            ]
-            texts.append(f"{printable(name)} (distance {distance:.2f}{''.join(what)})")
-        words = f"DRIFT: these columns have changed: {', '.join(texts)}. Scores may be less reliable."
+        changed = self.changes().query("much")[:MOST_NAMED]
+        texts = [
+            f"{row.Index} (distance {row.distance:.2f}{'; ' * bool(row.words)}{row.words})"
+            for row in changed.itertuples()
+        ]
+        words = (
+            f"DRIFT: these columns have changed: {printable(', '.join(texts))}. Scores may be less reliable."
+        )
         return words if texts else ""

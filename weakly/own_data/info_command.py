@@ -3,15 +3,10 @@
 import json
 import re
 
-import numpy as np
-
 from weakly.errors import printable
-from weakly.numbers import count, number, percent
-from weakly.own_data.drift import MISSING
+from weakly.numbers import count, number
 from weakly.own_data.model_files import damage_reported, read_about
 from weakly.own_data.models import in_words
-
-SHOWN_LEVELS, SHOWN_LETTERS = 6, 40  # of a category, of a level
 
 
 def add_arguments(command):
@@ -29,8 +24,7 @@ def info(about):
     lines = [f"{title:18}  {text}" for title, text in facts(about).items()]
     lines += ["", f"Columns ({count(len(about['columns']))}):"]
     for name, column in about["columns"].items():
-        text = column_in_words(column, about["summary"][name])
-        lines.append(f"  {name[:SHOWN_LETTERS]:16}  {column['kind']:8}  {text}")
+        lines.append(f"  {name[:40]:16}  {column['kind']:8}  {about['summary'][name]['words']}")
     return "\n".join(map(printable, lines))
 
 
@@ -50,25 +44,3 @@ def facts(about):
 def plain_text(value):
     """What a model file records, whatever it is, as a text."""
     return re.sub(r'[{}\[\]"]', "", json.dumps(value, ensure_ascii=False))
-
-
-def column_in_words(column, known):
-    """Range and median, or the most frequent levels, of what a summary knows of a column."""
-    texts, shares = [], known["shares"]
-    if known["range"]:
-        low, *median, high = (value_in_words(value, column["kind"]) for value in known["range"])
-        texts = [f"{low} to {high}", *(f"median {value}" for value in median)]
-        texts += [f"in {column['affix']}"] if column.get("affix") else []
-        shares = {MISSING: shares.get(MISSING, 0)}
-    levels = sorted((-share, level) for level, share in shares.items() if share)
-    texts += [f"{level[:SHOWN_LETTERS]} {percent(-share)}" for share, level in levels[:SHOWN_LEVELS]]
-    texts += [f"{count(len(levels) - SHOWN_LEVELS)} more"] if len(levels) > SHOWN_LEVELS else []
-    return ", ".join(texts)
-
-
-def value_in_words(value, kind):
-    """A number with six digits, or the date that is so many days after 1970."""
-    if kind == "date":
-        return str(np.datetime64(int(value // 1), "D"))
-    text = f"{value:,.0f}" if 1e5 <= abs(value) < 1e15 else f"{value:.6g}"
-    return text.replace("-", "−")

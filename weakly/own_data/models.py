@@ -10,12 +10,15 @@ from contextlib import contextmanager
 
 import numpy as np
 import pandas as pd
+from sklearn.pipeline import Pipeline
 
 from weakly.errors import DataError
 from weakly.loading.files import bounded_memory
 from weakly.methods import METHODS, make_detector, method_group
 from weakly.own_data import model_files
 from weakly.own_data.columns import typed_columns
+from weakly.own_data.drift import Comparison, summarised
+from weakly.own_data.encoding import new_encoder
 
 KNOWN_TO_FAIL = ("logistic", "xgboost")  # beside their repaired versions, logistic-converged and xgboost-half
 SAVED_METHODS = [name for name in method_group("table", "appendix", "today") if name not in KNOWN_TO_FAIL]
@@ -46,10 +49,6 @@ def types_of(columns):
 
 def new_pipeline(method, columns, n_rows, seed=0, **settings):
     """An unfitted Pipeline for typed tables: steps `columns`, for a table of n_rows, and `detector`."""
-    from sklearn.pipeline import Pipeline
-
-    from weakly.own_data.encoding import new_encoder
-
     known = make_detector(method).learning_parameters()
     if wrong := ", ".join(name for name in settings if name not in known):
         raise DataError(f"{method} has no parameter {wrong}; it has {', '.join(known) or 'none'}.")
@@ -83,8 +82,6 @@ def fit_model(method, table, columns, y, seed=0, settings=None, **about):
 
 def about_of(pipeline, table, columns, scores, method):
     """What a model file says about a pipeline, from its training table and the scores of unlabelled rows."""
-    from weakly.own_data.drift import summarised
-
     return {
         "method": method,
         "settings": pipeline[-1].get_params(),
@@ -135,9 +132,9 @@ class Model:
             with bounded_memory("Scoring"), np.errstate(all="ignore"):  # whatever a file holds
                 return self.pipeline.decision_function(table[list(self.columns)])
         except (TypeError, ValueError) as error:  # a missing cell without an imputer; scores that overflow
-            first, last = table.index[0] + 1, table.index[-1] + 1
+            rows = f"Rows {table.index[0] + 1:,} to {table.index[-1] + 1:,}"
             reason = str(error).partition("\n")[0].rstrip(".")
-            raise DataError(f"Rows {first:,} to {last:,} cannot be scored: {reason}.") from None
+            raise DataError(f"{rows} cannot be scored: {reason}.") from None
 
     def threshold(self, rate):
         """The score that the share `rate` of the unlabelled training rows exceeds."""
@@ -162,8 +159,6 @@ class Model:
 
 def method_of(pipeline):
     """The name of the method at the end of a pipeline."""
-    from sklearn.pipeline import Pipeline
-
     last = type(pipeline[-1] if type(pipeline) is Pipeline else pipeline)
     name = f"{last.__module__}.{last.__qualname__}"
     if type(pipeline) is not Pipeline or name not in model_files.DETECTORS:
@@ -178,7 +173,6 @@ save_model = model_files.save_model
 
 def load_model(path):
     """Read what save_model wrote; a DataError for any other file."""
-    from weakly.own_data.drift import Comparison
     from weakly.own_data.info_command import info
 
     with model_files.damage_reported(path):

@@ -15,22 +15,21 @@ from sklearn.metrics import average_precision_score, precision_recall_curve, roc
 from weakly.command_line import rate
 from weakly.errors import DataError, printable
 from weakly.numbers import count, count_of, number, percent
-from weakly.own_data import arguments, score_command
+from weakly.own_data import arguments
+from weakly.own_data import score_command as scoring
 from weakly.own_data.drift import FEWEST_ROWS, Comparison
-from weakly.own_data.info_command import column_in_words, facts
+from weakly.own_data.info_command import facts
 from weakly.own_data.labels import ANOMALY, is_missing, known_labels
 from weakly.own_data.models import load_model
 from weakly.reporting.pages import STYLE, head_and_script
 from weakly.reporting.pictures import COLOURS, TEXT, as_svg, figure
 from weakly.writing import name_of, refuse_source, written_whole
 
-PAGE, OWN_STYLE = (
-    Path(__file__).with_name(f"report_page.{end}").read_text("utf-8") for end in ("html", "css")
-)
+PAGE, OWN_STYLE = (Path(__file__).with_name(f"report_page.{end}").read_text() for end in ("html", "css"))
 FORMATS = {"row": "count", "score": "number", "labelled": "label"}  # of the highest rows' columns
 NUMBERS = {"count": count, "number": number, "percent": percent}  # formats of a table's columns
 RATES = (0.001, 0.005, 0.01, 0.02, 0.05, 0.1)  # shares of the training rows, one threshold for each
-MOST_TOP, MOST_COLUMNS, LONG = 500, 200, 160  # rows of two tables, letters of a cell
+MOST_TOP, LONG = 500, 160  # rows of the table of the highest, letters of a cell
 SCORE_BINS, TRIMMED = 60, 0.0005  # share of the rows at either end of the scores that the outermost bins hold
 LOOKS = COLOURS | {"these rows": COLOURS["released"], "training rows": COLOURS["published"]}
 
@@ -43,9 +42,8 @@ def add_arguments(command):
     arguments.add_table_arguments(command)
     labels = "column of labels, if all are known: 1/0, true/false or yes/no"
     arguments.add_label_column(command, labels, required=False)
-    arguments.add_top_argument(
-        command, 20, f"highest rows to show, at most {MOST_TOP} (default: %(default)s)"
-    )
+    top = f"highest rows to show, at most {MOST_TOP} (default: %(default)s)"
+    arguments.add_top_argument(command, 20, top)
     add = command.add_argument
     add("--model", required=True, metavar="FILE", help="file that fit wrote")
     page = "HTML file to write; - is standard output (default: %(default)s)"
@@ -59,14 +57,14 @@ def add_arguments(command):
 
 def run(args):
     model = load_model(args.model)
-    table = score_command.open_for_model(args, model)
+    table = scoring.open_for_model(args, model)
     refuse_source(args.output, table.status, os.stat(args.model))
     table.must_have([args.label] if args.label else [], "of --label")
     found = Overview(model, table, args)
     with written_whole(args.output) as file:
         file.write(report_page(found, table).encode())
     print(f"Scored {count_of(len(found.scores), 'row')} of {table.path}; wrote {name_of(args.output)}.")
-    score_command.print_doubts(found.unreadable, found.comparison)
+    scoring.print_doubts(found.unreadable, found.comparison)
 
 
 class Overview:
@@ -76,21 +74,22 @@ class Overview:
         self.model, self.contamination, self.unreadable = model, args.contamination, set()
         self.comparison = Comparison(model.about["summary"], model.columns)
         self.best, self.y = pd.DataFrame(), None  # highest rows: row, score, label, kept columns, why_*
-        keep, label = score_command.kept_columns(args, table), [args.label] if args.label else []
+        keep, label = scoring.kept_columns(args, table), [args.label] if args.label else []
         top, scores, labels = min(args.top, MOST_TOP), [], []
-        for raw, typed, found in score_command.scored_chunks(
-            model, table, keep + label, self.comparison, self.unreadable
-        ):
-            rows = score_command.scored_rows(model, raw, typed, found, top, explain=True).drop(
-                columns="why_rest"
-            )
-            rows = rows[["row", "score"]].join(raw[keep]).join(rows.filter(like="why_"))
-            self.best = score_command.highest(rows, top, self.best)
+        chunks = scoring.scored_chunks(model, table, keep + label, self.comparison, self.unreadable)
+        for raw, typed, found in chunks:
+            rows = scoring.scored_rows(model, raw, typed, found, top, explain=True)
+            rows = rows[["row", "score"]].join(raw[keep]).join(rows.filter(regex=r"why_\d"))
+            self.best = scoring.highest(rows, top, self.best)
             scores.append(found)
             labels.append(raw[label])
         self.scores = np.concatenate(scores)  # (n,)
         if label:
-            self.y = all_labels(pd.concat(labels)[args.label], args, table.path)
+            cells = pd.concat(labels)[args.label]
+            self.y = (known_labels(cells, args.anomaly_value, table.path) == ANOMALY).astype(int)
+            if is_missing(cells).any() or self.y.min() == self.y.max():
+                wrong = f"Column {args.label!r} of {table.path} must label all rows, not all of them alike"
+                raise DataError(f"{wrong}: fill it in, or leave out --label.")
             self.best.insert(2, "labelled", self.y[self.best.index])
 
     def at(self, rate):
@@ -105,47 +104,27 @@ class Overview:
         return row | {"precision": hits / (hits + alarms or np.nan), "recall": hits / (hits + missed)}
 
 
-def all_labels(cells, args, path):
-    """Labels (n,), 1 for an anomaly and 0 for a normal row; refuses a column that has others."""
-    y = (known_labels(cells, args.anomaly_value, path) == ANOMALY).astype(int)
-    if is_missing(cells).any() or len(np.unique(y)) < 2:
-        text = f"Column {args.label!r} of {path} must label every row, some as anomalies and some not"
-        raise DataError(f"{text}: fill it in, or leave out --label.")
-    return y
-
-
 # ---------------------------------------------------------------------------- the page and its tables
 
 
 def report_page(found, table):
     """The page of an Overview."""
-    chosen, known = found.at(found.contamination), facts(found.model.about)
+    chosen = found.at(found.contamination)
     environment = jinja2.Environment(autoescape=True, undefined=jinja2.StrictUndefined)
     environment.filters |= {**NUMBERS, "count_of": count_of, "printable": printable}
+    environment.globals |= {"NUMBERS": NUMBERS, "FEWEST_ROWS": FEWEST_ROWS, "LONG": LONG}
     return environment.from_string(PAGE).render(
         **head_and_script("", "cueScrolling();\nopenTarget();\n", STYLE + OWN_STYLE),
-        NUMBERS=NUMBERS,
-        FEWEST_ROWS=FEWEST_ROWS,
-        LONG=LONG,
         found=found,
         chosen=chosen,
-        table_name=table.path.name,
-        is_same=table.fingerprint()["sha256"] in known["Table"],
+        file=table,
         thresholds=[list(found.at(rate).values()) for rate in sorted({*RATES, found.contamination})],
         best_head=[(name, FORMATS.get(name, LONG)) for name in found.best],
-        columns=list(columns(found.model.columns, found.comparison)),
-        facts=known,
+        changes=found.comparison.changes(),
+        facts=facts(found.model.about),
         score_picture=score_picture(found, chosen["threshold"]),
         quality_pictures=() if found.y is None else quality_pictures(found, chosen),
     )
-
-
-def columns(known, comparison):
-    """What the columns hold, in training and now: a row for each."""
-    now = comparison.now()
-    for name, change in comparison.changes()[:MOST_COLUMNS].iterrows():
-        texts = [column_in_words(known[name], summary[name]) for summary in (comparison.summary, now)]
-        yield [name, change["distance"], known[name]["kind"], *texts, change["unusual"]]
 
 
 # ---------------------------------------------------------------------------- pictures: a title and an SVG
@@ -162,9 +141,8 @@ def score_picture(found, threshold):
     picture, axes = figure(330, 220)
     for name, scores in samples.items():
         shares = 100 * np.histogram(scores.clip(edges[0], edges[-1]), edges)[0] / len(scores)
-        axes.stairs(
-            shares, edges, color=LOOKS[name].light, label=name, fill=name != "training rows", alpha=0.5
-        )
+        look = {} if name == "training rows" else {"fill": True, "alpha": 0.5}
+        axes.stairs(shares, edges, color=LOOKS[name].light, label=name, **look)
     axes.axvline(threshold, color=TEXT, linestyle=":", label="threshold")
     axes.locator_params(axis="x", nbins=5)
     axes.set(xlabel="score", ylabel="share of its rows", yscale="log", ylim=(0.001, 100))
