@@ -65,20 +65,14 @@ def in_words(cells, column, shares):
     """What typed cells hold: range and median, or the most frequent levels; and how many are missing."""
     texts = []
     if column["kind"] in ("number", "date"):
-        low, median, high = map(as_text, cells.quantile([0, 0.5, 1], interpolation="nearest"))
+        quantiles = cells.quantile([0, 0.5, 1], interpolation="nearest")
+        low, median, high = (f"{one:,.8g}" if isinstance(one, float) else str(one)[:10] for one in quantiles)
         texts = [f"{low} to {high}", f"median {median}"]
         texts += [f"in {column['affix']}"] if column.get("affix") else []
         shares = {MISSING: shares.get(MISSING)}
     levels = sorted((-share, level) for level, share in shares.items() if share)
     texts += [f"{level[:40]} {percent(-share)}" for share, level in levels[:SHOWN_LEVELS]]
     return ", ".join(texts + [f"{len(levels) - SHOWN_LEVELS} more"] * (len(levels) > SHOWN_LEVELS))
-
-
-def as_text(value):
-    """A number with six digits, or the day of a date."""
-    if not isinstance(value, float):
-        return str(value)[:10]
-    return f"{value:,.0f}" if 1e5 <= abs(value) < 1e15 else f"{value:.6g}"
 
 
 class Comparison:

@@ -1,11 +1,10 @@
 """detect.py info: show what a model file contains."""
 
 import json
-import re
 
 from weakly.errors import printable
 from weakly.numbers import count, number
-from weakly.own_data.model_files import damage_reported, read_about
+from weakly.own_data.model_files import ABOUT, damage_reported, members_of
 from weakly.own_data.models import in_words
 
 
@@ -14,9 +13,8 @@ def add_arguments(command):
 
 
 def run(args):
-    about = read_about(args.model)
     with damage_reported(args.model):  # it may say anything about itself
-        print(info(about))
+        print(info(json.loads(members_of(args.model)[ABOUT])))
 
 
 def info(about):
@@ -42,5 +40,6 @@ def facts(about):
 
 
 def plain_text(value):
-    """What a model file records, whatever it is, as a text."""
-    return re.sub(r'[{}\[\]"]', "", json.dumps(value, ensure_ascii=False))
+    if isinstance(value, dict):
+        return ", ".join(f"{name}: {part}" for name, part in value.items())
+    return str(value)

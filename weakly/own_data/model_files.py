@@ -1,7 +1,6 @@
 """The file of a model: one zip with what skops writes and a member about.json, which needs no scikit-learn.
 
     save_model("fraud.model", model)                  # its pipeline and, as plain values, what it is about
-    about = read_about("fraud.model")
     with damage_reported("fraud.model"):
         pipeline, about = read_model("fraud.model")
 
@@ -39,9 +38,8 @@ TRUSTED = [*DETECTORS, "catboost.core.CatBoostClassifier", "numpy.dtype", "sklea
     "weakly.training.number_scaler.NumberScaler", "xgboost.core.Booster"]  # fmt: skip
 # the estimators before a detector, and in it: those get its rows, so their trees have its features
 ENCODERS = ("weakly.", *(f"sklearn.{name}." for name in ("compose", "impute", "pipeline", "preprocessing")))
-HELD = ("sklearn.ensemble._forest.RandomForestClassifier", "sklearn.ensemble._iforest.IsolationForest",
-    "sklearn.tree._classes.DecisionTreeClassifier", "sklearn.tree._classes.ExtraTreeRegressor",
-    "sklearn.linear_model._logistic.LogisticRegression", "catboost.core.CatBoostClassifier")  # fmt: skip
+HELD = ("sklearn.ensemble._forest.", "sklearn.ensemble._iforest.", "sklearn.tree._classes.",
+    "sklearn.linear_model._logistic.", "catboost.core.")  # fmt: skip
 
 
 def save_model(path, model):
@@ -74,12 +72,6 @@ def damage_reported(path):
     except Exception as error:
         reason = str(error).partition("\n")[0].rstrip(".")  # skops adds advice, XGBoost a stack trace
         raise DataError(f"{path} cannot be read as a model: {type(error).__name__}: {reason}.") from None
-
-
-def read_about(path):
-    """What a model file says about itself, without loading the model."""
-    with damage_reported(path):
-        return json.loads(members_of(path)[ABOUT])
 
 
 def read_model(path):

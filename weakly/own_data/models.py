@@ -42,11 +42,6 @@ def in_words(method):
     return f"{short(method)} ({kind})"
 
 
-def types_of(columns):
-    """{name: pandas' type} of typed columns."""
-    return {name: TYPES[column["kind"]] for name, column in columns.items()}
-
-
 def new_pipeline(method, columns, n_rows, seed=0, **settings):
     """An unfitted Pipeline for typed tables: steps `columns`, for a table of n_rows, and `detector`."""
     known = make_detector(method).learning_parameters()
@@ -114,8 +109,8 @@ class Model:
         """The model of a pipeline that was fitted in Python on the DataFrame X, or on rows like these."""
         method = method_of(pipeline)
         columns = {name: COLUMNS.get(X[name].dtype.kind, {"kind": "category"}) for name in X}
-        scores = pipeline.decision_function(X)
-        return cls(pipeline, about_of(pipeline, X.astype(types_of(columns)), columns, scores, method))
+        table = X.astype({name: TYPES[column["kind"]] for name, column in columns.items()})
+        return cls(pipeline, about_of(pipeline, table, columns, pipeline.decision_function(X), method))
 
     @property
     def columns(self):
@@ -151,8 +146,7 @@ class Model:
             cells, value = table[name], self.about["typical"][name]
             differs = (cells.notna() if value is None else cells != value).to_numpy()
             if differs.any():  # the others have the typical value already
-                occluded = table[differs].copy()
-                occluded[name] = pd.Series(value, occluded.index, cells.dtype)
+                occluded = table[differs].assign(**{name: pd.Series(value, cells.index, cells.dtype)})
                 parts[differs, place] = scores[differs] - self.scored(occluded)
         return parts
 
@@ -180,7 +174,7 @@ def load_model(path):
         method_of(model.pipeline)
         model_files.check_numbers(model.pipeline)
         # all that commands do with what the file says about itself works with a typical row
-        about, types = model.about, types_of(model.columns)
+        about, types = model.about, {name: TYPES[one["kind"]] for name, one in model.columns.items()}
         info(about)
         row = pd.DataFrame([about["typical"]]).astype(types)[list(types)]
         model.pipeline.decision_function(row)

@@ -5,6 +5,7 @@ made printable and escaped there. The size of the page does not grow with the ta
 """
 
 import os
+from itertools import zip_longest
 from pathlib import Path
 
 import jinja2
@@ -26,7 +27,6 @@ from weakly.reporting.pictures import COLOURS, TEXT, as_svg, figure
 from weakly.writing import name_of, refuse_source, written_whole
 
 PAGE, OWN_STYLE = (Path(__file__).with_name(f"report_page.{end}").read_text() for end in ("html", "css"))
-FORMATS = {"row": "count", "score": "number", "labelled": "label"}  # of the highest rows' columns
 NUMBERS = {"count": count, "number": number, "percent": percent}  # formats of a table's columns
 RATES = (0.001, 0.005, 0.01, 0.02, 0.05, 0.1)  # shares of the training rows, one threshold for each
 MOST_TOP, LONG = 500, 160  # rows of the table of the highest, letters of a cell
@@ -36,8 +36,7 @@ LOOKS = COLOURS | {"these rows": COLOURS["released"], "training rows": COLOURS["
 
 def add_arguments(command):
     command.description = (
-        "Writes one HTML page that needs no network: scores and a threshold, the highest rows with reasons, "
-        "the columns, what has changed since training and, with --label, the quality of the ranking."
+        "Writes one HTML page that needs no network. With --label, it also judges the ranking."
     )
     arguments.add_table_arguments(command)
     labels = "column of labels, if all are known: 1/0, true/false or yes/no"
@@ -50,8 +49,7 @@ def add_arguments(command):
     add("--output", default="report.html", metavar="FILE", help=page)
     expected = "expected share of anomalies, which sets the threshold (default: %(default)s)"
     add("--contamination", type=rate, default=0.01, metavar="RATE", help=expected)
-    keep = "columns to show with the highest rows, such as ids"
-    add("--keep", type=arguments.comma_list, metavar="A,B", help=keep)
+    add("--keep", type=arguments.comma_list, metavar="A,B", help="columns to show with the highest rows")
     command.set_defaults(explain=True)
 
 
@@ -90,7 +88,7 @@ class Overview:
             if is_missing(cells).any() or self.y.min() == self.y.max():
                 wrong = f"Column {args.label!r} of {table.path} must label all rows, not all of them alike"
                 raise DataError(f"{wrong}: fill it in, or leave out --label.")
-            self.best.insert(2, "labelled", self.y[self.best.index])
+            self.best.insert(2, "labelled", self.y[self.best.index], allow_duplicates=True)
 
     def at(self, rate):
         """What is flagged above the threshold of a rate and, if labels are known, how much of it is right."""
@@ -109,7 +107,7 @@ class Overview:
 
 def report_page(found, table):
     """The page of an Overview."""
-    chosen = found.at(found.contamination)
+    chosen, kinds = found.at(found.contamination), ["count", "number"] + ["label"] * (found.y is not None)
     environment = jinja2.Environment(autoescape=True, undefined=jinja2.StrictUndefined)
     environment.filters |= {**NUMBERS, "count_of": count_of, "printable": printable}
     environment.globals |= {"NUMBERS": NUMBERS, "FEWEST_ROWS": FEWEST_ROWS, "LONG": LONG}
@@ -119,7 +117,7 @@ def report_page(found, table):
         chosen=chosen,
         file=table,
         thresholds=[list(found.at(rate).values()) for rate in sorted({*RATES, found.contamination})],
-        best_head=[(name, FORMATS.get(name, LONG)) for name in found.best],
+        best_head=[*zip_longest(found.best, kinds, fillvalue=LONG)],
         changes=found.comparison.changes(),
         facts=facts(found.model.about),
         score_picture=score_picture(found, chosen["threshold"]),
@@ -144,9 +142,7 @@ def score_picture(found, threshold):
         look = {} if name == "training rows" else {"fill": True, "alpha": 0.5}
         axes.stairs(shares, edges, color=LOOKS[name].light, label=name, **look)
     axes.axvline(threshold, color=TEXT, linestyle=":", label="threshold")
-    axes.locator_params(axis="x", nbins=5)
     axes.set(xlabel="score", ylabel="share of its rows", yscale="log", ylim=(0.001, 100))
-    axes.minorticks_off()
     axes.yaxis.set_major_formatter("{x:g}%")
     return finished(picture, "Scores", f"Scores of {', '.join(samples)}; threshold {number(threshold)}")
 
