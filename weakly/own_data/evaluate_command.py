@@ -45,8 +45,6 @@ DEFAULT = "prenet"
 FEWEST_LABELS = 10  # with which a choice is better than the default
 FOLDS, MOST_OTHERS = 3, 10_000
 METRIC = "AUC-PR"
-CONFIDENCE = 0.95
-OVERLAP = TEST_SHARE / (1 - TEST_SHARE)  # test rows / training rows
 FEWEST = 5  # anomalies, and other rows, to evaluate
 LABELLED = "labelled anomaly", "labelled anomalies"
 DESCRIPTION = (
@@ -149,8 +147,8 @@ def interval(values, n_intervals=1):
     intervals hold jointly (Bonferroni).
     """
     n_runs = len(values)
-    quantile = t.ppf(1 - (1 - CONFIDENCE) / (2 * n_intervals), n_runs - 1)
-    return np.mean(values), quantile * np.std(values, ddof=1) * np.sqrt(1 / n_runs + OVERLAP)
+    quantile, overlap = t.ppf(1 - 0.05 / (2 * n_intervals), n_runs - 1), TEST_SHARE / (1 - TEST_SHARE)
+    return np.mean(values), quantile * np.std(values, ddof=1) * np.sqrt(1 / n_runs + overlap)
 
 
 # ---------------------------------------------------------------------------- the choice of fit

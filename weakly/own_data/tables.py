@@ -237,16 +237,13 @@ class Table:
             )
 
 
-class Lines:
+class Lines(io.TextIOBase):
     """Lines as a file that pandas can read."""
 
     def __init__(self, lines):
         self._lines = lines
 
-    def __iter__(self):
-        return self._lines
-
-    def read(self, size):
+    def read(self, size=-1):
         return "".join(islice(self._lines, LINES_AT_ONCE))
 
 
