@@ -149,6 +149,10 @@ def choose_method(table, columns, y, is_normal, seed):
     """
     anomalies, others = np.flatnonzero(y == 1), np.flatnonzero(y == 0)
     n_others = len(others)
+    if not len(anomalies):
+        why = "No row is labelled as an anomaly: isolation forest looks for rows that are unlike the others."
+        say(f"{why} With labels, fit learns what you look for; `detect.py next` proposes rows to check.")
+        return "iforest", {"why": why, "rows": []}
     if len(anomalies) < FEWEST_LABELS or n_others < FOLDS:
         labelled = count_of(len(anomalies), "labelled anomaly is", "labelled anomalies are")
         enough = f"too few to compare methods ({FEWEST_LABELS} are enough)"
