@@ -86,7 +86,7 @@ def test_a_worker_killed_while_working_costs_a_retry_and_the_results_are_those_o
     workers[0].kill()  # each has a run in hand: the driver gives out the next before it hands back one
     made += outcomes
     printed = capsys.readouterr().err
-    assert "has no workers: waiting for one" in printed and printed.count("was lost, and so were") == 1
+    assert "has no workers: waiting for one" in printed and printed.count("was lost; retrying") == 1
     assert len(made) == 6 and measured(made) == measured(list(three_runs(cells)))
 
 

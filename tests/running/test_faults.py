@@ -123,14 +123,14 @@ def test_a_run_that_kills_its_worker_twice_is_reported_and_the_others_go_on(monk
     """All other runs are made once, on four workers."""
     cells = [Cell(method="iforest", dataset="demo", n_labeled=n_labeled) for n_labeled in (15, 60, 90)]
     deadly = (cells[1], 3)
-    deaths = [BrokenProcessPool(), BrokenProcessPool()]
+    deaths = [BrokenProcessPool() for _ in range(3)]
 
     class DyingHere(ExecutorHere):
         def submit(self, function, *arguments):
             if arguments[:2] != deadly:
                 return super().submit(function, *arguments)
-            if len(deaths) == 2:
-                raise deaths.pop()  # it died before it got the run
+            if len(deaths) == 3:
+                raise deaths.pop()  # it died before it got the run, which is no retry
             future = Future()
             future.set_exception(deaths.pop())
             return future
