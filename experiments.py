@@ -87,7 +87,7 @@ def run_experiment(args):
     if not args.force and (n_adopted := runs_file.adopt(wanted)):
         print(f"{n_adopted} runs were taken over from other experiments in {args.results_dir}.")
     missing = plan(args, wanted, runs_file.read())
-    failures += run_and_append(args, missing, runs_file, Session(args.results_dir, label, wanted))
+    failures += run_and_append(args, missing, runs_file, Session(runs_file, wanted))
     if wanted:
         report(args, label, wanted, names, runs_file.read())
     return failures
@@ -95,20 +95,22 @@ def run_experiment(args):
 
 def run_and_append(args, missing, runs_file, session):
     """Make the missing runs and append each as it ends; returns what failed, as lines of text."""
-    failures, notes, before = [], [], runs_file.count()
+    failures, notes = [], {}  # each note once: it is often the same in all runs
     try:
         for cell, measured, error in run_cells(missing, args.jobs, args.cluster):
-            if error is None:
-                runs_file.append(cell.row(measured))
-                session.count_run()
-                if measured["note"]:
-                    notes.append(f"{cell}: run {measured['run']}: {measured['note']}")
-            else:
+            if error is not None:
                 failures.append(f"{cell}: {error}")
-    finally:  # also when stopped, perhaps between writing a run and counting it
-        session.end(runs_file.count() - before)
-    for line in notes:
-        print(f"NOTE {line}: the detector does not distinguish any rows.")
+                continue
+            runs_file.append(cell.row(measured))
+            session.save()
+            if measured["note"]:
+                notes[f"{cell}: {measured['note']}: the detector does not distinguish any rows"] = None
+            if (there := measured["labels"]) < cell.n_labeled:
+                notes[f"{cell.dataset} has only {there} training anomalies: all of them are labelled"] = None
+    finally:
+        session.save(is_last=True)
+    for note in notes:
+        print(f"NOTE {note}.")
     return failures
 
 

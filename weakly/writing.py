@@ -57,9 +57,15 @@ def written_whole(target):
     A link is kept, and the file that it points to is replaced. A target that is_written_through gets every
     part at once.
     """
+    with os_errors_tell(target), _opened(target) if is_written_through(target) else _replaced(target) as file:
+        yield file
+
+
+@contextmanager
+def os_errors_tell(target):
+    """Turn an error of the operating system into a sentence about a file that cannot be written."""
     try:
-        with _opened(target) if is_written_through(target) else _replaced(target) as file:
-            yield file
+        yield
     except OSError as error:
         # nothing reads it any more: weakly.command_line.user_errors_end ends quietly
         unread = isinstance(error, BrokenPipeError) and is_written_through(target)

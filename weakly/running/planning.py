@@ -2,11 +2,9 @@
 
 from collections import defaultdict
 
-import numpy as np
 from scipy import sparse
 
 from weakly.loading.arrays import load_data
-from weakly.loading.splits import ANOMALY, OUTSIDE_PROTOCOLS
 from weakly.loading.unseen import source_of, with_all_others_seen
 from weakly.methods import METHODS, make_detector
 from weakly.running.configuration import IDENTITY_COLUMNS, PLACE, PREPARED, Cell
@@ -34,7 +32,6 @@ def requested_cells(args, names):
     for name in names:
         data = load_data(name, args.data_dir, *versions.get(source_of(name), ()))
         versions[source_of(name)] = data.fingerprint, data.status
-        note_fewer_labels(args, data)
         for method in args.methods:
             if sparse.issparse(data.X) and (why := why_not_sparse(args, method)):
                 what = f"{name}, sparse with {data.X.shape[1]:,} columns,"
@@ -72,20 +69,6 @@ def requested_cell(args, method, data, point=()):
         overrides=changed,
         point=point,
     )
-
-
-def note_fewer_labels(args, data):
-    """Say which numbers of labels a data set cannot have: then all its training anomalies are labelled."""
-    if args.protocol in OUTSIDE_PROTOCOLS:  # which refuse that
-        return
-    asked = [point[1] for point in args.points if point and point[0] == "n_labeled"] or [args.n_labeled]
-    there = np.count_nonzero(data.y == ANOMALY)
-    # at most all anomalies are training rows; the exact number takes a split, without contamination
-    if max(asked) > there // 2:
-        there = len(data.split(args.protocol, 0, max(asked), 0.0).anomalies)
-    if beyond := [str(number) for number in asked if number > there]:
-        what = f"{data.name} has only {there} training anomalies"
-        print(f"{what}: with {' or '.join(beyond)} labels, all of them are labelled.")
 
 
 def why_not_sparse(args, method):

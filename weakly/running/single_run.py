@@ -131,7 +131,7 @@ def run_once(cell, run):
     rows = _rows_of_run(cell, data, seed=run)
     detector, seconds = _fitted(cell, data, rows, detector_seed(cell.protocol, run))
     made_by = {"run": run, "seed": run, "data_sha256": data.fingerprint, "code": code}
-    return measure(detector, rows) | made_by | {"fit_seconds": seconds}
+    return measure(detector, rows) | made_by | {"fit_seconds": seconds, "labels": len(rows.split.anomalies)}
 
 
 _kept = {}  # the rows of the last run, under their key
