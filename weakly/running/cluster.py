@@ -12,7 +12,6 @@ its run.
 import contextlib
 import os
 import sys
-import time
 from concurrent.futures import CancelledError
 from dataclasses import replace
 
@@ -32,7 +31,6 @@ class ClusterWorkers:
 
     def __init__(self, scheduler):
         self._scheduler, self._seen, self._refused = scheduler, set(), set()  # addresses of workers
-        self._is_waiting = False  # for a first worker, or another one
         try:
             timeout = self.seconds_to_connect
             self._client = distributed.Client(scheduler, timeout=timeout, set_as_default=False)
@@ -40,27 +38,24 @@ class ClusterWorkers:
             raise UserError(f"cannot reach a Dask scheduler at {scheduler}: {error}") from None
 
     def names(self):
-        """The addresses of the workers to use now; waits a moment while the scheduler has none."""
+        """The addresses of the workers to use now; waits while the scheduler has none."""
         try:
+            if not self._client.nthreads():
+                tell(f"{self._scheduler} has no workers: waiting for one (Ctrl-C to stop).")
+                self._client.wait_for_workers(1)
             present = set(self._client.nthreads())
+            for address in present - self._seen:
+                self._seen.add(address)
+                missing = self._client.run(missing_options, workers=[address], on_error="return")
+                # an error if it cannot import this module: our calls would crash it
+                if problem := missing.get(address):
+                    self.drop(address, problem)
         except (OSError, CancelledError):
             lost = f"the scheduler {self._scheduler} was lost; every finished run is kept"
             raise UserError(lost) from None
-        for address in present - self._seen:
-            self._seen.add(address)
-            # an error if it cannot import this module: our calls would crash it
-            if problem := self._client.run(missing_options, workers=[address], on_error="return").get(
-                address
-            ):
-                self.drop(address, problem)
         if present and present <= self._refused:
             none_of = f"none of the {len(present)} workers of {self._scheduler}"
             raise UserError(f"{none_of} is usable: see the messages above")
-        if not present:
-            if not self._is_waiting:
-                tell(f"{self._scheduler} has no workers: waiting for one (Ctrl-C to stop).")
-            time.sleep(1)
-        self._is_waiting = not present
         return present - self._refused
 
     def submit(self, address, cell, run):
