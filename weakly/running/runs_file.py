@@ -8,7 +8,6 @@ import csv
 import fcntl
 import os
 import sys
-import time
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
@@ -19,7 +18,7 @@ from weakly.command_line import MOST
 from weakly.errors import UserError
 from weakly.loading.unseen import source_of
 from weakly.running.configuration import IDENTITY_COLUMNS
-from weakly.writing import PART, copy_aside, os_errors_tell
+from weakly.writing import copy_aside, os_errors_tell
 
 SET_UP = ["protocol", "n_labeled", "contamination", "scaling"]
 SWEEP = ["parameter", "value"]  # what an experiment varies; only in tables
@@ -55,9 +54,6 @@ def only_writer(results_dir):
             fcntl.flock(lock, fcntl.LOCK_EX)
         except OSError:  # some network file systems
             print(f"{folder} cannot be locked: run only one driver at a time.", file=sys.stderr)
-        for left in folder.glob(f"**/.*{PART}"):  # left by a driver that was killed while writing
-            if left.is_file() and time.time() - left.lstat().st_mtime > 60:
-                left.unlink(missing_ok=True)
         yield
 
 
