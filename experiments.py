@@ -220,7 +220,7 @@ def make_parser():
 
 def add_arguments(parser, experiment):
     """The options of every experiment: what is run, and where."""
-    usual = {"n_labeled": 60, "contamination": 0.02, "scaling": PREPARED}
+    usual = {"n_labeled": 60, "contamination": 0.02, "scalings": [PREPARED]}
     parser.set_defaults(parser=parser, set=[], theorem=False, **usual)
     add = parser.add_argument
     names = f"some of {', '.join(method_group('table', 'appendix', 'ablation'))}; or `table`: of Table 2, "
@@ -252,15 +252,13 @@ def add_set_up(add, experiment):
     add("--contamination", **(varied if "contamination" in experiment.sweeps else share))
     changed = "change a parameter of the methods, such as margin=2; repeatable; separate files are written"
     add("--set", type=types.setting, action="append", metavar="NAME=VALUE", help=changed)
-    l2 = {"type": types.l2_setting, "metavar": "VALUE", "help": "short for --set l2=VALUE"}
-    add("--lambda", dest="set", action="append", **l2)
-    scalings, scaling = (PREPARED, *SCALINGS), "scale features by what the training rows teach; trees never"
-    if "scaling" in experiment.sweeps:
-        several = functools.partial(parse_names, known=scalings, what="scaling")
-        how = f"{scaling}: some of {', '.join(scalings)} (default: {','.join(experiment.sweeps['scaling'])})"
-        add("--scaling", dest="scalings", type=several, metavar="A,B", help=how)
-    else:
-        add("--scaling", choices=scalings, help=f"{scaling} (default: %(default)s, as data_prep.py does)")
+    l2 = {"type": lambda text: types.setting(f"l2={text}"), "metavar": "VALUE"}
+    add("--lambda", dest="set", action="append", help="short for --set l2=VALUE", **l2)
+    known, usual = (PREPARED, *SCALINGS), experiment.sweeps.get("scaling", (PREPARED,))
+    scaling = "scale features by what the training rows teach, trees never: "
+    scaling += f"{'one' if len(usual) == 1 else 'some'} of {', '.join(known)} (default: {','.join(usual)})"
+    names = functools.partial(parse_names, known=known, what="scaling")
+    add("--scaling", dest="scalings", type=names, default=usual, metavar="NAME", help=scaling)
 
 
 def refuse_varied(text):
@@ -293,10 +291,12 @@ def complete(given, name, protocol):
     if args.theorem:
         sweeps["contamination"] += THEOREM_RATES
     if "scaling" in sweeps:
-        sweeps["scaling"] = given.scalings or sweeps["scaling"]
+        sweeps["scaling"] = given.scalings
+    elif len(given.scalings) > 1:
+        raise UserError(f"the experiment `{name}` takes one --scaling at a time")
+    args.scaling = PREPARED if "scaling" in sweeps else given.scalings[0]
     # what is varied, as (parameter, value); one empty tuple if nothing is
     args.points = [(parameter, value) for parameter, values in sweeps.items() for value in values] or [()]
-    args.scalings = sweeps.get("scaling", [given.scaling])
     args.methods = fitting_methods(args, experiment)
     if args.theorem and "prenet" not in args.methods:
         raise UserError("--theorem needs PReNet: add prenet to --methods")
@@ -380,8 +380,4 @@ def main(argv=None):
 
 
 if __name__ == "__main__":
-    exit_code = main()
-    if exit_code == 130:  # Ctrl-C: exit at once, because Python takes a second or two to unload TensorFlow
-        sys.stdout.flush()
-        os._exit(exit_code)
-    sys.exit(exit_code)
+    sys.exit(main())
