@@ -13,6 +13,7 @@ import argparse
 import functools
 import os
 import sys
+from dataclasses import asdict
 from pathlib import Path
 
 import pandas as pd
@@ -101,7 +102,7 @@ def run_and_append(args, missing, runs_file, session):
             if error is not None:
                 failures.append(f"{cell}: {error}")
                 continue
-            runs_file.append(cell.row(measured))
+            runs_file.append(asdict(cell) | measured)  # which has the code and data that it was made with
             session.save()
             if measured["note"]:
                 notes[f"{cell}: {measured['note']}: the detector does not distinguish any rows"] = None

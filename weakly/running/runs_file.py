@@ -41,9 +41,8 @@ ENDING = "_runs.csv"  # of a runs file
 def only_writer(results_dir):
     """Lock a results folder, after waiting for a driver that uses it; a dead one leaves no lock behind."""
     folder = Path(results_dir)
-    with os_errors_tell(folder):
-        folder.mkdir(parents=True, exist_ok=True)
     with os_errors_tell(folder / ".lock"):
+        folder.mkdir(parents=True, exist_ok=True)
         lock = open(folder / ".lock", "a")  # noqa: SIM115
     with lock:
         try:
