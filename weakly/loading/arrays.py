@@ -67,14 +67,10 @@ class PreparedData:
         """The contamination of `released`, drawn by the first run of each code on these seen classes."""
         view = parse_unseen(self.name)
         pool = "_of_" + "".join(map(str, view.seen)) if view else ""
-        start = f"contamination{pool}_{hash_of_modules(__name__)}_"
-        for path in self.folder.glob(f"{start}*.npy"):
-            with suppress(DataError):
-                rows = _load_array(path)
-                if path.stem == start + fingerprint_of(rows)[:HASH_DIGITS]:
-                    return rows
+        path = self.folder / f"contamination{pool}_{hash_of_modules(__name__)}.npy"
+        with suppress(DataError):
+            return _load_array(path)
         rows = splits.released_contamination(self.X, self.y, KEPT_RATE)
-        path = self.folder / f"{start}{fingerprint_of(rows)[:HASH_DIGITS]}.npy"
         # if the folder is not writable, every run draws them
         with suppress(DataError), written_whole(path) as file:
             np.save(file, rows)
@@ -92,9 +88,7 @@ def load_data(name, data_dir="dataset", fingerprint="", status=""):
     folder /= fingerprint[:HASH_DIGITS]
     if not folder.is_dir():
         raise DataError(f"{source} is not prepared in the version that was planned: {folder} is missing.")
-    states = [(file.st_size, file.st_mtime_ns) for file in map(Path.stat, sorted(folder.glob("[Xy]*.npy")))]
-    shape = tuple(meta["shape"]) if fingerprint == meta["fingerprint"] else None
-    if not _are_intact(folder, fingerprint, shape, tuple(states)):
+    if not _are_intact(folder, fingerprint):
         raise DataError(f"{folder} was changed after it was prepared: delete it and prepare the data again.")
     X, classes = _open_arrays(folder)
     view = parse_unseen(name)
@@ -103,12 +97,11 @@ def load_data(name, data_dir="dataset", fingerprint="", status=""):
 
 
 @functools.cache
-def _are_intact(folder, fingerprint, shape, _states):
-    """Whether the arrays of a folder have this hash; read once in a process for every state of the files."""
+def _are_intact(folder, fingerprint):
+    """Whether the arrays of a folder have this hash; read once in a process."""
     X, classes = _open_arrays(folder)
     has_types = X.dtype == np.float32 and classes.dtype.kind in "biu" and classes.dtype.isnative
-    has_shape = classes.shape == X.shape[:1] and shape in (None, X.shape)
-    return has_types and has_shape and fingerprint_of(X, classes) == fingerprint
+    return has_types and classes.shape == X.shape[:1] and fingerprint_of(X, classes) == fingerprint
 
 
 def _open_arrays(folder):
@@ -126,8 +119,7 @@ def _load_array(path):
     try:
         return np.load(path, mmap_mode="c", allow_pickle=False)
     except (OSError, ValueError, EOFError) as error:
-        why = f"{error}; delete its folder and prepare the data again"
-        raise DataError(f"{path} cannot be read: {why}.") from None
+        raise DataError(f"{path} cannot be read: {error}; delete its folder and prepare it again.") from None
 
 
 def fingerprint_of(*arrays):
