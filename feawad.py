@@ -40,7 +40,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from weakly.training.batches import sample_balanced, sample_unlabeled
+from weakly.training.batches import sample_unlabeled
 from weakly.training.detector import apply_in_chunks
 from weakly.training.input_checks import require_at_least, require_one_of
 from weakly.training.keras_detector import KerasDetector
@@ -186,9 +186,6 @@ class FEAWAD(KerasDetector):
 
     def loss(self, labels, outputs):
         return encoding_loss(labels, outputs)
-
-    def sample_batches(self, X, unlabeled, anomalies, n_batches, rng):
-        return sample_balanced(unlabeled, len(anomalies), n_batches, self.batch_size, rng)
 
     def _fit(self, X, unlabeled, anomalies, rng):
         require_one_of(self, residual_term=RESIDUAL_TERMS, optimizer_name=OPTIMIZERS)
