@@ -239,7 +239,6 @@ BAD = {  # data set, file name, content, what the message says after the file's 
     "one anomaly": ("thyroid", THYROID, csv(anomalies=1), "has fewer than 2 anomalies of class 1"),
     "empty": ("thyroid", THYROID, "", "has no rows"),
     "binary": ("thyroid", THYROID, b"\x93NUMPY\xff\xfe\x00", "is not a table of thyroid: 'utf-8' codec"),
-    "folder": ("thyroid", THYROID, None, "is a folder, but must be a file"),
     "npz of other shapes": ("celeba", CELEBA, npz_bytes(X=np.zeros((8, 39)), y=np.zeros(7)),
         "should hold a numeric matrix X and one"),
     "svmlight label": ("news20", NEWS20, b"1 1:1\n-1 2:1\n", "has a label other than 0 and 1: '-1.0'"),
@@ -255,13 +254,10 @@ def test_bad_input(data_dir, capsys, case):
     before = snapshot(data_dir)
     capsys.readouterr()
     path = data_dir / "raw" / file_name
-    if content is None:
-        path.mkdir()
-    else:
-        path.write_bytes(content.encode() if isinstance(content, str) else content)
+    path.write_bytes(content.encode() if isinstance(content, str) else content)
     assert run(data_dir, "--datasets", name) == 1
     *announced, error = capsys.readouterr().err.splitlines()
-    assert announced in ([], [f"Preparing {name} from {path}"])
+    assert announced == [f"Preparing {name} from {path}"]
     assert error.startswith(f"{name}: {path} ") and error.endswith(".")
     assert re.search(message, error) and snapshot(data_dir) == before
 
@@ -271,7 +267,7 @@ DAMAGED = {  # the file, what becomes of its array (its bytes for meta.json), wh
     "order": ("X.npy", lambda X: X[::-1], CHANGED),
     "type": ("X.npy", lambda X: X.view(np.int32), CHANGED),
     "shape of y": ("y.npy", lambda y: y[:, np.newaxis], CHANGED),
-    "half": ("X.npy", lambda _: b"half", "cannot be read: .*; delete"),
+    "half": ("X.npy", lambda _: b"half", CHANGED),
     "meta": ("../meta.json", lambda _: b'{"fingerprint": 5}', NOT_PREPARED),
 }
 

@@ -27,6 +27,9 @@ ENCODING = 6  # increase it when an encoder's output changes, so that data is pr
 KEPT_RATE = 0.02  # of contamination: all tables of the paper have it, and the draws take seconds
 CSR_PARTS = ("data", "indices", "indptr")
 HASH_DIGITS = 16  # of a fingerprint, in the names of files and folders
+UNREADABLE = (OSError, ValueError, EOFError)  # what numpy raises for a file that is missing or damaged
+# in copy-on-write pages: TensorFlow copies read-only memory
+_load_array = functools.partial(np.load, mmap_mode="c", allow_pickle=False)
 
 
 @dataclass(frozen=True)
@@ -68,7 +71,7 @@ class PreparedData:
         view = parse_unseen(self.name)
         pool = "_of_" + "".join(map(str, view.seen)) if view else ""
         path = self.folder / f"contamination{pool}_{hash_of_modules(__name__)}.npy"
-        with suppress(DataError):
+        with suppress(*UNREADABLE):
             return _load_array(path)
         rows = splits.released_contamination(self.X, self.y, KEPT_RATE)
         # if the folder is not writable, every run draws them
@@ -88,7 +91,9 @@ def load_data(name, data_dir="dataset", fingerprint="", status=""):
     folder /= fingerprint[:HASH_DIGITS]
     if not folder.is_dir():
         raise DataError(f"{source} is not prepared in the version that was planned: {folder} is missing.")
-    if not _are_intact(folder, fingerprint):
+    files = map(Path.stat, sorted(folder.glob("[Xy]*.npy")))
+    states = tuple((file.st_size, file.st_mtime_ns) for file in files)
+    if not _are_intact(folder, fingerprint, states):
         raise DataError(f"{folder} was changed after it was prepared: delete it and prepare the data again.")
     X, classes = _open_arrays(folder)
     view = parse_unseen(name)
@@ -97,9 +102,12 @@ def load_data(name, data_dir="dataset", fingerprint="", status=""):
 
 
 @functools.cache
-def _are_intact(folder, fingerprint):
-    """Whether the arrays of a folder have this hash; read once in a process."""
-    X, classes = _open_arrays(folder)
+def _are_intact(folder, fingerprint, _states):
+    """Whether the arrays of a folder have this hash; read once in a process for every state of the files."""
+    try:
+        X, classes = _open_arrays(folder)
+    except UNREADABLE:
+        return False
     has_types = X.dtype == np.float32 and classes.dtype.kind in "biu" and classes.dtype.isnative
     return has_types and classes.shape == X.shape[:1] and fingerprint_of(X, classes) == fingerprint
 
@@ -112,14 +120,6 @@ def _open_arrays(folder):
         *parts, shape = (_load_array(folder / f"X_{part}.npy") for part in (*CSR_PARTS, "shape"))
         X = sparse.csr_matrix(tuple(parts), shape)
     return X, np.asarray(_load_array(folder / "y.npy"))
-
-
-def _load_array(path):
-    """Memory-map an array in copy-on-write pages: TensorFlow copies read-only memory."""
-    try:
-        return np.load(path, mmap_mode="c", allow_pickle=False)
-    except (OSError, ValueError, EOFError) as error:
-        raise DataError(f"{path} cannot be read: {error}; delete its folder and prepare it again.") from None
 
 
 def fingerprint_of(*arrays):

