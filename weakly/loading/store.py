@@ -1,6 +1,5 @@
 """Prepare data sets: from source files to the arrays that runs open (arrays.py), and a manifest of them."""
 
-import hashlib
 import re
 import sys
 from pathlib import Path
@@ -29,8 +28,8 @@ def prepare(name, finder, data_dir):
     if name == DEMO:
         if meta is None:
             X, y = make_demo()
-            sha256 = hashlib.sha256(X.tobytes()).hexdigest()
-            save_data(folder, X, y, "generated", status="synthetic", source="generated", sha256=sha256)
+            origin = {"source": "generated", "sha256": fingerprint_of(X)}
+            save_data(folder, X, y, "generated", status="synthetic", **origin)
         return "synthetic"
     entry = KNOWN_SETS[name]
     local = find_local(entry, finder)
