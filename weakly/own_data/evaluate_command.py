@@ -37,9 +37,8 @@ FEWEST = 5  # anomalies, and other rows, to evaluate
 LABELLED = "labelled anomaly", "labelled anomalies"
 DESCRIPTION = (
     "Holds out 20% of the rows, hides the labels of all but --n-labeled training anomalies, fits, and scores "
-    "the held-out rows. Rows without a label count as normal. Anomalies with hidden labels stay among the "
-    "unlabelled rows, but make up no larger share there than in the test rows. The paper's experiments use "
-    f"--hidden-share 0.02. Methods: {', '.join(SAVED_METHODS)}."
+    "the held-out rows. Anomalies with hidden labels stay among the unlabelled rows, but make up no larger "
+    f"share there than in the test rows (the paper: 0.02). Methods: {', '.join(SAVED_METHODS)}."
 )
 
 
@@ -163,10 +162,8 @@ def choose_method(table, columns, y, is_normal, seed):
     if n_others > MOST_OTHERS:
         others = rng.choice(others, MOST_OTHERS, replace=False)
     counted = "" if is_normal[others].all() else "; those without a label count as normal"
-    say(
-        f"Comparing {len(CANDIDATES)} methods by {FOLDS}-fold cross-validation on the {len(anomalies):,} "
-        f"labelled anomalies and {len(others):,} of the {n_others:,} other rows{counted}:"
-    )
+    rows = f"{len(anomalies):,} labelled anomalies and {len(others):,} of the {n_others:,} other rows"
+    say(f"Comparing {len(CANDIDATES)} methods by {FOLDS}-fold cross-validation on {rows}{counted}:")
     parts = [np.array_split(rng.permutation(rows), FOLDS) for rows in (anomalies, others)]
     folds = [np.concatenate(rows) for rows in zip(*parts)]
     trains = [np.concatenate(folds[:place] + folds[place + 1 :]) for place in range(FOLDS)]

@@ -59,23 +59,16 @@ def run(args):
     scores = model.scored(typed)
     chosen = candidates[np.argsort(-scores[candidates], kind="stable")[: args.n]]
     texts = labelling.texts_of(table, args.label, chosen)
-    proposed = table_to_fill(model, texts, typed.iloc[chosen], scores[chosen], args.label)
+    rows = scored_rows(model, texts, typed.iloc[chosen], scores[chosen], n_reasons=3).drop(columns="why_rest")
+    rows.insert(1, "key", labelling.keys_of(texts))
+    rows = rows.rename(columns=lambda name: labelling.own_name(name, table, args.label))
+    proposed = rows.assign(**{args.label: ""}).join(texts).map(for_spreadsheet)
     with written_whole(args.output) as file:
-        proposed.to_csv(file, mode="wb", index=False, encoding=args.encoding)
+        proposed.rename(columns=for_spreadsheet).to_csv(file, mode="wb", index=False, encoding=args.encoding)
     print(f"Wrote {count_of(len(proposed), 'row')} with the highest scores to {name_of(args.output)}.")
     say(f"Fill in its column {args.label!r}: 1 for an anomaly, 0 for a normal row, or nothing.")
     all_checked = " ".join(f"--checked {name_of(path)}" for path in (*args.checked, args.output))
     print(f"Then give it to fit: --label {args.label} {all_checked}")
-
-
-def table_to_fill(model, texts, typed, scores, label):
-    """These rows with their number, key, score and reasons, and an empty column for the label."""
-    rows = scored_rows(model, texts, typed, scores, n_reasons=3).drop(columns="why_rest")
-    rows.insert(1, "key", labelling.keys_of(texts))
-    table = (
-        rows.rename(columns=labelling.own_names([*texts.columns, label])).assign(**{label: ""}).join(texts)
-    )
-    return table.map(for_spreadsheet).rename(columns=for_spreadsheet)
 
 
 def for_spreadsheet(cell):
