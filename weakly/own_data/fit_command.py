@@ -9,7 +9,6 @@ from weakly.command_line import setting
 from weakly.environment import commit, package_versions
 from weakly.errors import DataError
 from weakly.methods import METHODS
-from weakly.numbers import count_of
 from weakly.own_data import arguments
 from weakly.own_data.evaluate_command import choose_method
 from weakly.own_data.labels import ANOMALY, NORMAL, UNLABELLED, columns_to_use, labelled_rows, print_labels
@@ -88,5 +87,4 @@ def print_most_suspicious(model, raw, rows, top):
     best = raw.iloc[rows[np.argsort(-model.training_scores[rows], kind="stable")[:top]]]
     typed = model.typed(best)
     shown = scored_rows(model, best, typed, model.scored(typed), n_reasons=3).drop(columns="why_rest")
-    heading = count_of(len(best), "most suspicious unlabelled row")
-    print(f"\nThe {heading}:\n{shown.round(3).to_string(index=False)}")
+    print(f"\nThe most suspicious unlabelled rows:\n{shown.round(3).to_string(index=False)}")
