@@ -99,9 +99,6 @@ class Overview:
         return row | {"precision": hits / (hits + alarms or np.nan), "recall": hits / (hits + missed)}
 
 
-# ---------------------------------------------------------------------------- the page and its tables
-
-
 def report_page(found, table):
     """The page of an Overview."""
     chosen, kinds = found.at(found.contamination), ["count", "number"] + ["label"] * (found.y is not None)
@@ -118,9 +115,6 @@ def report_page(found, table):
         score_picture=score_picture(found, chosen["threshold"]),
         quality_pictures=() if found.y is None else quality_pictures(found, chosen),
     )
-
-
-# ---------------------------------------------------------------------------- pictures: a title and an SVG
 
 
 def score_picture(found, threshold):
