@@ -26,6 +26,7 @@ from weakly.beyond.classifiers import Logistic
 from weakly.errors import DataError
 from weakly.methods import METHODS, make_detector
 from weakly.own_data.encoding import new_encoder
+from weakly.own_data.model_files import check_numbers
 from weakly.own_data.models import SAVED_METHODS, load_model, save_model
 from weakly.paths import ROOT
 from weakly.running.processes import ONE_THREAD
@@ -359,3 +360,12 @@ def test_a_forged_file_gives_one_sentence(saved, tmp_path):
     clear = r".*\.model (is|has|cannot|needs)|Rows 1 to 600 cannot be scored"
     for case, answer in zip(cases, answers[len(FORGED) :], strict=True):
         assert re.match(clear, str(answer)) and answer.isprintable() and len(answer) < 700, (case, answer)
+
+
+def test_an_encoder_in_an_array_is_checked(model_path):
+    pipeline = load_model(model_path).pipeline
+    steps = pipeline[0].transformers_
+    pipeline[0].named_transformers_["category"]._n_features_outs = [1]
+    pipeline[0].transformers_ = np.fromiter(steps, dtype=object, count=len(steps))
+    with pytest.raises(ValueError, match="odd levels"):
+        check_numbers(pipeline)

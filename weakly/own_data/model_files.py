@@ -28,7 +28,6 @@ from weakly.writing import written_whole
 SIZE_LIMIT = 2**26
 MEMORY = 2**30  # bytes more than the process has, to load a model
 ABOUT, SCHEMA = "about.json", "schema.json"
-PROTOCOL = 2  # the loaders of older ones check less
 
 # {class: the first method of this class}
 DETECTORS = {f"{one.module}.{one.class_name}": name for name, one in reversed(METHODS.items())}
@@ -36,6 +35,9 @@ DETECTORS = {f"{one.module}.{one.class_name}": name for name, one in reversed(ME
 TRUSTED = [*DETECTORS, "catboost.core.CatBoostClassifier", "numpy.dtype", "sklearn.tree._tree.Tree",
     "weakly.own_data.encoding.DateParts", "weakly.own_data.encoding.median",
     "weakly.training.number_scaler.NumberScaler", "xgboost.core.Booster"]  # fmt: skip
+# of skops; those of sparse matrices, sets, methods and the like are not among them
+KINDS = "Bytearray Bytes DType Dict Function Json List NdArray Object Slice Tree Tuple Type"
+LOADERS = [f"{kind}Node" for kind in KINDS.split()]
 # the estimators before a detector, and in it: those get its rows, so their trees have its features
 ENCODERS = ("weakly.", *(f"sklearn.{name}." for name in ("compose", "impute", "pipeline", "preprocessing")))
 HELD = ("sklearn.ensemble._forest.", "sklearn.ensemble._iforest.", "sklearn.tree._classes.",
@@ -100,18 +102,16 @@ def for_skops(members):
     hold endless lists of lists. That is why all parts lose their ids.
     """
     schema, used = json.loads(members[SCHEMA]), 0
-    require(schema["protocol"] >= PROTOCOL, "the format of an older skops")
+    require(schema["protocol"] >= 2, "the format of an older skops")  # whose loaders check less
     for part in parts_of(schema):
         if isinstance(part, dict):
             part.pop("__id__", None)
-        if isinstance(part, dict) and "file" in part:
-            loader, data = part["__loader__"], members[part["file"]]
-            require(
-                loader in ("NdArrayNode", "BytesNode", "BytearrayNode"), f"a {loader}, which is unchecked"
-            )
+            loader = part.get("__loader__")
+            require(loader is None or loader in LOADERS, f"a {loader}")
+            data = members[part["file"]] if "file" in part else b""
             used += len(data)
             require(used <= SIZE_LIMIT, "members that are used again and again")
-            if loader == "NdArrayNode":
+            if data and loader == "NdArrayNode":
                 check_array(data)
     buffer = io.BytesIO()
     with zipfile.ZipFile(buffer, "w") as archive:
@@ -121,9 +121,10 @@ def for_skops(members):
 
 
 def parts_of(part):
-    """A part and all that it contains, however deep, except arrays."""
+    """A part and all that it contains, however deep, except numbers in arrays."""
     yield part
     inner = vars(part) if hasattr(part, "__dict__") and not isinstance(part, type) else part
+    inner = inner.tolist() if isinstance(inner, np.ndarray) and inner.dtype == object else inner
     if isinstance(inner, dict | list | tuple):
         for one in inner.values() if isinstance(inner, dict) else inner:
             yield from parts_of(one)
@@ -140,9 +141,6 @@ def check_array(data):
     require(array.dtype.kind in "biufV" and max(array.shape, default=0) <= len(data), "an odd array")
     is_truth = array.dtype.kind == "b"
     require(not is_truth or (array.view(np.uint8) <= 1).all(), "truth values that are neither 0 nor 1")
-
-
-# ---------------------------------------------------------------------------- numbers of a loaded pipeline
 
 
 def check_numbers(pipeline):

@@ -160,8 +160,6 @@ def method_of(pipeline):
     return model_files.DETECTORS[name]
 
 
-# ---------------------------------------------------------------------------- files
-
 save_model = model_files.save_model
 
 

@@ -8,7 +8,6 @@ import os
 from itertools import zip_longest
 from pathlib import Path
 
-import jinja2
 import numpy as np
 import pandas as pd
 from sklearn.metrics import average_precision_score, precision_recall_curve, roc_auc_score, roc_curve
@@ -22,22 +21,20 @@ from weakly.own_data.drift import FEWEST_ROWS, Comparison
 from weakly.own_data.info_command import facts
 from weakly.own_data.labels import ANOMALY, is_missing, known_labels
 from weakly.own_data.models import load_model
-from weakly.reporting.pages import STYLE, head_and_script
+from weakly.reporting.pages import STYLE, head_and_script, template
 from weakly.reporting.pictures import COLOURS, TEXT, as_svg, figure
 from weakly.writing import name_of, refuse_source, written_whole
 
-PAGE, OWN_STYLE = (Path(__file__).with_name(f"report_page.{end}").read_text() for end in ("html", "css"))
+OWN_STYLE = Path(__file__).with_name("report_page.css")
+MOST_TOP = 500  # rows of the table of the highest
 NUMBERS = {"count": count, "number": number, "percent": percent}  # formats of a table's columns
 RATES = (0.001, 0.005, 0.01, 0.02, 0.05, 0.1)  # shares of the training rows, one threshold for each
-MOST_TOP, LONG = 500, 160  # rows of the table of the highest, letters of a cell
 SCORE_BINS, TRIMMED = 60, 0.0005  # share of the rows at either end of the scores that the outermost bins hold
 LOOKS = COLOURS | {"these rows": COLOURS["released"], "training rows": COLOURS["published"]}
 
 
 def add_arguments(command):
-    command.description = (
-        "Writes one HTML page that needs no network. With --label, it also judges the ranking."
-    )
+    command.description = "Writes a self-contained HTML page; --label adds the quality of the ranking."
     arguments.add_table_arguments(command)
     labels = "column of labels, if all are known: 1/0, true/false or yes/no"
     arguments.add_label_column(command, labels, required=False)
@@ -102,30 +99,22 @@ class Overview:
         return row | {"precision": hits / (hits + alarms or np.nan), "recall": hits / (hits + missed)}
 
 
-# ---------------------------------------------------------------------------- the page and its tables
-
-
 def report_page(found, table):
     """The page of an Overview."""
     chosen, kinds = found.at(found.contamination), ["count", "number"] + ["label"] * (found.y is not None)
-    environment = jinja2.Environment(autoescape=True, undefined=jinja2.StrictUndefined)
-    environment.filters |= {**NUMBERS, "count_of": count_of, "printable": printable}
-    environment.globals |= {"NUMBERS": NUMBERS, "FEWEST_ROWS": FEWEST_ROWS, "LONG": LONG}
-    return environment.from_string(PAGE).render(
-        **head_and_script("", "cueScrolling();\nopenTarget();\n", STYLE + OWN_STYLE),
+    known = NUMBERS | {"NUMBERS": NUMBERS, "count_of": count_of, "printable": printable}
+    return template("report_page.html", FEWEST_ROWS=FEWEST_ROWS, **known).render(
+        **head_and_script("", "cueScrolling();\nopenTarget();\n", STYLE + OWN_STYLE.read_text()),
         found=found,
         chosen=chosen,
         file=table,
         thresholds=[list(found.at(rate).values()) for rate in sorted({*RATES, found.contamination})],
-        best_head=[*zip_longest(found.best, kinds, fillvalue=LONG)],
+        best_head=[*zip_longest(found.best, kinds)],
         changes=found.comparison.changes(),
         facts=facts(found.model.about),
         score_picture=score_picture(found, chosen["threshold"]),
         quality_pictures=() if found.y is None else quality_pictures(found, chosen),
     )
-
-
-# ---------------------------------------------------------------------------- pictures: a title and an SVG
 
 
 def score_picture(found, threshold):
@@ -171,4 +160,4 @@ def curve(title, labels, points, random, dot):
 
 def finished(picture, title, label):
     picture.legend(loc="outside upper left", ncols=2, columnspacing=1, handlelength=1.2)
-    return title, as_svg(picture, printable(label))
+    return title, as_svg(picture, label)
