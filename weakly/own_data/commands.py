@@ -11,9 +11,8 @@
 
 In a clone, python is .venv/bin/python; an installed package has the same command as `weakly-detect`.
 
-A table is a CSV file (separated by , ; tab or |), JSON lines (both plain, gzipped or zipped) or a Parquet
-file; docs/own_data.md says how its columns are read. `score` and `report` read it in chunks, the others hold
-it in memory. A compressed table may expand to 2 GiB, a model to 64 MiB, and reading take 8 GiB of memory.
+A table is a CSV file, JSON lines (both plain, gzipped or zipped) or a Parquet file; docs/own_data.md says how
+its columns are read. `score` and `report` read it in chunks, the others hold it in memory (at most 8 GiB).
 """
 
 import argparse

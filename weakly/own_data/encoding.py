@@ -55,20 +55,17 @@ def new_encoder(columns, n_rows, is_tree):
         sparse_output=False,
         dtype=np.float32,
     )
+    # missing cells become the median, and another feature marks them
+    filled = SimpleImputer(strategy=median, add_indicator=True, keep_empty_features=True, copy=False)
     steps = {
-        "number": make_pipeline(NumberScaler(scaling), filled()),
-        "truth": make_pipeline(NumberScaler("min-max"), filled()),
+        "number": make_pipeline(NumberScaler(scaling), filled),
+        "truth": make_pipeline(NumberScaler("min-max"), filled),
         "category": levels,
-        "date": make_pipeline(DateParts(), NumberScaler(scaling), filled()),
+        "date": make_pipeline(DateParts(), NumberScaler(scaling), filled),
     }
     members = {kind: [name for name in columns if columns[name]["kind"] == kind] for kind in steps}
     parts = [(kind, steps[kind], members[kind]) for kind in steps if members[kind]]
     return ColumnTransformer(parts, sparse_threshold=0)
-
-
-def filled():
-    """Fills missing cells with the median; another feature marks them."""
-    return SimpleImputer(strategy=median, add_indicator=True, keep_empty_features=True, copy=False)
 
 
 def median(values):

@@ -12,7 +12,7 @@ from weakly.command_line import rate
 from weakly.errors import DataError, UserError, printable
 from weakly.numbers import count_of
 from weakly.own_data.arguments import add_table_arguments, add_top_argument, comma_list, notation_of
-from weakly.own_data.columns import as_written
+from weakly.own_data.columns import as_texts, as_written
 from weakly.own_data.drift import Comparison
 from weakly.own_data.models import load_model
 from weakly.own_data.tables import Table
@@ -123,23 +123,13 @@ def scored_rows(model, raw, typed, scores, top=None, n_reasons=0):
         return result
     parts, names = model.reasons(typed, scores), list(model.columns)
     best = np.argsort(-parts, axis=1, kind="stable")[:, :n_reasons]
-    cells = raw[names].astype(object).to_numpy()
+    cells = raw[names].apply(as_texts).fillna("(missing)").to_numpy()
     for place, columns in enumerate(best.T, start=1):
-        result[f"why_{place}"] = [
-            f"{printable(f'{names[j]}={cell_text(cells[i, j])}')} ({parts[i, j]:+.3f})"
-            if parts[i, j] > 0
-            else ""
-            for i, j in enumerate(columns)
-        ]
+        texts = [f"{names[j]}={cells[i, j][:40]} ({parts[i, j]:+.3f})" for i, j in enumerate(columns)]
+        added = np.take_along_axis(parts, columns[:, np.newaxis], axis=1)[:, 0]
+        result[f"why_{place}"] = np.where(added > 0, list(map(printable, texts)), "")
     named = np.take_along_axis(parts, best, axis=1).clip(min=0).sum(axis=1)
     return result.assign(why_rest=np.round(scores - named, 3))
-
-
-def cell_text(value):
-    """A raw cell as a short text."""
-    if pd.isna(value):
-        return "(missing)"
-    return f"{value:.15g}" if isinstance(value, float) else str(value)[:40]
 
 
 def highest(top, *tables):
