@@ -113,8 +113,8 @@ def possible_readings(texts, notation):
     affixes = [{"affix": unit} if unit else {} for unit in units] if len(units) <= MOST_UNITS else []
     marks = sorted(NOTATIONS, key=lambda one: one[0] != notation.decimal)
     numbers = [{"kind": "number", **dict(zip(MARKS, one))} for one in marks]
-    formats = DATE_FORMATS if texts.str.fullmatch(DATE).mean() > 0.5 else []
-    dates = [{"kind": "date", "format": one} for one in formats]
+    are_dates = texts.str.fullmatch(DATE).mean() > 0.5
+    dates = [{"kind": "date", "format": one} for one in DATE_FORMATS if are_dates]
     candidates = [*(one | affix for affix in affixes for one in numbers), *dates]
     return [one for one in candidates if typed_cells(texts, one).notna().any()]
 
@@ -128,8 +128,7 @@ def reading_of(name, levels, notation):
     values = [typed_cells(levels, one) for one in readings]
     if not readings or np.any([some.notna() for some in values], axis=0).mean() <= 0.5:
         return None
-    counts = [some.notna().sum() for some in values]
-    best = int(np.argmax(counts))  # the first of them
+    best = int(np.argmax([some.notna().sum() for some in values]))  # the first of them
     reading, is_read = readings[best], values[best].notna()
     holds = f"Column {name!r} holds {WORDS[reading['kind']][1]} such as"
     otherwise = f"or leave out the column with --drop {name}."

@@ -99,9 +99,10 @@ class Table:
             with bounded_memory(self.path):
                 yield
         except (UnicodeError, LookupError):
-            advice = "name its encoding, such as --encoding latin-1 (or cp1252, utf-16), or save it as CSV"
-            wrong = f"{self.path} is not text in {self.notation.encoding.upper()}"
-            raise DataError(f"{wrong}: {advice} if it is another kind of file.") from None
+            advice = "name its encoding, such as --encoding latin-1, or save it as CSV if it is another file"
+            raise DataError(
+                f"{self.path} is not text in {self.notation.encoding.upper()}: {advice}."
+            ) from None
         # the errors of pandas and pyarrow are ValueErrors
         except (OSError, ValueError, csv.Error) as error:
             reason = str(error).strip().rstrip(".")
@@ -115,8 +116,7 @@ class Table:
         try:
             from pyarrow.parquet import ParquetFile  # here, because it is optional
         except ImportError:
-            advice = "to read it, install pyarrow first (pip install pyarrow)"
-            raise DataError(f"{self.path} is a Parquet file: {advice}.") from None
+            raise DataError(f"{self.path} is a Parquet file: install pyarrow to read it.") from None
         self._raw.seek(0)
         self._parquet = ParquetFile(self._raw)
         return self._parquet.schema_arrow.names
@@ -181,9 +181,9 @@ class Table:
             self._line, next_line = next_line, rows.line_num + 1
             n_cells = len(row) - (len(row) > n_columns and not row[-1])  # a separator at the end
             if n_cells != n_columns and "".join(row).strip(" \t"):
-                line = f"Line {self._line:,} of {self.path} has {'more' if n_cells > n_columns else 'fewer'}"
-                cells = f"cells than the first line: {n_cells:,} instead of {n_columns:,}"
-                raise DataError(f"{line} {cells}.")
+                has = f"{'more' if n_cells > n_columns else 'fewer'} cells than the first line"
+                line = f"Line {self._line:,} of {self.path} has {has}"
+                raise DataError(f"{line}: {n_cells:,} instead of {n_columns:,}.")
             yield from taken
             taken.clear()
 
