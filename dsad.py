@@ -36,7 +36,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from weakly.training.batches import sample_balanced, sample_unlabeled
+from weakly.training.batches import sample_unlabeled
 from weakly.training.detector import apply_in_chunks
 from weakly.training.input_checks import require_at_least, require_one_of, require_same_shape
 from weakly.training.keras_detector import PsiDetector
@@ -156,9 +156,6 @@ class DSAD(PsiDetector):
     def loss_constants(self, X, unlabeled, anomalies, network, rng):
         self.centre_ = centre_of(codes_at(self._psi(network.get_weights()), X, unlabeled))
         return (self.centre_,)
-
-    def sample_batches(self, X, unlabeled, anomalies, n_batches, rng):
-        return sample_balanced(unlabeled, len(anomalies), n_batches, self.batch_size, rng)
 
     def _fit(self, X, unlabeled, anomalies, rng):
         require_one_of(self, distance=DISTANCES, anomaly_term=ANOMALY_TERMS, code_layer=CODE_LAYERS)

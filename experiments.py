@@ -13,6 +13,7 @@ import argparse
 import functools
 import os
 import sys
+from dataclasses import asdict
 from pathlib import Path
 
 import pandas as pd
@@ -87,7 +88,7 @@ def run_experiment(args):
     if not args.force and (n_adopted := runs_file.adopt(wanted)):
         print(f"{n_adopted} runs were taken over from other experiments in {args.results_dir}.")
     missing = plan(args, wanted, runs_file.read())
-    failures += run_and_append(args, missing, runs_file, Session(args.results_dir, label, wanted))
+    failures += run_and_append(args, missing, runs_file, Session(runs_file, wanted))
     if wanted:
         report(args, label, wanted, names, runs_file.read())
     return failures
@@ -95,20 +96,22 @@ def run_experiment(args):
 
 def run_and_append(args, missing, runs_file, session):
     """Make the missing runs and append each as it ends; returns what failed, as lines of text."""
-    failures, notes, before = [], [], runs_file.count()
+    failures, notes = [], {}  # each note once: it is often the same in all runs
     try:
         for cell, measured, error in run_cells(missing, args.jobs, args.cluster):
-            if error is None:
-                runs_file.append(cell.row(measured))
-                session.count_run()
-                if measured["note"]:
-                    notes.append(f"{cell}: run {measured['run']}: {measured['note']}")
-            else:
+            if error is not None:
                 failures.append(f"{cell}: {error}")
-    finally:  # also when stopped, perhaps between writing a run and counting it
-        session.end(runs_file.count() - before)
-    for line in notes:
-        print(f"NOTE {line}: the detector does not distinguish any rows.")
+                continue
+            runs_file.append(asdict(cell) | measured)  # which has the code and data that it was made with
+            session.save()
+            if measured["note"]:
+                notes[f"{cell}: {measured['note']}: the detector does not distinguish any rows"] = None
+            if (there := measured["labels"]) < cell.n_labeled:
+                notes[f"{cell.dataset} has only {there} training anomalies: all of them are labelled"] = None
+    finally:
+        session.save(is_last=True)
+    for note in notes:
+        print(f"NOTE {note}.")
     return failures
 
 
@@ -218,7 +221,7 @@ def make_parser():
 
 def add_arguments(parser, experiment):
     """The options of every experiment: what is run, and where."""
-    usual = {"n_labeled": 60, "contamination": 0.02, "scaling": PREPARED}
+    usual = {"n_labeled": 60, "contamination": 0.02, "scalings": [PREPARED]}
     parser.set_defaults(parser=parser, set=[], theorem=False, **usual)
     add = parser.add_argument
     names = f"some of {', '.join(method_group('table', 'appendix', 'ablation'))}; or `table`: of Table 2, "
@@ -250,15 +253,13 @@ def add_set_up(add, experiment):
     add("--contamination", **(varied if "contamination" in experiment.sweeps else share))
     changed = "change a parameter of the methods, such as margin=2; repeatable; separate files are written"
     add("--set", type=types.setting, action="append", metavar="NAME=VALUE", help=changed)
-    l2 = {"type": types.l2_setting, "metavar": "VALUE", "help": "short for --set l2=VALUE"}
-    add("--lambda", dest="set", action="append", **l2)
-    scalings, scaling = (PREPARED, *SCALINGS), "scale features by what the training rows teach; trees never"
-    if "scaling" in experiment.sweeps:
-        several = functools.partial(parse_names, known=scalings, what="scaling")
-        how = f"{scaling}: some of {', '.join(scalings)} (default: {','.join(experiment.sweeps['scaling'])})"
-        add("--scaling", dest="scalings", type=several, metavar="A,B", help=how)
-    else:
-        add("--scaling", choices=scalings, help=f"{scaling} (default: %(default)s, as data_prep.py does)")
+    l2 = {"type": lambda text: types.setting(f"l2={text}"), "metavar": "VALUE"}
+    add("--lambda", dest="set", action="append", help="short for --set l2=VALUE", **l2)
+    known, usual = (PREPARED, *SCALINGS), experiment.sweeps.get("scaling", (PREPARED,))
+    scaling = "scale features by what the training rows teach, trees never: "
+    scaling += f"{'one' if len(usual) == 1 else 'some'} of {', '.join(known)} (default: {','.join(usual)})"
+    names = functools.partial(parse_names, known=known, what="scaling")
+    add("--scaling", dest="scalings", type=names, default=usual, metavar="NAME", help=scaling)
 
 
 def refuse_varied(text):
@@ -291,10 +292,12 @@ def complete(given, name, protocol):
     if args.theorem:
         sweeps["contamination"] += THEOREM_RATES
     if "scaling" in sweeps:
-        sweeps["scaling"] = given.scalings or sweeps["scaling"]
+        sweeps["scaling"] = given.scalings
+    elif len(given.scalings) > 1:
+        raise UserError(f"the experiment `{name}` takes one --scaling at a time")
+    args.scaling = PREPARED if "scaling" in sweeps else given.scalings[0]
     # what is varied, as (parameter, value); one empty tuple if nothing is
     args.points = [(parameter, value) for parameter, values in sweeps.items() for value in values] or [()]
-    args.scalings = sweeps.get("scaling", [given.scaling])
     args.methods = fitting_methods(args, experiment)
     if args.theorem and "prenet" not in args.methods:
         raise UserError("--theorem needs PReNet: add prenet to --methods")
@@ -378,8 +381,4 @@ def main(argv=None):
 
 
 if __name__ == "__main__":
-    exit_code = main()
-    if exit_code == 130:  # Ctrl-C: exit at once, because Python takes a second or two to unload TensorFlow
-        sys.stdout.flush()
-        os._exit(exit_code)
-    sys.exit(exit_code)
+    sys.exit(main())

@@ -98,23 +98,14 @@ def setting(text):
         return name, value
 
 
-def l2_setting(text):
-    """The value of --lambda as the setting l2."""
-    return "l2", _number_from_0(text, float("inf"), "must be a number of at least 0")
-
-
 def rate(text):
     """A command-line argument as a share from 0 to below 1."""
-    return _number_from_0(text, 1.0, "must be a number of at least 0 and below 1")
-
-
-def _number_from_0(text, end, rule):
     try:
         value = float(text)
     except ValueError:
         value = -1.0
-    if not 0 <= value < end:
-        raise argparse.ArgumentTypeError(f"{rule}, not {text!r}")
+    if not 0 <= value < 1:
+        raise argparse.ArgumentTypeError(f"must be a number of at least 0 and below 1, not {text!r}")
     return value
 
 

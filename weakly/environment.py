@@ -1,7 +1,6 @@
 """What runs, and where: the commit of this code, versions of libraries, the machine, the memory taken."""
 
 import functools
-import importlib
 import importlib.metadata
 import os
 import platform
@@ -20,28 +19,18 @@ RUSAGE_UNIT = 1 if sys.platform == "darwin" else 1024  # of ru_maxrss, in bytes
 
 def package_versions():
     """{package: version} of the libraries that are installed."""
-    versions = {package: installed_version(package) for package in PACKAGES}
+    versions = {package: version_of(package) for package in PACKAGES}
     return {package: version for package, version in versions.items() if version}
-
-
-def installed_version(package):
-    """The version of an installed package or of its build for CPUs; None if neither is."""
-    for name in (package, f"{package}-cpu"):
-        with suppress(importlib.metadata.PackageNotFoundError, TypeError, KeyError):  # or a broken one
-            return importlib.metadata.version(name)
-    return None
 
 
 @functools.cache
 def version_of(library):
-    """The version of a library, by its import name, when this process first asked for it; None without one.
-
-    A library that has no package of its name is imported to learn it.
-    """
-    version = installed_version(IMPORTED_AS.get(library, library))
-    with suppress(ImportError):
-        version = version or getattr(importlib.import_module(library), "__version__", None)
-    return version
+    """The version of a library or of its build for CPUs when this process first asked; None without one."""
+    package = IMPORTED_AS.get(library, library)
+    for name in (package, f"{package}-cpu"):
+        with suppress(importlib.metadata.PackageNotFoundError, TypeError, KeyError):  # or a broken one
+            return importlib.metadata.version(name)
+    return None
 
 
 def commit():

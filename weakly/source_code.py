@@ -18,8 +18,9 @@ DECIDE_NOTHING = {
 texts: dict[str, str] = {}  # of our modules, as they were when this process first used them
 
 
+@functools.cache
 def path_of(name):
-    """The file of a module of ours, None if it is not ours; of a package before a module, as Python does."""
+    """The file of a module, None if it was not ours when first asked; a package's first, as Python does."""
     first = name.partition(".")[0]
     if not IS_CLONE and first != "weakly" and (ROOT / first).is_dir():
         return None
@@ -53,32 +54,20 @@ def modules_reached(names):
         name = waiting.pop()
         if name in reached or name in DECIDE_NOTHING:
             continue
-        if is_ours(name):
-            reached[name], further = digested(text_of(name), package_of(name))
+        if path_of(name):
+            reached[name], further = digested(text_of(name))
             waiting += further
-        elif not is_ours(library := name.partition(".")[0]):
+        elif not path_of(library := name.partition(".")[0]):
             libraries.add(library)
     return reached, libraries - sys.stdlib_module_names
 
 
 @functools.cache
-def is_ours(name):
-    """Whether a module of ours had this name when that was first asked."""
-    return path_of(name) is not None
-
-
-@functools.cache
-def package_of(name):
-    """What a dot stands for in the relative imports of a module of ours."""
-    return name if path_of(name).name == "__init__.py" else name.rpartition(".")[0]
-
-
-@functools.cache
-def digested(source, package):
+def digested(source):
     """The canonical text of a file without its script part, and the names of its imports."""
     tree = ast.parse(source)
     tree.body = [statement for statement in tree.body if not is_script_part(statement)]
-    return ast.unparse(WithoutTexts().visit(tree)), tuple(imported(tree, package))
+    return ast.unparse(WithoutTexts().visit(tree)), tuple(imported(tree))
 
 
 def is_script_part(statement):
@@ -86,16 +75,17 @@ def is_script_part(statement):
     return isinstance(statement, ast.If) and ast.unparse(statement.test) == "__name__ == '__main__'"
 
 
-def imported(tree, package=""):
-    """The names of what a file imports, anywhere in it: modules, the packages around them, parts of them."""
+def imported(tree):
+    """The names of what a file imports, anywhere in it: modules, the packages around them, parts of them.
+
+    Relative imports are forbidden: see pyproject.toml.
+    """
     for node in ast.walk(tree):
         names = []
         if isinstance(node, ast.Import):
             names = [alias.name for alias in node.names]
         elif isinstance(node, ast.ImportFrom):
-            parents = package.split(".")[: 1 - node.level or None] if node.level else []
-            module = ".".join([*parents, *([node.module] if node.module else [])])
-            names = [f"{module}.{alias.name}" for alias in node.names]  # from training import loop
+            names = [f"{node.module}.{alias.name}" for alias in node.names]  # from training import loop
         for name in names:
             parts = name.split(".")
             yield from (".".join(parts[:length]) for length in range(1, len(parts) + 1))

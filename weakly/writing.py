@@ -1,5 +1,6 @@
 """Write a file so that readers never see a partly written one, and nothing is lost."""
 
+import itertools
 import os
 import shutil
 import stat
@@ -10,7 +11,6 @@ from pathlib import Path
 from weakly.errors import DataError
 
 STANDARD_OUTPUT = 1  # its descriptor: sys.stdout may have been replaced
-PART = ".weakly-part"  # the ending of files that are being written
 
 
 def name_of(target):
@@ -57,9 +57,20 @@ def written_whole(target):
     A link is kept, and the file that it points to is replaced. A target that is_written_through gets every
     part at once.
     """
+    with os_errors_tell(target), _opened(target) if is_written_through(target) else _replaced(target) as file:
+        yield file
+
+
+def _opened(target):
+    """A device, pipe or standard output as it is."""
+    return open(STANDARD_OUTPUT, "wb", closefd=False) if is_standard_output(target) else open(target, "wb")
+
+
+@contextmanager
+def os_errors_tell(target):
+    """Turn an error of the operating system into a sentence about a file that cannot be written."""
     try:
-        with _opened(target) if is_written_through(target) else _replaced(target) as file:
-            yield file
+        yield
     except OSError as error:
         # nothing reads it any more: weakly.command_line.user_errors_end ends quietly
         unread = isinstance(error, BrokenPipeError) and is_written_through(target)
@@ -69,17 +80,12 @@ def written_whole(target):
         raise DataError(f"{name_of(target)} cannot be written: {error.strerror or error}.") from error
 
 
-def _opened(target):
-    """A device, pipe or standard output as it is."""
-    return open(STANDARD_OUTPUT, "wb", closefd=False) if is_standard_output(target) else open(target, "wb")
-
-
 @contextmanager
 def _replaced(target):
     """A file next to the target, or to what it links to, that replaces it at the end."""
     target = Path(os.path.realpath(target))
     # unique, for several processes at once
-    part = target.with_name(f".{target.name}.{uuid.uuid4().hex[:8]}{PART}")
+    part = target.with_name(f".{target.name}.{uuid.uuid4().hex[:8]}.weakly-part")
     target.parent.mkdir(parents=True, exist_ok=True)
     try:
         with open(part, "wb") as file:
@@ -96,10 +102,8 @@ def _replaced(target):
 
 def copy_aside(path):
     """Copy a file that is about to lose something to the next free name with .bak; returns the copy."""
-    copy, number = path.with_name(f"{path.name}.bak"), 1
-    while copy.exists():
-        number += 1
-        copy = path.with_name(f"{path.name}.bak{number}")
+    names = (f"{path.name}.bak{number or ''}" for number in itertools.count())
+    copy = next(copy for copy in map(path.with_name, names) if not copy.exists())
     shutil.copy2(path, copy)
     _sync(copy)
     _sync(copy.parent)

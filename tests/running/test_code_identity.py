@@ -38,7 +38,7 @@ def changed_methods():
     # imported inside a function
     ("weakly.training.sparse_loop", "2 * self._l2 * scale", "self._l2 * scale", NETWORKS),
     ("weakly.loading.splits", "TEST_SHARE = 0.2", "TEST_SHARE = 0.3", ALL),
-    ("weakly.running.single_run", "seed=run)", "seed=0)", ALL),
+    ("weakly.running.single_run", "cell.protocol, run, cell", "cell.protocol, 0, cell", ALL),
     ("weakly.loading.arrays", "np.where(classes > 0", "np.where(classes > 1", ALL),
     # what decides no number: comments, formatting, docstrings, scripts, tables, files
     ("prenet", "added_units = (1000, 250)  # of", "added_units = (\n        1000, 250)  #", []),

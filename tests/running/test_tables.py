@@ -1,6 +1,6 @@
 """Run files and tables: nothing lost, nothing averaged that does not belong together."""
 
-from dataclasses import fields, replace
+from dataclasses import asdict, fields, replace
 
 import numpy as np
 import pandas as pd
@@ -86,7 +86,7 @@ def test_the_columns_stay_and_a_header_that_was_cut_off_is_written_again(runs_fi
         runs_file.open_for_append()
         assert runs_file.path.read_bytes() == header and header.endswith(b"\r\n")
     others = set(RUN_COLUMNS) - set(CELL_COLUMNS) | {"code"}  # the worker says by which code
-    runs_file.append(cell().row({name: run_row(code="c2")[name] for name in others}))
+    runs_file.append(asdict(cell()) | {name: run_row(code="c2")[name] for name in others})
     assert runs_file.path.read_text() == (
         "experiment,method,dataset,protocol,run,seed,n_labeled,contamination,auc_roc,auc_pr,auc_pr_weighted,"
         "mean_score_anomalies,mean_score_normals,fit_seconds,score_seconds,data_status,rows,features,"

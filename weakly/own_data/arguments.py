@@ -13,9 +13,8 @@ def add_table_arguments(command):
     add = command.add_argument
     missing = "texts that mean a missing cell, besides the usual ones such as NA, -, ? and unknown"
     add("table", help="CSV or JSON lines (plain, gzipped or zipped) or Parquet file; - is standard input")
-    add(
-        "--decimal", choices=(".", ","), metavar="MARK", default="", help="decimal mark (default: recognised)"
-    )
+    decimal = "decimal mark, . or , (default: recognised)"
+    add("--decimal", choices=(".", ","), metavar="MARK", default="", help=decimal)
     add("--missing", type=comma_list, default=[], metavar="A,B", help=missing)
     encoding = "encoding of a text file, such as latin-1, cp1252 or utf-16 (default: %(default)s)"
     add("--encoding", default="utf-8", metavar="NAME", help=encoding)
@@ -28,10 +27,7 @@ def notation_of(args, known_as_missing=()):
 
 def add_training_arguments(command, label_required):
     """The labels, which columns are used, and the seed."""
-    labels = (
-        "column of labels, 1/0, true/false or yes/no; empty cells are unlabelled, and if there are any, 0 "
-        "means checked and normal"
-    )
+    labels = "column of labels, 1/0, true/false or yes/no; empty cells are unlabelled"
     add_label_column(command, labels, label_required)
     add = command.add_argument
     add("--drop", type=comma_list, default=[], metavar="A,B", help="columns to leave out")

@@ -40,12 +40,8 @@ SAMPLE = 1_000  # cells that a notation is tried on before all are
 MOST_UNITS = 3  # of a column of numbers: with more it is something else, such as postal codes
 MANY_LEVELS = 20  # a column with fewer different texts is always a category
 ID_NAME = r"(^|[\W_])(id|ID|Id|uuid|UUID)$|[a-z]I[dD]$"
-WORDS = {
-    "number": ["number", "numbers"],
-    "truth": ["truth value", "truth values"],
-    "category": ["category", "categories"],
-    "date": ["date", "dates"],
-}
+WORDS = {"number": ["number", "numbers"], "truth": ["truth value", "truth values"]}
+WORDS |= {"category": ["category", "categories"], "date": ["date", "dates"]}
 DETAILS = {"affix": "in", "format": "written as"}
 
 
@@ -163,10 +159,8 @@ def column_kind(name, cells, notation):
     column = {"kind": "number", "decimal": notation.decimal or ".", "thousands": ""}
     if is_text:
         levels = filled.drop_duplicates()
-        are_truth = {*levels} == {"true", "false"}
-        column = (
-            {"kind": "truth"} if are_truth else reading_of(name, levels, notation) or {"kind": "category"}
-        )
+        column = reading_of(name, levels, notation) or {"kind": "category"}
+        column = {"kind": "truth"} if {*levels} == {"true", "false"} else column
         filled = numbers_of(filled, column) if column["kind"] == "number" else filled
     elif cells.dtype.kind == "M":
         column = {"kind": "date", "format": "ISO8601"}
@@ -217,9 +211,8 @@ def typed_columns(raw, columns, missing=(), unreadable=None):
         if unreadable is not None:
             unreadable.update((wrong.index + 1).tolist())
         elif len(wrong):
-            what = WORDS[column["kind"]][0] + "".join(
-                f" {word} {column[key]}" for key, word in DETAILS.items() if key in column
-            )
+            details = [f" {word} {column[key]}" for key, word in DETAILS.items() if key in column]
+            what = "".join([WORDS[column["kind"]][0], *details])
             hint = "--decimal and " * (column["kind"] == "number")
             cell = f"Row {wrong.index[0] + 1:,}: column {name!r} holds {str(wrong.iloc[0])[:80]!r}"
             raise DataError(f"{cell} instead of a {what}: see {hint}--missing.")

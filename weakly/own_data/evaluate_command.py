@@ -1,24 +1,12 @@
-"""detect.py evaluate: measure how well methods work on a labelled table; and the choice of a method by `fit`.
+"""detect.py evaluate: measure how well methods work on a labelled table. `fit` chooses one by its parts.
 
     figures = compared(methods, table, columns, y, splits, seeds)           # a row per split and method
     method, choice = choose_method(table, columns, y, is_normal, seed)      # choice: plain values, with why
 
 To choose, the labelled anomalies and at most 10,000 other rows are split into three parts. Each method learns
 from two and scores the third, in which rows without a label count as normal. The highest mean AUC-ROC wins:
-with few anomalies, and others hidden among the rows, it picks better methods than AUC-PR does.
-
-Candidates and rule were chosen on 14 of ADBench's sets and 6 of the paper's, which therefore flatter them:
-70/30 splits, 5,000 rows of large sets, the other training anomalies without a label, one draw. Test AUC-PR
-by number of labels, means over the 20 sets (* CatBoost with 300 trees where it is not the chosen one):
-
-labels             5      10     20     60
-chosen             -      .702*  .742   .827
-PReNet             .671   .687   .718   .794
-CatBoost           .570*  .668*  .718*  .815*
-best of the four   .707*  .730*  .767*  .844*
-
-With fewer than 10 labels there is too little to compare, and PReNet is the best single method. Switches for
-balanced classes lowered the mean of every method, so none is set.
+with few anomalies, and others hidden among the rows, it picks better methods than AUC-PR does. How candidates
+and rule were chosen is in docs/own_data.md. Switches for balanced classes lowered the mean of every method.
 """
 
 import time
@@ -49,9 +37,8 @@ FEWEST = 5  # anomalies, and other rows, to evaluate
 LABELLED = "labelled anomaly", "labelled anomalies"
 DESCRIPTION = (
     "Holds out 20% of the rows, hides the labels of all but --n-labeled training anomalies, fits, and scores "
-    "the held-out rows. Rows without a label count as normal. Anomalies with hidden labels stay among the "
-    "unlabelled rows, but make up no larger share there than in the test rows. The paper's experiments use "
-    f"--hidden-share 0.02. Methods: {', '.join(SAVED_METHODS)}."
+    "the held-out rows. Anomalies with hidden labels stay among the unlabelled rows, but make up no larger "
+    f"share there than in the test rows (the paper: 0.02). Methods: {', '.join(SAVED_METHODS)}."
 )
 
 
@@ -125,17 +112,17 @@ def print_summary(figures):
         say(f"Top N: precision among the N highest scores.{first} {advice}")
         return
     scores = figures.pivot(index="seed", columns="method", values=METRIC)
-    leads = {name: interval(scores[best] - scores[name], len(means) - 1) for name in means.index.drop(best)}
     shown = means[[METRIC, "AUC-ROC", "seconds"]]
     shown.insert(1, "±", [interval(scores[method])[1] for method in means.index])
-    shown.insert(2, "behind", [leads.get(method, (np.nan, np.nan))[0] for method in means.index])
-    shown.insert(3, "± ", [leads.get(method, (np.nan, np.nan))[1] for method in means.index])
+    leads = [interval(scores[best] - scores[method], max(1, len(means) - 1)) for method in means.index]
+    shown.insert(2, "behind", [lead for lead, _ in leads])
+    shown.insert(3, "± ", [half for _, half in leads])
     say(f"Means over {n_runs} runs, and how far behind the best, each with half its 95% interval:")
     print_figures(shown)
-    unclear = [short(method) for method, (lead, half) in leads.items() if lead <= half]
-    if unclear:
-        say(f"No clear winner: the lead of {taken} over {', '.join(unclear)} may be chance.")
-    elif leads:
+    unclear = shown.index[(shown["behind"] <= shown["± "]) & (shown.index != best)]
+    if len(unclear):
+        say(f"No clear winner: the lead of {taken} over {', '.join(map(short, unclear))} may be chance.")
+    elif len(means) > 1:
         say(f"Take {taken}: its {METRIC} is clearly the highest.")
 
 
@@ -161,6 +148,10 @@ def choose_method(table, columns, y, is_normal, seed):
     """
     anomalies, others = np.flatnonzero(y == 1), np.flatnonzero(y == 0)
     n_others = len(others)
+    if not len(anomalies):
+        why = "No row is labelled as an anomaly: isolation forest looks for rows that are unlike the others."
+        say(f"{why} With labels, fit learns what you look for; `detect.py next` proposes rows to check.")
+        return "iforest", {"why": why, "rows": []}
     if len(anomalies) < FEWEST_LABELS or n_others < FOLDS:
         labelled = count_of(len(anomalies), "labelled anomaly is", "labelled anomalies are")
         enough = f"too few to compare methods ({FEWEST_LABELS} are enough)"
@@ -171,10 +162,8 @@ def choose_method(table, columns, y, is_normal, seed):
     if n_others > MOST_OTHERS:
         others = rng.choice(others, MOST_OTHERS, replace=False)
     counted = "" if is_normal[others].all() else "; those without a label count as normal"
-    say(
-        f"Comparing {len(CANDIDATES)} methods by {FOLDS}-fold cross-validation on the {len(anomalies):,} "
-        f"labelled anomalies and {len(others):,} of the {n_others:,} other rows{counted}:"
-    )
+    rows = f"{len(anomalies):,} labelled anomalies and {len(others):,} of the {n_others:,} other rows"
+    say(f"Comparing {len(CANDIDATES)} methods by {FOLDS}-fold cross-validation on {rows}{counted}:")
     parts = [np.array_split(rng.permutation(rows), FOLDS) for rows in (anomalies, others)]
     folds = [np.concatenate(rows) for rows in zip(*parts)]
     trains = [np.concatenate(folds[:place] + folds[place + 1 :]) for place in range(FOLDS)]
@@ -242,8 +231,8 @@ def means_of(figures):
 
 
 def print_figures(figures):
-    """Print a line of figures for each method, which the index names; missing ones stay empty."""
+    """Print a line of figures for each method, which the index names."""
     seconds = {"seconds": "{:.1f}".format}
-    cells = figures.to_string(index=False, na_rep="", float_format="{:.4f}".format, formatters=seconds)
+    cells = figures.to_string(index=False, float_format="{:.4f}".format, formatters=seconds)
     for line, words in zip(cells.splitlines(), ["method", *map(in_words, figures.index)]):
         print_line(f"{line}  ", words)

@@ -5,11 +5,10 @@ import time
 
 import numpy as np
 
-from weakly.command_line import say, setting
+from weakly.command_line import setting
 from weakly.environment import commit, package_versions
 from weakly.errors import DataError
 from weakly.methods import METHODS
-from weakly.numbers import count_of
 from weakly.own_data import arguments
 from weakly.own_data.evaluate_command import choose_method
 from weakly.own_data.labels import ANOMALY, NORMAL, UNLABELLED, columns_to_use, labelled_rows, print_labels
@@ -19,7 +18,6 @@ from weakly.own_data.tables import Table
 from weakly.source_code import hash_of_modules
 from weakly.writing import name_of, refuse_source, statuses_of
 
-WITHOUT_LABELS = "iforest"
 DESCRIPTION = (
     "Learns from labelled anomalies and unlabelled rows. Without --method, a short evaluation chooses one; "
     "without any label, isolation forest finds the rows that are unlike the others. Methods: "
@@ -65,7 +63,12 @@ def fitted_model(args, table, raw, labels):
         raise DataError("--set changes a parameter of a method: name the --method too.")
     columns, typed = columns_to_use(table, raw, labels)
     y = (labels == ANOMALY).astype(np.int64)
-    method, choice = method_to_fit(args, typed, columns, y, labels == NORMAL)
+    method, choice = args.method, None
+    if not method:
+        method, choice = choose_method(typed, columns, y, labels == NORMAL, args.seed)
+    elif not y.any() and METHODS[method].uses_labels:
+        wrong = f"No row is labelled as an anomaly, and {method} learns from labelled anomalies"
+        raise DataError(f"{wrong}: label some (see --label), or leave out --method for an isolation forest.")
     origin = {
         "label": args.label if (labels != UNLABELLED).any() else None,
         "anomaly_values": args.anomaly_value,
@@ -79,24 +82,9 @@ def fitted_model(args, table, raw, labels):
     return fit_model(method, typed, columns, y if y.any() else None, args.seed, dict(args.set), **about)
 
 
-def method_to_fit(args, typed, columns, y, is_normal):
-    """The method that the arguments name, or the one that is chosen, with the figures behind the choice."""
-    if y.any():
-        if args.method:
-            return args.method, None
-        return choose_method(typed, columns, y, is_normal, args.seed)
-    if args.method not in (None, WITHOUT_LABELS):
-        wrong = f"No row is labelled as an anomaly, and {args.method} learns from labelled anomalies"
-        raise DataError(f"{wrong}: label some (see --label), or leave out --method for an isolation forest.")
-    why = "No row is labelled as an anomaly, so isolation forest looks for rows that are unlike the others."
-    say(f"{why} With labels, fit learns what you look for: `detect.py next` proposes rows to check.")
-    return WITHOUT_LABELS, None if args.method else {"why": why, "rows": []}
-
-
 def print_most_suspicious(model, raw, rows, top):
     """Print those of the training rows `rows`, which nobody has checked, that have the highest scores."""
     best = raw.iloc[rows[np.argsort(-model.training_scores[rows], kind="stable")[:top]]]
     typed = model.typed(best)
     shown = scored_rows(model, best, typed, model.scored(typed), n_reasons=3).drop(columns="why_rest")
-    heading = count_of(len(best), "most suspicious unlabelled row")
-    print(f"\nThe {heading}:\n{shown.round(3).to_string(index=False)}")
+    print(f"\nThe most suspicious unlabelled rows:\n{shown.round(3).to_string(index=False)}")

@@ -23,7 +23,6 @@ from weakly.own_data.tables import Table
 ANOMALY, NORMAL, UNLABELLED = 1, 0, -1  # NORMAL: a person has checked the row
 LISTED = 10  # labels in a message
 TRUE, FALSE = {"1", "true", "yes"}, {"0", "false", "no"}  # as canonical() has them
-OWN_COLUMNS = ("row", "key", "score", "why_1", "why_2", "why_3")  # of a file of `next`
 
 
 def canonical(values):
@@ -103,12 +102,9 @@ def columns_to_use(table, raw, labels):
 # ---------------------------------------------------------------------------- files of `next`
 
 
-def own_names(columns):
-    """{name: name in the file} of OWN_COLUMNS; each gets a _ at its end if the table uses one already."""
-    end = ""
-    while {name + end for name in OWN_COLUMNS} & {*columns}:
-        end += "_"
-    return {name: name + end for name in OWN_COLUMNS}
+def own_name(name, table, label):
+    """The name of a column that `next` adds, with a _ at its end if the table has one of this name."""
+    return name + "_" * (name in (*table.columns, label))
 
 
 def texts_of(table, label, places):
@@ -126,8 +122,7 @@ def keys_of(texts):
 def add_checked(labels, path, table, cells, args):
     """Add those of a checked file to the labels of a table, whose label column has these cells."""
     file = Table(path, table.notation)
-    names = own_names([*table.columns, args.label])
-    wanted = [names["row"], names["key"], args.label]
+    wanted = [own_name("row", table, args.label), own_name("key", table, args.label), args.label]
     file.must_have(wanted, "of a file that `next` wrote")
     rows = file.read(wanted, verbatim=wanted)
     numbers, keys, given = (rows[name] for name in wanted)

@@ -5,19 +5,12 @@ import re
 
 import numpy as np
 
-from weakly.command_line import positive
+from weakly.command_line import positive, say
 from weakly.errors import DataError
 from weakly.numbers import count_of
+from weakly.own_data import labels as labelling
 from weakly.own_data.arguments import add_table_arguments, add_training_arguments, notation_of
 from weakly.own_data.fit_command import add_fit_arguments, fitted_model
-from weakly.own_data.labels import (
-    UNLABELLED,
-    keys_of,
-    labelled_rows,
-    own_names,
-    print_labels,
-    texts_of,
-)
 from weakly.own_data.models import load_model
 from weakly.own_data.score_command import open_for_model, scored_rows
 from weakly.own_data.tables import Table
@@ -47,45 +40,35 @@ def run(args):
     table = open_for_model(args, model) if model else Table(args.table, notation_of(args))
     refuse_source(args.output, table.status, *statuses_of(args.checked))
     if os.path.isfile(args.output) and not is_standard_output(args.output):
-        raise DataError(
-            f"{args.output} already exists and may hold labels: name a new file with --output, or delete it."
-        )
+        raise DataError(f"{args.output} exists and may hold labels: name another --output, or delete it.")
     if model:
         args.drop = []  # it has chosen its columns
         fitted_by = model.about["origin"].get("label")
         args.label = args.label or (fitted_by if fitted_by in table.columns else None)
         if (label := args.label or "label") in model.columns:
             raise DataError(
-                f"Column {label!r} cannot be the label, because {args.model} uses it as a feature: "
-                "name another --label or --model."
+                f"{args.model} uses column {label!r} as a feature: name another --label or --model."
             )
-    raw, labels = labelled_rows(args, table)
-    print_labels(table, labels)
-    candidates = np.flatnonzero(labels == UNLABELLED)
+    raw, labels = labelling.labelled_rows(args, table)
+    labelling.print_labels(table, labels)
+    candidates = np.flatnonzero(labels == labelling.UNLABELLED)
     if not len(candidates):
         raise DataError(f"All rows of {table.path} are already labelled, so there are none left to check.")
     model = model or fitted_model(args, table, raw, labels)
     typed = model.typed(raw)
     scores = model.scored(typed)
     chosen = candidates[np.argsort(-scores[candidates], kind="stable")[: args.n]]
-    texts = texts_of(table, args.label, chosen)
-    proposed = table_to_fill(model, texts, typed.iloc[chosen], scores[chosen], args.label)
+    texts = labelling.texts_of(table, args.label, chosen)
+    rows = scored_rows(model, texts, typed.iloc[chosen], scores[chosen], n_reasons=3).drop(columns="why_rest")
+    rows.insert(1, "key", labelling.keys_of(texts))
+    rows = rows.rename(columns=lambda name: labelling.own_name(name, table, args.label))
+    proposed = rows.assign(**{args.label: ""}).join(texts).map(for_spreadsheet)
     with written_whole(args.output) as file:
-        proposed.to_csv(file, mode="wb", index=False, encoding=args.encoding)
+        proposed.rename(columns=for_spreadsheet).to_csv(file, mode="wb", index=False, encoding=args.encoding)
+    print(f"Wrote {count_of(len(proposed), 'row')} with the highest scores to {name_of(args.output)}.")
+    say(f"Fill in its column {args.label!r}: 1 for an anomaly, 0 for a normal row, or nothing.")
     all_checked = " ".join(f"--checked {name_of(path)}" for path in (*args.checked, args.output))
-    print(
-        f"Wrote {count_of(len(proposed), 'row')} with the highest scores to {name_of(args.output)}.\n"
-        f"Fill in its column {args.label!r}: 1 for an anomaly, 0 for a normal row, nothing if you cannot "
-        f"tell. Then give it to fit: --label {args.label} {all_checked}"
-    )
-
-
-def table_to_fill(model, texts, typed, scores, label):
-    """These rows with their number, key, score and reasons, and an empty column for the label."""
-    rows = scored_rows(model, texts, typed, scores, n_reasons=3).drop(columns="why_rest")
-    rows.insert(1, "key", keys_of(texts))
-    table = rows.rename(columns=own_names([*texts.columns, label])).assign(**{label: ""}).join(texts)
-    return table.map(for_spreadsheet).rename(columns=for_spreadsheet)
+    print(f"Then give it to fit: --label {args.label} {all_checked}")
 
 
 def for_spreadsheet(cell):

@@ -19,7 +19,7 @@ import os
 import shutil
 import sys
 import tempfile
-from contextlib import ExitStack, contextmanager
+from contextlib import contextmanager
 from itertools import islice
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -152,15 +152,13 @@ class Table:
     def _lines(self):
         """The lines of the unpacked text, with \n as the only line end."""
         self._raw.seek(0)
-        with ExitStack() as stack:
-            with files.damage_reported(self.path):
-                stream = files.unpacked(stack, self._raw, self.path, None, files.SIZE_LIMIT)
-            limit = math.inf if stream is self._raw else files.SIZE_LIMIT
-            text = io.TextIOWrapper(guarded(stream, self.path, limit), self._encoding)
-            for line in text:
-                if "\0" in line:  # pandas would end the cell there
-                    raise UnicodeError
-                yield line
+        with files.damage_reported(self.path):
+            stream = files.unpacked(self._raw, self.path, None)
+        limit = math.inf if stream is self._raw else files.SIZE_LIMIT
+        for line in io.TextIOWrapper(guarded(stream, self.path, limit), self._encoding):
+            if "\0" in line:  # pandas would end the cell there
+                raise UnicodeError
+            yield line
 
     def _cells(self, lines):
         return csv.reader(lines, delimiter=self._separator, skipinitialspace=True)

@@ -10,84 +10,66 @@ its run.
 """
 
 import contextlib
-import importlib.util
 import os
 import sys
-import time
 from concurrent.futures import CancelledError
 from dataclasses import replace
 
 import distributed
 
-from weakly.errors import DataError, UserError
+from weakly.errors import UserError
+from weakly.loading.arrays import load_data
 from weakly.paths import ROOT
 from weakly.running.processes import ONE_THREAD, attempt
-from weakly.running.single_run import CodeChanged
+from weakly.running.single_run import checked_code
 
 
 class ClusterWorkers:
     """The driver's side: the workers that a scheduler has, which may come and go."""
 
-    retries = 2  # how often a run is retried when its worker is lost
-    patience = 1.0  # seconds to wait for a run before looking after the workers
     seconds_to_connect = 8
 
     def __init__(self, scheduler):
-        self._scheduler, self._executors, self._refused = scheduler, {}, set()  # executors by address
-        self._is_waiting = False  # for a first worker, or another one
+        self._scheduler, self._seen, self._refused = scheduler, set(), set()  # addresses of workers
         try:
             timeout = self.seconds_to_connect
             self._client = distributed.Client(scheduler, timeout=timeout, set_as_default=False)
         except (OSError, ValueError) as error:  # a TimeoutError is an OSError
             raise UserError(f"cannot reach a Dask scheduler at {scheduler}: {error}") from None
-        with contextlib.suppress(ModuleNotFoundError):  # of the folder
-            if self._client.run_on_scheduler(importlib.util.find_spec, __name__):
-                return
-        self.close()
-        raise UserError(f"start the scheduler {scheduler} inside a clone of this project")
 
     def names(self):
-        """The addresses of the workers to use now; waits a moment while the scheduler has none."""
+        """The addresses of the workers to use now; waits while the scheduler has none."""
         try:
+            if not self._client.nthreads():
+                tell(f"{self._scheduler} has no workers: waiting for one (Ctrl-C to stop).")
+                self._client.wait_for_workers(1)
             present = set(self._client.nthreads())
+            for address in present - self._seen:
+                self._seen.add(address)
+                missing = self._client.run(missing_options, workers=[address], on_error="return")
+                # an error if it cannot import this module: our calls would crash it
+                if problem := missing.get(address):
+                    self.drop(address, problem)
         except (OSError, CancelledError):
             lost = f"the scheduler {self._scheduler} was lost; every finished run is kept"
             raise UserError(lost) from None
-        for address in set(self._executors) - present:
-            # cancels its run, which would otherwise wait for the worker to return
-            self._executors.pop(address).shutdown(wait=False)
-        for address in present - set(self._executors) - self._refused:
-            self._add(address)
-        if present and not self._executors:
+        if present and present <= self._refused:
             none_of = f"none of the {len(present)} workers of {self._scheduler}"
             raise UserError(f"{none_of} is usable: see the messages above")
-        if not present:
-            if not self._is_waiting:
-                tell(f"{self._scheduler} has no workers: waiting for one (Ctrl-C to stop).")
-            time.sleep(self.patience)
-        self._is_waiting = not present
-        return list(self._executors)
-
-    def _add(self, address):
-        """Start to use a worker, if it was started as it must be."""
-        self._executors[address] = self._client.get_executor(workers=[address], pure=False)
-        missing = self._client.run(missing_options, workers=[address], on_error="return").get(address)
-        if isinstance(missing, Exception):  # it cannot import this module: our calls would crash it
-            self.drop(address, "it must be started inside a clone of this project")
-        elif missing:
-            self.drop(address, f"it must be started with {missing}")
+        return present - self._refused
 
     def submit(self, address, cell, run):
         """A Future of a run's outcome."""
-        return self._executors[address].submit(attempt_on_worker, cell, run)
+        executor = self._client.get_executor(workers=[address], pure=False)
+        return executor.submit(attempt_on_worker, cell, run)
 
     def drop(self, address, problem):
         """Stop using a worker; returns a sentence if it was lost, None if it refused the run."""
-        self._executors.pop(address, None)
         if isinstance(problem, (CancelledError, distributed.KilledWorker)):
-            return "the worker was lost, and so were those that tried it before"
+            return "the worker was lost"
         self._refused.add(address)
-        tell(f"The worker {address} is not used: {str(problem).rstrip('.')}.")
+        why = " ".join(str(problem).split()).rstrip(". ")  # Dask's messages have several lines
+        tell(f"The worker {address} is not used: {why}.")
         return None
 
     def close(self):
@@ -100,13 +82,16 @@ def tell(sentence):
 
 
 def missing_options(dask_worker):
-    """On a worker: what its start lacks; more threads change the order of sums."""
+    """On a worker: a sentence about what its start lacks; more threads change the order of sums."""
     missing = [f"{name}=1" for name in ONE_THREAD if os.environ.get(name) != "1"]
     missing += ["--nthreads 1"] if dask_worker.state.nthreads != 1 else []
     missing += ["--memory-limit 0"] if dask_worker.memory_manager.memory_limit else []
-    return " ".join(missing)
+    return f"it must be started with {' '.join(missing)}" if missing else None
 
 
 def attempt_on_worker(cell, run):
     """On a worker: an error if its code or its data are not those of the driver, otherwise as `attempt`."""
-    return attempt(replace(cell, data_dir=str(ROOT / cell.data_dir)), run, (CodeChanged, DataError))
+    checked_code(cell)
+    cell = replace(cell, data_dir=str(ROOT / cell.data_dir))
+    load_data(cell.dataset, cell.data_dir, cell.data_sha256, cell.data_status)
+    return attempt(cell, run)

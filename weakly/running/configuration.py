@@ -3,7 +3,7 @@
 Experiments ask for cells, the runs file has their identity in its columns, and a worker is sent one to run.
 """
 
-from dataclasses import asdict, dataclass, fields
+from dataclasses import dataclass, fields
 
 PREPARED = "prepared"  # the scaling that changes nothing: features as data_prep.py made them
 
@@ -41,10 +41,6 @@ class Cell:
         seen, _, _ = self.dataset.partition("->")
         set_up = (self.protocol, self.n_labeled, self.contamination, self.scaling)
         return self.method, *sorted(seen.split(",")), *set_up, self.overrides, self.data_dir
-
-    def row(self, measured):
-        """A run as a row of the runs file; `measured` has the code and data that it was made with."""
-        return asdict(self) | measured
 
     def __str__(self):
         overrides = "".join(f", {name}={value}" for name, value in self.overrides)

@@ -1,13 +1,9 @@
 """What an experiment requests, and which of its runs are still missing."""
 
-from collections import defaultdict
-
-import numpy as np
 from scipy import sparse
 
 from weakly.loading.arrays import load_data
-from weakly.loading.splits import ANOMALY, OUTSIDE_PROTOCOLS
-from weakly.loading.unseen import source_of, with_all_others_seen
+from weakly.loading.unseen import with_all_others_seen
 from weakly.methods import METHODS, make_detector
 from weakly.running.configuration import IDENTITY_COLUMNS, PLACE, PREPARED, Cell
 from weakly.running.paper_experiments import COSTLY_SETS, THEOREM_RATES
@@ -30,11 +26,8 @@ def overrides(args, method, point):
 def requested_cells(args, names):
     """What is requested: a cell per data set, method and point."""
     wanted = {}  # keeps the order, without duplicates
-    versions = {}  # the data of each source when it was first opened: another driver may prepare it anew
     for name in names:
-        data = load_data(name, args.data_dir, *versions.get(source_of(name), ()))
-        versions[source_of(name)] = data.fingerprint, data.status
-        note_fewer_labels(args, data)
+        data = load_data(name, args.data_dir)
         for method in args.methods:
             if sparse.issparse(data.X) and (why := why_not_sparse(args, method)):
                 what = f"{name}, sparse with {data.X.shape[1]:,} columns,"
@@ -43,7 +36,7 @@ def requested_cells(args, names):
             of_method = data
             if "->" in name and not METHODS[method].uses_labels:
                 # without labels, the seen classes do not matter: once per unseen class is enough
-                of_method = load_data(with_all_others_seen(name), args.data_dir, *versions[source_of(name)])
+                of_method = load_data(with_all_others_seen(name), args.data_dir)
             for point in args.points:
                 if not is_left_out(args, method, name, point):
                     wanted[requested_cell(args, method, of_method, point)] = None
@@ -74,20 +67,6 @@ def requested_cell(args, method, data, point=()):
     )
 
 
-def note_fewer_labels(args, data):
-    """Say which numbers of labels a data set cannot have: then all its training anomalies are labelled."""
-    if args.protocol in OUTSIDE_PROTOCOLS:  # which refuse that
-        return
-    asked = [point[1] for point in args.points if point and point[0] == "n_labeled"] or [args.n_labeled]
-    there = np.count_nonzero(data.y == ANOMALY)
-    # at most all anomalies are training rows; the exact number takes a split, without contamination
-    if max(asked) > there // 2:
-        there = len(data.split(args.protocol, 0, max(asked), 0.0).anomalies)
-    if beyond := [str(number) for number in asked if number > there]:
-        what = f"{data.name} has only {there} training anomalies"
-        print(f"{what}: with {' or '.join(beyond)} labels, all of them are labelled.")
-
-
 def why_not_sparse(args, method):
     """Why a method is not run on sparse data, None if it is."""
     detector = make_detector(method)
@@ -112,18 +91,17 @@ def is_left_out(args, method, name, point):
 
 def plan(args, wanted, done):
     """The runs to make, without those in `done`: {cell: run numbers}."""
-    made = defaultdict(set)  # run numbers by identity
-    for *identity, run in done[[*IDENTITY_COLUMNS, "run"]].itertuples(index=False, name=None):
-        made[tuple(identity)].add(run)
+    made = {identity: set(of_identity) for identity, of_identity in done.groupby(IDENTITY_COLUMNS)["run"]}
     by_identity = {cell.identity: cell for cell in wanted}  # a default value belongs to several sweeps
     places = {identity[: len(PLACE)] for identity in by_identity}
     others = [made[one] for one in made if one[: len(PLACE)] in places and one not in by_identity]
     if others:
         why = "other data, settings, code or libraries"
         print(f"{sum(map(len, others))} earlier runs were made with {why}: they are kept, but not used.")
-    missing = {}
-    for identity, cell in by_identity.items():
-        missing[cell] = [run for run in range(args.runs) if args.force or run not in made[identity]]
+    missing = {
+        cell: [run for run in range(args.runs) if args.force or run not in made.get(identity, ())]
+        for identity, cell in by_identity.items()
+    }
     n_wanted = len(missing) * args.runs
     if n_kept := n_wanted - sum(map(len, missing.values())):
         print(f"{n_kept} of {n_wanted} runs exist already and are kept.")

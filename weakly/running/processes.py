@@ -14,7 +14,7 @@ import os
 import signal
 import sys
 import threading
-from collections import Counter
+from collections import defaultdict
 from concurrent import futures
 
 from tqdm import tqdm
@@ -27,15 +27,10 @@ ONE_THREAD = "OMP_NUM_THREADS OPENBLAS_NUM_THREADS MKL_NUM_THREADS".split()
 ONE_THREAD += ["TF_NUM_INTRAOP_THREADS", "TF_NUM_INTEROP_THREADS"]
 
 
-def attempt(cell, run, refused=()):
-    """What a worker calls: run_once as (result, None), or (None, why) if the run failed.
-
-    An error of one of the types in `refused` is raised.
-    """
+def attempt(cell, run):
+    """What a worker calls: run_once as (result, None), or (None, why) if the run failed."""
     try:
         return run_once(cell, run), None
-    except refused:
-        raise
     except Exception as error:  # any error concerns this run only; the others continue
         return None, f"run {run}: {type(error).__name__}: {error}"
 
@@ -62,51 +57,52 @@ def run_cells(missing, jobs, cluster=None):
 
 def outcomes(missing, workers):
     """Give every idle worker a run, as long as there are any; yields the outcome of each: see run_cells."""
-    waiting = {cell: list(runs) for cell, runs in missing.items()}  # the first cell comes next
-    in_hand, last = {}, {}  # future -> (worker, cell, run); worker -> the cell it had last
-    deaths = Counter()  # (cell, run) -> how many workers died in it
-    ended = []
+    waiting = defaultdict(list)  # the runs that could share fits: {cell.training: [(cell, run)]}
+    for cell, runs in missing.items():
+        waiting[cell.training] += [(cell, run) for run in runs]
+    in_hand, last = {}, {}  # future -> (worker, cell, run); worker -> what it has learned from
+    retried, ended = set(), []
     while waiting or in_hand:
-        idle = set(workers.names()) - {worker for worker, _, _ in in_hand.values()}
-        while waiting and idle:
-            worker = idle.pop()
-            taken = {cell.training for _, cell, _ in in_hand.values()}
-            cell = last[worker] = next_cell(waiting, last.get(worker), taken)
-            run = waiting[cell].pop(0)
-            if not waiting[cell]:
-                del waiting[cell]
-            in_hand[workers.submit(worker, cell, run)] = worker, cell, run
-        yield from ended  # only now, so that no worker waits while the driver writes
+        try:
+            hand_out(waiting, in_hand, last, workers)
+        finally:
+            yield from ended  # only now, so that no worker waits while the driver writes
         ended = []
-        for future in futures.wait(in_hand, workers.patience, futures.FIRST_COMPLETED).done:
+        for future in futures.wait(in_hand, 1.0, futures.FIRST_COMPLETED).done:
             worker, cell, run = in_hand.pop(future)
             try:
                 ended.append((cell, *future.result()))
             except Exception as problem:  # an error of the worker, not of the run
-                death = workers.drop(worker, problem)
-                deaths[cell, run] += death is not None  # otherwise it refused the run
-                if deaths[cell, run] > workers.retries:
+                death = workers.drop(worker, problem)  # None if it refused the run
+                if death and (cell, run) in retried:
                     ended.append((cell, None, f"run {run}: {death}"))
-                else:
-                    waiting = {cell: [run, *waiting.pop(cell, [])], **waiting}  # comes next
-                    if death:
-                        print(f"{cell}, run {run}: {death}; retrying.", file=sys.stderr, flush=True)
+                    continue
+                waiting[cell.training].insert(0, (cell, run))
+                if death:
+                    retried.add((cell, run))
+                    print(f"{cell}, run {run}: {death}; retrying.", file=sys.stderr, flush=True)
     yield from ended
 
 
-def next_cell(waiting, last, taken):
-    """The next cell of a worker: its last one, or else a free one, preferably similar to its last.
+def hand_out(waiting, in_hand, last, workers):
+    """Give every idle worker a run, and take those of lost workers back.
 
-    taken: what other workers are learning from; a cell that could share their fits is left to them.
+    A worker gets runs that could share its last fit, or else such that no other worker learns from.
     """
-    if last in waiting:
-        return last
-
-    def reluctance(cell):
-        parts = ("training", "dataset", "method")
-        return cell.training in taken, last and [getattr(cell, x) != getattr(last, x) for x in parts]
-
-    return min(waiting, key=reluctance)  # the first of equals
+    names = set(workers.names())
+    for future, (worker, _, _) in in_hand.items():
+        if worker not in names:
+            future.cancel()  # it would wait for the worker to return
+    idle = names - {worker for worker, _, _ in in_hand.values()}
+    while waiting and idle:
+        worker = idle.pop()
+        if last.get(worker) not in waiting:
+            taken = {cell.training for _, cell, _ in in_hand.values()}
+            last[worker] = min(waiting, key=taken.__contains__)  # the first of equals
+        cell, run = waiting[last[worker]].pop(0)
+        if not waiting[last[worker]]:
+            del waiting[last[worker]]
+        in_hand[workers.submit(worker, cell, run)] = worker, cell, run
 
 
 class LocalWorkers:
@@ -115,11 +111,8 @@ class LocalWorkers:
     A process is replaced after some cells, because TensorFlow never frees a compiled graph, some 12 MB.
     """
 
-    retries = 1  # how often a run is retried when its worker dies
-    patience = None  # seconds to wait for a run before looking after the workers: a death ends its future
-
     def __init__(self, jobs):
-        self._jobs, self._processes, self._cells = jobs, {}, {}
+        self._jobs, self._processes = jobs, defaultdict(lambda: (new_process(), set()))
 
     def names(self):
         """The workers to use now."""
@@ -127,28 +120,26 @@ class LocalWorkers:
 
     def submit(self, worker, cell, run):
         """A Future of a run's outcome; it raises BrokenProcessPool if the process dies."""
-        if len(self._cells.setdefault(worker, set()) | {cell}) > CELLS_PER_PROCESS:
+        if len(self._processes[worker][1] | {cell}) > CELLS_PER_PROCESS:
             self.drop(worker)
-        if worker not in self._processes:
-            self._processes[worker], self._cells[worker] = new_process(), set()
-        self._cells[worker].add(cell)
+        process, cells = self._processes[worker]
+        cells.add(cell)
         try:
-            return self._processes[worker].submit(attempt, cell, run)
-        except futures.BrokenExecutor as problem:  # it died since its last run
-            future = futures.Future()
-            future.set_exception(problem)
-            return future
+            return process.submit(attempt, cell, run)
+        except futures.BrokenExecutor:  # it died since its last run
+            self.drop(worker)
+            return self.submit(worker, cell, run)
 
     def drop(self, worker, problem=None):
         """Stop using the process of a worker; returns a sentence for the case that it died."""
-        self._processes.pop(worker).shutdown(wait=False)
+        self._processes.pop(worker)[0].shutdown(wait=False)
         return "the worker process died, perhaps out of memory: try fewer --jobs"
 
     def close(self):
         for process in multiprocessing.active_children():
             process.kill()  # TensorFlow takes a second or two to end by itself
-        for worker in self._processes.values():
-            worker.shutdown()
+        for process, _ in self._processes.values():
+            process.shutdown()
 
 
 def new_process():
@@ -165,10 +156,9 @@ def new_process():
 
 def end_with_driver():
     """End this process when the driver is gone, even during a run: nothing would receive the result."""
-    driver = multiprocessing.parent_process()
 
     def wait():
-        if driver:
+        if driver := multiprocessing.parent_process():
             driver.join()
         os._exit(1)
 

@@ -5,7 +5,6 @@ versions, machine and data. If the driver is killed, the entry may lack its last
 file lacks no run.
 """
 
-import datetime
 import json
 import platform
 import resource
@@ -31,17 +30,14 @@ def read_sessions(path):
 class Session:
     """The entry of the current driver, added to the file with its first run and kept up to date."""
 
-    def __init__(self, results_dir, label, cells):
-        self._path = Path(results_dir) / f"{label}_provenance.json"
-        self._started, self._saved = time.time(), 0.0
+    def __init__(self, runs_file, cells):
+        self._runs_file, self._n_earlier = runs_file, runs_file.count()
+        self._path = runs_file.path.with_name(f"{runs_file.label}_provenance.json")
         self._earlier = read_sessions(self._path)
-        started = datetime.datetime.fromtimestamp(self._started, datetime.timezone.utc)
-        self.entry = {
-            "started": started.isoformat(timespec="seconds"),
-            "seconds": 0.0,
+        self._started, self._saved = time.time(), 0.0
+        self._entry = {
+            "started": time.strftime("%Y-%m-%dT%H:%M:%S+00:00", time.gmtime(self._started)),
             "command": shlex.join(["python", Path(sys.argv[0]).name, *sys.argv[1:]]),
-            "runs_made": 0,
-            "peak_memory_mb": {},
             "commit": commit(),
             "python": platform.python_version(),
             "packages": package_versions(),
@@ -50,31 +46,23 @@ class Session:
             "row_orders": {cell.dataset: cell.row_order for cell in cells},
         }
 
-    def count_run(self):
-        """Count a run; saves the entry if it was not saved for a while."""
-        self.entry["runs_made"] += 1
-        if time.time() - self._saved > SECONDS_BETWEEN_SAVES:
-            self.save()
-
-    def save(self):
+    def save(self, is_last=False):
+        """Save the entry if runs were made, unless that was done a moment ago; at the end, print its sum."""
+        now = time.time()
+        if not is_last and now - self._saved < SECONDS_BETWEEN_SAVES:
+            return
+        if not (runs_made := self._runs_file.count() - self._n_earlier):
+            return
         if not self._saved and not self._earlier and self._path.is_file():
             print(f"{self._path} is damaged: {copy_aside(self._path).name} keeps what it held.")
-        self._saved = time.time()
+        self._saved, seconds = now, now - self._started
         largest_worker = resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss * RUSAGE_UNIT
-        memory = {"driver": peak_bytes(), "largest_worker": largest_worker}  # shared files count in each
-        self.entry["seconds"] = round(self._saved - self._started, 1)
-        self.entry["peak_memory_mb"] = {name: round(n_bytes / 1e6) for name, n_bytes in memory.items()}
+        driver, worker = (round(n_bytes / 1e6) for n_bytes in (peak_bytes(), largest_worker))
+        memory = {"driver": driver, "largest_worker": worker}  # shared files count in each
+        self._entry |= {"runs_made": runs_made, "seconds": round(seconds, 1), "peak_memory_mb": memory}
         with written_whole(self._path) as file:
-            file.write(json.dumps({"sessions": [*self._earlier, self.entry]}, indent=1).encode())
-
-    def end(self, runs_made):
-        """Save the entry, if runs were made, and print their time and memory."""
-        if not runs_made:
-            return
-        self.entry["runs_made"] = runs_made
-        self.save()
-        minutes, seconds = divmod(round(self.entry["seconds"]), 60)
-        driver, worker = self.entry["peak_memory_mb"].values()
-        runs = "1 run" if runs_made == 1 else f"{runs_made:,} runs"
-        memory = f"peak memory {driver} MB in the driver, at most {worker} MB in a worker"
-        print(f"{runs} in {minutes}:{seconds:02d} min; {memory}.")
+            file.write(json.dumps({"sessions": [*self._earlier, self._entry]}, indent=1).encode())
+        if is_last:
+            time_taken = f"{round(seconds) // 60}:{round(seconds) % 60:02d} min"
+            peaks = f"peak memory {driver} MB in the driver, at most {worker} MB in a worker"
+            print(f"{runs_made:,} run{'s' * (runs_made > 1)} in {time_taken}; {peaks}.")

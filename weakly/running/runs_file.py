@@ -8,17 +8,17 @@ import csv
 import fcntl
 import os
 import sys
-import time
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
+import numpy as np
 import pandas as pd
 
 from weakly.command_line import MOST
 from weakly.errors import UserError
 from weakly.loading.unseen import source_of
 from weakly.running.configuration import IDENTITY_COLUMNS
-from weakly.writing import PART, copy_aside
+from weakly.writing import copy_aside, os_errors_tell
 
 SET_UP = ["protocol", "n_labeled", "contamination", "scaling"]
 SWEEP = ["parameter", "value"]  # what an experiment varies; only in tables
@@ -33,28 +33,14 @@ RUN_COLUMNS = (
 TEXTS = "experiment method dataset protocol data_status data_sha256 settings code scaling".split()
 # auc_pr_weighted: test anomalies weighted to the paper's class ratio; empty if the data has that ratio
 MAY_BE_EMPTY = ["auc_pr_weighted", "mean_score_anomalies", "mean_score_normals"]
-LIMITS = {  # with the rounding error of an area
-    **dict.fromkeys(["run", "seed"], (0, MOST)),
-    **dict.fromkeys(["auc_roc", "auc_pr", "auc_pr_weighted"], (-1e-9, 1 + 1e-9)),
-}
+AUCS = ["auc_roc", "auc_pr", "auc_pr_weighted"]
 ENDING = "_runs.csv"  # of a runs file
-
-
-@contextmanager
-def os_errors_tell(path):
-    """Turn an error of the operating system into a sentence about a path that cannot be written."""
-    try:
-        yield
-    except OSError as error:
-        raise UserError(f"{path} cannot be written: {error.strerror}") from None
 
 
 @contextmanager
 def only_writer(results_dir):
     """Lock a results folder, after waiting for a driver that uses it; a dead one leaves no lock behind."""
     folder = Path(results_dir)
-    if folder.exists() and not folder.is_dir():
-        raise UserError(f"{folder} is a file, not a folder")
     with os_errors_tell(folder / ".lock"):
         folder.mkdir(parents=True, exist_ok=True)
         lock = open(folder / ".lock", "a")  # noqa: SIM115
@@ -67,9 +53,6 @@ def only_writer(results_dir):
             fcntl.flock(lock, fcntl.LOCK_EX)
         except OSError:  # some network file systems
             print(f"{folder} cannot be locked: run only one driver at a time.", file=sys.stderr)
-        for left in folder.glob(f"**/.*{PART}"):  # left by a driver that was killed while writing
-            if left.is_file() and time.time() - left.lstat().st_mtime > 60:
-                left.unlink(missing_ok=True)
         yield
 
 
@@ -77,7 +60,7 @@ class RunsFile:
     """results/<experiment>_runs.csv, written by one process only: see only_writer."""
 
     def __init__(self, results_dir, experiment):
-        self.path = Path(results_dir) / f"{experiment}{ENDING}"
+        self.label, self.path = experiment, Path(results_dir) / f"{experiment}{ENDING}"
 
     def read(self):
         """All runs; only the newest of each that was made twice."""
@@ -88,16 +71,15 @@ class RunsFile:
             runs = pd.read_csv(self.path, dtype=texts, keep_default_na=False, float_precision="round_trip")
             if list(runs) != RUN_COLUMNS:
                 raise ValueError("it does not have the columns of one")
-            for name in (name for name in RUN_COLUMNS if name not in TEXTS):
+            numbers = [name for name in RUN_COLUMNS if name not in TEXTS]
+            for name in numbers:
                 runs[name] = pd.to_numeric(runs[name])
-                is_wrong = runs[name].isna() & (name not in MAY_BE_EMPTY)
-                if name in LIMITS:
-                    is_wrong |= runs[name].notna() & ~runs[name].between(*LIMITS[name])
-                if name == "seed":
-                    is_wrong |= (runs["seed"] != runs["run"]) | (runs["seed"] % 1 != 0)
-                if is_wrong.any():
-                    row = is_wrong.argmax()
-                    raise ValueError(f"line {row + 2} has an impossible {name}: {runs[name][row]:g}")
+            is_wrong = runs[numbers].drop(columns=MAY_BE_EMPTY).isna().any(axis=1)
+            is_wrong |= (runs["seed"] != runs["run"]) | ~runs["run"].isin(range(MOST + 1))
+            # with the rounding error of an area
+            is_wrong |= ((runs[AUCS] - 0.5).abs() > 0.5 + 1e-9).any(axis=1)
+            if is_wrong.any():
+                raise ValueError(f"line {is_wrong.argmax() + 2} has an impossible seed or AUC, or lacks one")
         except (ValueError, OSError) as error:
             raise UserError(f"{self.path} cannot be read as a table of runs: {error}") from None
         return runs.drop_duplicates(IDENTITY, keep="last")
@@ -127,16 +109,14 @@ class RunsFile:
 
         Table 2's PReNet is also a column of Table 4 and a point of every curve. Returns how many were copied.
         """
-        key, tables = [*IDENTITY_COLUMNS, "run"], []
+        key, tables = [*IDENTITY_COLUMNS, "run"], [self.read()]
         for path in sorted(set(self.path.parent.glob(f"*{ENDING}")) - {self.path}):
             with suppress(UserError):  # that file's own experiment will say what is wrong with it
                 tables.append(RunsFile(path.parent, path.name.removesuffix(ENDING)).read())
-        if not tables:
-            return 0
-        others = pd.concat(tables).drop_duplicates(key).astype(object)
-        is_wanted = others.set_index(IDENTITY_COLUMNS).index.isin([cell.identity for cell in wanted])
-        is_there = others.set_index(key).index.isin(self.read().set_index(key).index)
-        adopted = others[is_wanted & ~is_there]
+        together = pd.concat([table.astype(object) for table in tables])
+        is_wanted = together.set_index(IDENTITY_COLUMNS).index.isin([cell.identity for cell in wanted])
+        is_new = ~together.duplicated(key) & (np.arange(len(together)) >= len(tables[0]))
+        adopted = together[is_wanted & is_new]
         for row in adopted.where(adopted.notna(), "").to_dict("records"):
             self.append(row)
         return len(adopted)

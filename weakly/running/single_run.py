@@ -33,15 +33,26 @@ class RowsOfRun(NamedTuple):
     weights: Any  # of the test rows, None if they all count the same
 
 
-def rows_of_run(data, protocol, seed, n_labeled, contamination):
-    """The rows of a run on a data set of data_prep.py."""
-    split = data.split(protocol, seed, n_labeled, contamination)
-    y_test = data.y[split.test] != NORMAL
-    weights = paper_weights(y_test, data.paper_odds())
-    X = data.X
-    if protocol == OUTSIDE_SCALED:
-        X = scaled(X, np.concatenate([split.unlabeled, split.anomalies]))
-    return RowsOfRun(split.stack(X), split, X[split.test], y_test, weights)
+_kept: dict[tuple, RowsOfRun] = {}  # the rows of the last run, under their key
+
+
+def rows_of_run(data, protocol, seed, n_labeled, contamination, scaling=PREPARED):
+    """The rows of a run on a data set; the last are kept, because `released` has one split for all seeds."""
+    seed = None if protocol in ("released", TRAINING_COPIES) else seed
+    set_up = (protocol, seed, n_labeled, contamination, scaling)
+    key = (data.fingerprint, data.status, data.folder, data.name, *set_up)
+    if key not in _kept:
+        _kept.clear()  # before the next is made, so that only one is in memory
+        split = data.split(protocol, seed, n_labeled, contamination)
+        learned_from = np.concatenate([split.unlabeled, split.anomalies])
+        X = scaled(data.X, learned_from) if protocol == OUTSIDE_SCALED else data.X
+        training, X_test, y_test = split.stack(X), X[split.test], data.y[split.test] != NORMAL
+        if scaling != PREPARED:
+            scaler = NumberScaler(scaling).fit(training[learned_from])
+            training, X_test = scaler.transform(training), scaler.transform(X_test)
+        weights = paper_weights(y_test, data.paper_odds())
+        _kept[key] = RowsOfRun(training, split, X_test, y_test, weights)
+    return _kept[key]
 
 
 def scaled(X, positions):
@@ -128,35 +139,15 @@ def run_once(cell, run):
     """Fit and score one run of a cell, with seed = run; returns what was measured, with its data and code."""
     code = checked_code(cell)
     data = load_data(cell.dataset, cell.data_dir, cell.data_sha256, cell.data_status)
-    rows = _rows_of_run(cell, data, seed=run)
+    rows = rows_of_run(data, cell.protocol, run, cell.n_labeled, cell.contamination, cell.scaling)
     detector, seconds = _fitted(cell, data, rows, detector_seed(cell.protocol, run))
     made_by = {"run": run, "seed": run, "data_sha256": data.fingerprint, "code": code}
-    return measure(detector, rows) | made_by | {"fit_seconds": seconds}
+    return measure(detector, rows) | made_by | {"fit_seconds": seconds, "labels": len(rows.split.anomalies)}
 
 
-_kept = {}  # the rows of the last run, under their key
-
-
-def _rows_of_run(cell, data, seed):
-    """The rows of a run; `released` has one split for all seeds, so it is cached."""
-    seed = None if cell.protocol in ("released", TRAINING_COPIES) else seed
-    set_up = (cell.protocol, cell.n_labeled, cell.contamination)
-    key = (data.fingerprint, data.status, cell.data_dir, cell.dataset, *set_up, cell.scaling, seed)
-    if key not in _kept:
-        _kept.clear()  # before the next is made, so that only one is in memory
-        rows = rows_of_run(data, cell.protocol, seed, cell.n_labeled, cell.contamination)
-        _kept[key] = rows if cell.scaling == PREPARED else rescaled(rows, cell.scaling)
-    return _kept[key]
-
-
-def rescaled(rows, scaling):
-    """The rows of a run with their features scaled by what its training rows teach."""
-    learned_from = np.concatenate([rows.split.unlabeled, rows.split.anomalies])
-    scaler = NumberScaler(scaling).fit(rows.training[learned_from])
-    return rows._replace(training=scaler.transform(rows.training), X_test=scaler.transform(rows.X_test))
-
-
-_fits = {}  # {cell.training: {what a detector learned from: the detector and the seconds of its fit}}
+_fits: dict[
+    tuple, dict
+] = {}  # {cell.training: {what a detector learned from: the detector and the seconds of its fit}}
 
 
 def _fitted(cell, data, rows, seed):
@@ -164,18 +155,14 @@ def _fitted(cell, data, rows, seed):
 
     Table 3's sets with the same seen classes have the same training rows, so their runs share a fit.
     """
+    detector = make_detector(cell.method, random_state=seed, **dict(cell.overrides))
     if "->" not in cell.dataset:
-        return _new_fit(cell, rows, seed)
+        return detector, fit(detector, rows)
     if cell.training not in _fits:
         _fits.clear()  # a worker is given the cells that share fits one after the other
     fits = _fits.setdefault(cell.training, {})
     arrays = (rows.split.unlabeled, rows.split.anomalies, rows.split.extra)
     learned_from = (data.fingerprint, seed, *(None if part is None else part.tobytes() for part in arrays))
     if learned_from not in fits:
-        fits[learned_from] = _new_fit(cell, rows, seed)
+        fits[learned_from] = detector, fit(detector, rows)
     return fits[learned_from]
-
-
-def _new_fit(cell, rows, seed):
-    detector = make_detector(cell.method, random_state=seed, **dict(cell.overrides))
-    return detector, fit(detector, rows)
