@@ -12,6 +12,7 @@ them with the paper. If it is stopped, only unfinished runs are lost: the same c
 import argparse
 import functools
 import os
+import signal
 import sys
 from dataclasses import asdict
 from pathlib import Path
@@ -20,7 +21,7 @@ import pandas as pd
 
 import compare
 from weakly import command_line as types
-from weakly.command_line import parse_names, refuse_unknown, stopped_as_by_ctrl_c, user_errors_end
+from weakly.command_line import parse_names, refuse_unknown, user_errors_end
 from weakly.errors import UserError
 from weakly.judging.cells import comparisons
 from weakly.judging.tables import AVERAGE, repeat_without_labels, table_suffix, write_tables
@@ -369,8 +370,10 @@ def main(argv=None):
     parser = make_parser()
     args, unknown = parser.parse_known_args(argv)
     refuse_unknown(args.parser, unknown)
+    # containers and job schedulers stop a program with SIGTERM: as Ctrl-C does
+    signal.signal(signal.SIGTERM, signal.default_int_handler)
     try:
-        with user_errors_end(args.parser), stopped_as_by_ctrl_c():
+        with user_errors_end(args.parser):
             failures = run_all(args)
     except KeyboardInterrupt:
         print("\nStopped. Every finished run is kept; run the same command to resume.", file=sys.stderr)

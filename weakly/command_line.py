@@ -6,7 +6,6 @@ import difflib
 import os
 import re
 import shutil
-import signal
 import sys
 import textwrap
 from contextlib import contextmanager
@@ -45,16 +44,6 @@ def open_standard_streams():
             os.dup2(os.open(os.devnull, os.O_RDWR), descriptor)
             os.set_inheritable(descriptor, True)
             setattr(sys, name, open(descriptor, "w" if descriptor else "r", closefd=False))  # noqa: SIM115
-
-
-@contextmanager
-def stopped_as_by_ctrl_c():
-    """Let SIGTERM, with which containers and job schedulers stop a program, do what Ctrl-C does."""
-    before = signal.signal(signal.SIGTERM, signal.default_int_handler)
-    try:
-        yield
-    finally:
-        signal.signal(signal.SIGTERM, before)
 
 
 def refuse_unknown(parser, words):

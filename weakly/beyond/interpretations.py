@@ -20,7 +20,6 @@ from prenet import PReNet
 from repen import REPEN
 from weakly.training.batches import Batches, batches_of_rows, draw_different_pairs
 from weakly.training.detector import apply_in_chunks
-from weakly.training.keras_detector import PsiDetector
 from weakly.training.network import Network, keras, seed_generator, torch_uniform
 from xgbod import XGBOD
 
@@ -145,9 +144,6 @@ class DSADOutside(DSAD):
         # from all training rows, before the normalisation has seen any
         self.centre_ = centre_of(apply_in_chunks(network, X, np.concatenate([unlabeled, anomalies])))
         return (self.centre_,)
-
-    def _fit(self, X, unlabeled, anomalies, rng):
-        PsiDetector._fit(self, X, unlabeled, anomalies, rng)  # without the check of psi, which it has not
 
     def _score(self, X):
         codes = apply_in_chunks(self.model_, X).astype(np.float64)

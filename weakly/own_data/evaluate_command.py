@@ -162,8 +162,8 @@ def choose_method(table, columns, y, is_normal, seed):
     if n_others > MOST_OTHERS:
         others = rng.choice(others, MOST_OTHERS, replace=False)
     counted = "" if is_normal[others].all() else "; those without a label count as normal"
-    rows = f"{len(anomalies):,} labelled anomalies and {len(others):,} of the {n_others:,} other rows"
-    say(f"Comparing {len(CANDIDATES)} methods by {FOLDS}-fold cross-validation on {rows}{counted}:")
+    data = f"{len(anomalies):,} labelled anomalies and {len(others):,} of the {n_others:,} other rows"
+    say(f"Comparing {len(CANDIDATES)} methods by {FOLDS}-fold cross-validation on {data}{counted}:")
     parts = [np.array_split(rng.permutation(rows), FOLDS) for rows in (anomalies, others)]
     folds = [np.concatenate(rows) for rows in zip(*parts)]
     trains = [np.concatenate(folds[:place] + folds[place + 1 :]) for place in range(FOLDS)]

@@ -24,8 +24,6 @@ class Cell:
     code: str = ""  # the hash of our modules and library versions
     # what its rows, its table and its detector need in addition
     experiment: str = ""
-    rows: int = 0
-    features: int = 0
     row_order: str = ""  # how well it is known
     data_dir: str = "dataset"
     overrides: tuple = ()  # (name, value) pairs of detector parameters other than the method's own

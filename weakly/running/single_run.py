@@ -142,7 +142,8 @@ def run_once(cell, run):
     rows = rows_of_run(data, cell.protocol, run, cell.n_labeled, cell.contamination, cell.scaling)
     detector, seconds = _fitted(cell, data, rows, detector_seed(cell.protocol, run))
     made_by = {"run": run, "seed": run, "data_sha256": data.fingerprint, "code": code}
-    return measure(detector, rows) | made_by | {"fit_seconds": seconds, "labels": len(rows.split.anomalies)}
+    of_data = {"rows": data.size, "features": data.X.shape[1], "labels": len(rows.split.anomalies)}
+    return measure(detector, rows) | made_by | of_data | {"fit_seconds": seconds}
 
 
 _fits: dict[
