@@ -44,7 +44,8 @@ def changed(part, **cells):
     "table, words",
     [
         (changed(0), ""),
-        (rows(n=49).assign(amount=9.0), ""),  # few rows say nothing
+        (rows(n=199).assign(amount=9.0), ""),  # few rows say nothing
+        (rows(1, n=200), ""),
         (rows(1).assign(when=lambda table: table["when"] + pd.Timedelta(days=900)), ""),  # new rows are newer
         # 2 Phi(3/2) - 1
         (rows(1).assign(amount=lambda table: table["amount"] + 3), "amount (distance 0.86; 39% above"),

@@ -24,7 +24,7 @@ QUANTILES = np.linspace(0, 1, 21)
 BELOW, ABOVE, OTHER_LEVELS, MISSING = "(below the range)", "(above the range)", "(rare or new)", "(missing)"
 UNUSUAL = (BELOW, ABOVE, OTHER_LEVELS, MISSING)
 FAR, MUCH_MORE = 0.2, 0.05  # a larger distance, or a larger rise of an unusual share, is reported
-FEWEST_ROWS = 50  # fewer say nothing about shares
+FEWEST_ROWS = 200  # of 100 that are alike, every fifth column would be far by chance
 MOST_LEVELS, SHOWN_LEVELS, MOST_NAMED = 50, 6, 4  # of a column, in words; columns in a message
 
 

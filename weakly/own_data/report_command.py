@@ -15,8 +15,7 @@ from sklearn.metrics import average_precision_score, precision_recall_curve, roc
 from weakly.command_line import rate
 from weakly.errors import DataError, printable
 from weakly.numbers import count, count_of, number, percent
-from weakly.own_data import arguments
-from weakly.own_data import score_command as scoring
+from weakly.own_data import arguments, score_command
 from weakly.own_data.drift import FEWEST_ROWS, Comparison
 from weakly.own_data.info_command import facts
 from weakly.own_data.labels import ANOMALY, is_missing, known_labels
@@ -52,14 +51,14 @@ def add_arguments(command):
 
 def run(args):
     model = load_model(args.model)
-    table = scoring.open_for_model(args, model)
+    table = score_command.open_for_model(args, model)
     refuse_source(args.output, table.status, os.stat(args.model))
     table.must_have([args.label] if args.label else [], "of --label")
     found = Overview(model, table, args)
     with written_whole(args.output) as file:
         file.write(report_page(found, table).encode())
     print(f"Scored {count_of(len(found.scores), 'row')} of {table.path}; wrote {name_of(args.output)}.")
-    scoring.print_doubts(found.unreadable, found.comparison)
+    score_command.print_doubts(found.unreadable, found.comparison)
 
 
 class Overview:
@@ -69,13 +68,13 @@ class Overview:
         self.model, self.contamination, self.unreadable = model, args.contamination, set()
         self.comparison = Comparison(model.about["summary"], model.columns)
         self.best, self.y = pd.DataFrame(), None  # highest rows: row, score, label, kept columns, why_*
-        keep, label = scoring.kept_columns(args, table), [args.label] if args.label else []
+        keep, label = score_command.kept_columns(args, table), [args.label] if args.label else []
         top, scores, labels = min(args.top, MOST_TOP), [], []
-        chunks = scoring.scored_chunks(model, table, keep + label, self.comparison, self.unreadable)
+        chunks = score_command.scored_chunks(model, table, keep + label, self.comparison, self.unreadable)
         for raw, typed, found in chunks:
-            rows = scoring.scored_rows(model, raw, typed, found, top, scoring.REASONS)
+            rows = score_command.scored_rows(model, raw, typed, found, top, score_command.REASONS)
             rows = rows[["row", "score"]].join(raw[keep]).join(rows.filter(regex=r"why_\d"))
-            self.best = scoring.highest(top, self.best, rows)
+            self.best = score_command.highest(top, self.best, rows)
             scores.append(found)
             labels.append(raw[label])
         self.scores = np.concatenate(scores)  # (n,)
