@@ -34,8 +34,7 @@ def model_of_events(method="logistic-converged", table=None, y=None, **settings)
     """A model of that table, in which the anomalies are labelled."""
     table = events() if table is None else table
     y = (table["fraud"] == "1").astype(int).to_numpy() if y is None else y
-    notation = {"header": True, "decimal": "", "thousands": "", "missing": ()}
-    return fit_model(method, typed_events(table), COLUMNS, y, 0, settings, notation=notation)
+    return fit_model(method, typed_events(table), COLUMNS, y, 0, settings)
 
 
 def typed_events(table):

@@ -60,8 +60,6 @@ def imported(name):
     try:
         return importlib.import_module(f"weakly.own_data.{name}_command")
     except ModuleNotFoundError as error:
-        if (error.name or "").startswith("weakly"):
-            raise
         sys.exit(
             f"{error.name} is not installed for {sys.executable}. In a clone, run `.venv/bin/python "
             f"detect.py {name} ...`; `bash -c 'source ./setup_env.sh'` installs what it needs."

@@ -109,12 +109,7 @@ class Comparison:
 
     def in_words(self):
         """What has changed most since training, in a line or two; empty if nothing has changed much."""
-        changed = self.changes().query("much")[:MOST_NAMED]
-        texts = [
-            f"{row.Index} (distance {row.distance:.2f}{'; ' * bool(row.words)}{row.words})"
-            for row in changed.itertuples()
-        ]
-        words = (
-            f"DRIFT: these columns have changed: {printable(', '.join(texts))}. Scores may be less reliable."
-        )
-        return words if texts else ""
+        rows = self.changes().query("much")[:MOST_NAMED].itertuples()
+        texts = [f"{row.Index} (distance {row.distance:.2f}{row.words and '; '}{row.words})" for row in rows]
+        words = printable(", ".join(texts))
+        return f"DRIFT: these columns have changed: {words}. Scores may be less reliable." if words else ""

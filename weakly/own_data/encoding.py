@@ -3,9 +3,8 @@
     X = new_encoder(columns, len(table), is_tree=False).fit_transform(table)     # float32, (n, features)
 
 Networks and linear models get numbers between 0 and 1, cut off at the fences for far outliers, so that one
-absurd cell does not squeeze all others together. Trees get them as they are, because cutting off takes signal
-from them, but in units of their range, because float32 could not tell large numbers apart. So does XGBOD: its
-trees see all values, and its one-class SVMs standardise them by themselves.
+absurd cell does not squeeze all others together. Trees get all values, because cutting off takes signal from
+them, but in units of the range, because float32 could not tell large numbers apart. So does XGBOD.
 """
 
 import numpy as np

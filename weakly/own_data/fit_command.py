@@ -20,8 +20,7 @@ from weakly.writing import name_of, refuse_source, statuses_of
 
 DESCRIPTION = (
     "Learns from labelled anomalies and unlabelled rows. Without --method, a short evaluation chooses one; "
-    "without any label, isolation forest finds the rows that are unlike the others. Methods: "
-    f"{', '.join(SAVED_METHODS)}."
+    f"without any label, it is isolation forest. Methods: {', '.join(SAVED_METHODS)}."
 )
 
 
@@ -78,7 +77,7 @@ def fitted_model(args, table, raw, labels):
         "code": commit() or hash_of_modules(METHODS[method].module, "weakly.own_data.models"),
         "versions": {"python": platform.python_version(), **package_versions()},
     }
-    about = {"notation": table.notation._asdict(), "choice": choice, "origin": origin}
+    about = {"missing": table.notation.missing, "choice": choice, "origin": origin}
     return fit_model(method, typed, columns, y if y.any() else None, args.seed, dict(args.set), **about)
 
 
@@ -86,5 +85,5 @@ def print_most_suspicious(model, raw, rows, top):
     """Print those of the training rows `rows`, which nobody has checked, that have the highest scores."""
     best = raw.iloc[rows[np.argsort(-model.training_scores[rows], kind="stable")[:top]]]
     typed = model.typed(best)
-    shown = scored_rows(model, best, typed, model.scored(typed), n_reasons=3).drop(columns="why_rest")
+    shown = scored_rows(model, best, typed, model.scored(typed), n_reasons=3)
     print(f"\nThe most suspicious unlabelled rows:\n{shown.round(3).to_string(index=False)}")

@@ -14,7 +14,6 @@ import pandas as pd
 
 from weakly.command_line import say
 from weakly.errors import DataError, printable
-from weakly.loading.files import bounded_memory
 from weakly.numbers import count_of
 from weakly.own_data.columns import choose_columns, is_missing, to_numbers, typed_columns
 from weakly.own_data.leakage import suspicious_columns, warnings_about_rows
@@ -90,9 +89,8 @@ def print_labels(table, labels):
 
 def columns_to_use(table, raw, labels):
     """The columns to learn from, as choose_columns describes them, and these columns, typed; warns."""
-    with bounded_memory(table.path):
-        columns = choose_columns(raw, table.path, table.notation)
-        typed = typed_columns(raw, columns, table.notation.missing)
+    columns = choose_columns(raw, table.path, table.notation)
+    typed = typed_columns(raw, columns, table.notation.missing)
     is_anomaly = labels == ANOMALY
     for warning in (*suspicious_columns(typed, columns, is_anomaly), *warnings_about_rows(typed, is_anomaly)):
         say(printable(warning))

@@ -1,11 +1,10 @@
 """Warnings about a table before a model is trusted: columns that give the label away, few and equal rows.
 
-A column that nearly all labelled anomalies share with few other rows was most likely written after the label
-was known. A model that uses it looks perfect in a test and fails on new rows. The other rows are not all
-normal: where a tenth of them are anomalies without a label, such a column marks that tenth, too. So a column
-is judged by the rows that it marks, not by its AUC-ROC over all rows. On the paper's and ADBench's sets, the
-limits below name columns of musk (where all methods are perfect), one of ADBench's thyroid, one of optdigits
-and, with 10 labels, some of fraud and bac.
+What nearly all labelled anomalies and few other rows have in a column was most likely written after the label
+was known. A model that uses it looks perfect in a test and fails on new rows. A column is judged by the rows
+that it marks, not by its AUC-ROC, because some of the other rows are anomalies without a label. On the
+paper's and ADBench's sets, the limits below name columns of musk (where all methods are perfect), one of
+ADBench's thyroid, one of optdigits and, with 10 labels, some of fraud and bac.
 """
 
 import numpy as np

@@ -85,7 +85,7 @@ def about_of(pipeline, table, columns, scores, method):
         "quantiles": np.quantile(scores, np.linspace(0, 1, QUANTILES)).tolist(),
         "typical": {name: typical(table[name]) for name in columns},
         "summary": summarised(table, columns),
-        "notation": {"header": True, "decimal": "", "thousands": "", "missing": []},
+        "missing": [],
         "origin": {},
         "choice": None,
     }
@@ -119,7 +119,7 @@ class Model:
 
     def typed(self, raw, unreadable=None):
         """The columns that the model uses of a raw DataFrame, typed; see typed_columns."""
-        return typed_columns(raw, self.columns, self.about["notation"]["missing"], unreadable)
+        return typed_columns(raw, self.columns, self.about["missing"], unreadable)
 
     def scored(self, table):
         """Scores (n,) of a typed table."""
@@ -180,6 +180,6 @@ def load_model(path):
         comparison.add(row)
         comparison.in_words()
         are_numbers = np.ptp(about["quantiles"]) < np.inf and model.threshold(0.5) < np.inf
-        are_texts = all(isinstance(text, str) for text in about["notation"]["missing"])
+        are_texts = all(isinstance(text, str) for text in about["missing"])
         model_files.require(are_numbers and are_texts, "odd quantiles or missing cells")
     return model

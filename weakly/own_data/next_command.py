@@ -59,7 +59,7 @@ def run(args):
     scores = model.scored(typed)
     chosen = candidates[np.argsort(-scores[candidates], kind="stable")[: args.n]]
     texts = labelling.texts_of(table, args.label, chosen)
-    rows = scored_rows(model, texts, typed.iloc[chosen], scores[chosen], n_reasons=3).drop(columns="why_rest")
+    rows = scored_rows(model, texts, typed.iloc[chosen], scores[chosen], n_reasons=3)
     rows.insert(1, "key", labelling.keys_of(texts))
     rows = rows.rename(columns=lambda name: labelling.own_name(name, table, args.label))
     proposed = rows.assign(**{args.label: ""}).join(texts).map(for_spreadsheet)

@@ -73,7 +73,7 @@ class Overview:
         chunks = score_command.scored_chunks(model, table, keep + label, self.comparison, self.unreadable)
         for raw, typed, found in chunks:
             rows = score_command.scored_rows(model, raw, typed, found, top, score_command.REASONS)
-            rows = rows[["row", "score"]].join(raw[keep]).join(rows.filter(regex=r"why_\d"))
+            rows = rows[["row", "score"]].join(raw[keep]).join(rows.filter(like="why_"))
             self.best = score_command.highest(top, self.best, rows)
             scores.append(found)
             labels.append(raw[label])

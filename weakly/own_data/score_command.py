@@ -89,7 +89,7 @@ def kept_columns(args, table):
 
 def open_for_model(args, model):
     """The table to score, in the notation of the training table unless the options say otherwise."""
-    table = Table(args.table, notation_of(args, model.about["notation"]["missing"]), model.columns)
+    table = Table(args.table, notation_of(args, model.about["missing"]), model.columns)
     model.about["columns"] = {name: as_written(one, args.decimal) for name, one in model.columns.items()}
     table.must_have(model.columns, f"that {args.model} was fitted on")
     return table
@@ -113,8 +113,7 @@ def scored_chunks(model, table, verbatim, comparison, unreadable):
 def scored_rows(model, raw, typed, scores, top=None, n_reasons=0):
     """Row number, score and the columns that raised it most, of these rows or of the `top` highest.
 
-    why_1, why_2, ... are empty where no more columns did; why_rest is what the others add, plus the score of
-    a typical row.
+    why_1, why_2, ... are empty where no more columns did.
     """
     kept = np.arange(len(raw)) if top is None else np.sort(np.argsort(-scores, kind="stable")[:top])
     raw, typed, scores = raw.iloc[kept], typed.iloc[kept], scores[kept]
@@ -128,8 +127,7 @@ def scored_rows(model, raw, typed, scores, top=None, n_reasons=0):
         texts = [f"{names[j]}={cells[i, j][:40]} ({parts[i, j]:+.3f})" for i, j in enumerate(columns)]
         added = np.take_along_axis(parts, columns[:, np.newaxis], axis=1)[:, 0]
         result[f"why_{place}"] = np.where(added > 0, list(map(printable, texts)), "")
-    named = np.take_along_axis(parts, best, axis=1).clip(min=0).sum(axis=1)
-    return result.assign(why_rest=np.round(scores - named, 3))
+    return result
 
 
 def highest(top, *tables):
