@@ -31,12 +31,11 @@ Differences from the paper
 from __future__ import annotations
 
 import sys
-import warnings
 from dataclasses import dataclass
 
 import numpy as np
 
-from weakly.training.batches import sample_balanced, sample_unlabeled
+from weakly.training.batches import sample_unlabeled
 from weakly.training.detector import apply_in_chunks
 from weakly.training.input_checks import require_at_least, require_one_of, require_same_shape
 from weakly.training.keras_detector import PsiDetector
@@ -48,8 +47,6 @@ CODE_LAYERS = ("relu", "linear")
 SMALLEST_CENTRE = 0.1  # components of c nearer to 0 than this are pushed away from it
 INVERSE_EPSILON = 1e-6  # keeps 1/d finite at the centre
 SMALLEST_SQUARE = 1e-12  # keeps the gradient of the square root finite at the centre
-COLLAPSE_ROWS = 1_000  # rows of U and of A, each, that are checked for a collapse
-COLLAPSE_TOLERANCE = 1e-6  # codes that differ by less than this share of their size differ only by rounding
 
 
 def build_dsad(n_features, hidden_units=20, l2=0.01, seed=None, code_layer="relu") -> Network:
@@ -99,12 +96,6 @@ def deep_sad_loss(labels, distances, eta=1.0, anomaly_term="inverse"):
 def reconstruction_loss(residuals):
     """Mean over the rows of ||x - x_hat||^2; residuals (b, D)."""
     return tf.reduce_mean(tf.reduce_sum(tf.square(residuals), axis=1))
-
-
-def is_collapsed(codes, centre):
-    """Whether all codes (n, h) are equal up to rounding, so that scores say nothing; centre (h,)."""
-    size = max(np.abs(codes).max(), np.abs(centre).max())
-    return bool(np.ptp(codes, axis=0).max() <= COLLAPSE_TOLERANCE * size)
 
 
 @dataclass(repr=False, eq=False)
@@ -157,20 +148,10 @@ class DSAD(PsiDetector):
         self.centre_ = centre_of(codes_at(self._psi(network.get_weights()), X, unlabeled))
         return (self.centre_,)
 
-    def sample_batches(self, X, unlabeled, anomalies, n_batches, rng):
-        return sample_balanced(unlabeled, len(anomalies), n_batches, self.batch_size, rng)
-
     def _fit(self, X, unlabeled, anomalies, rng):
         require_one_of(self, distance=DISTANCES, anomaly_term=ANOMALY_TERMS, code_layer=CODE_LAYERS)
         require_at_least(self, batch_size=2, eta=0)
         super()._fit(X, unlabeled, anomalies, rng)
-        looked_at = [
-            rng.choice(rows, min(len(rows), COLLAPSE_ROWS), replace=False) for rows in (unlabeled, anomalies)
-        ]
-        if is_collapsed(codes_at(self._psi(self.weights_), X, np.concatenate(looked_at)), self.centre_):
-            # not an error: a run of an experiment should still be recorded, with the method's scores
-            message = "all training rows have the same code, so its scores do not tell rows apart"
-            warnings.warn(f"Deep SAD collapsed: {message}", RuntimeWarning, stacklevel=2)
 
     def _psi(self, weights):
         """The encoder with these weights."""

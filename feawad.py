@@ -40,11 +40,12 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from weakly.training.batches import sample_balanced, sample_unlabeled
+from weakly.training.batches import sample_unlabeled
 from weakly.training.detector import apply_in_chunks
 from weakly.training.input_checks import require_at_least, require_one_of
 from weakly.training.keras_detector import KerasDetector
 from weakly.training.network import Network, keras, seed_generator, tf
+from weakly.training.network import encoder as relu_layers
 
 MARGIN = 5.0  # anomalies should have at least this score and this residual norm
 SQUARED_NORM_FLOOR = 1e-8  # keeps the gradient of a norm and the division by it finite at 0
@@ -108,26 +109,16 @@ def build_feawad(
 
 def score_rows(rows, weights, encoder=(128, 64), input_layer=True):
     """build_feawad's scores (n,) of rows (n, D), in numpy, from its weights."""
-    layers = list(zip(weights[::2], weights[1::2], strict=True))
-    n_encoding = input_layer + len(encoder)
-    code = rows
-    for layer in layers[:n_encoding]:
-        code = relu_layer(code, *layer)
-    reconstruction = code
-    for layer in layers[n_encoding : n_encoding + len(encoder)]:
-        reconstruction = relu_layer(reconstruction, *layer)
-    residual = rows - reconstruction
+    n_encoding, n_decoding = 2 * (input_layer + len(encoder)), 2 * len(encoder)  # kernels and biases
+    encoding, decoding = weights[:n_encoding], weights[n_encoding : n_encoding + n_decoding]
+    *scorer, kernel, bias = weights[n_encoding + n_decoding :]
+    code = relu_layers(encoding)(rows)
+    residual = rows - relu_layers(decoding)(code)
     norm = np.sqrt(np.square(residual).sum(axis=1, keepdims=True) + SQUARED_NORM_FLOOR)
     hidden = np.concatenate([residual / norm, code], axis=1)
-    *scorer, (kernel, bias) = layers[n_encoding + len(encoder) :]
-    for layer in scorer:
-        hidden = relu_layer(np.concatenate([hidden, norm], axis=1), *layer)
+    for layer in zip(scorer[::2], scorer[1::2]):
+        hidden = relu_layers(layer)(np.concatenate([hidden, norm], axis=1))
     return np.concatenate([hidden, norm], axis=1) @ kernel[:, 0] + bias
-
-
-def relu_layer(rows, kernel, bias):
-    """The outputs (n, h) of a layer of ReLU units, in numpy."""
-    return np.maximum(rows @ kernel + bias, 0)
 
 
 def mean_squared_error(residuals):
@@ -186,9 +177,6 @@ class FEAWAD(KerasDetector):
 
     def loss(self, labels, outputs):
         return encoding_loss(labels, outputs)
-
-    def sample_batches(self, X, unlabeled, anomalies, n_batches, rng):
-        return sample_balanced(unlabeled, len(anomalies), n_batches, self.batch_size, rng)
 
     def _fit(self, X, unlabeled, anomalies, rng):
         require_one_of(self, residual_term=RESIDUAL_TERMS, optimizer_name=OPTIMIZERS)

@@ -64,7 +64,7 @@ def fit_quickly(name, rows, positions=None, **settings):
 def fitted(name):
     """A detector that several tests look at, and none changes."""
     with warnings.catch_warnings():
-        warnings.simplefilter("error")  # a Deep SAD that works is not called collapsed
+        warnings.simplefilter("error")
         return fit_quickly(name, X)
 
 

@@ -190,8 +190,8 @@ def test_names_of_pyod():
     assert detector.labels_[KNOWN == 0].mean() == pytest.approx(0.25, abs=0.01)
     detector.fit_rows(X, np.flatnonzero(KNOWN == 0), np.flatnonzero(KNOWN == 1))
     assert not any(hasattr(detector, name) for name in ("decision_scores_", "labels_", "threshold_"))
-    for method, message in ((detector.predict_proba, "keeps the scores"), (detector.predict, "set_offset")):
-        with pytest.raises(NotFittedError, match=message):
+    for method in (detector.predict_proba, detector.predict):
+        with pytest.raises(NotFittedError):
             method(X)
 
 

@@ -26,7 +26,6 @@ def test_averages_and_leads_by_hand():
     ]
     averages = averages_by_scaling(pd.DataFrame(rows))
     assert averages.loc["prenet", ["min-max", "cut"]].round(9).tolist() == [0.6, 0.8]
-    assert averages.loc["prenet", "cut, without thyroid"] == pytest.approx(0.8)
     assert pd.isna(averages.loc["xgbod", "cut"])  # trees have one scaling
     leads = leads_by_scaling(pd.DataFrame(rows)).set_index(["method", "scaling", "sets"])["mean"]
     assert leads["xgbod", "prepared", "all"] == pytest.approx(-0.3)
@@ -64,6 +63,10 @@ def test_the_default_of_detect_is_the_best_scaling_that_loses_little():
 
 
 def test_the_files_are_those_of_the_runs(tmp_path):
+    """Without PReNet there is nothing to compare with."""
+    runs = pd.read_csv(REFERENCE / "scaling_runs.csv", dtype=str, keep_default_na=False)
+    runs.query("method == 'devnet'").to_csv(tmp_path / "scaling_runs.csv", index=False)
+    assert [path.name for path in write_scaling(tmp_path)] == ["scaling.md"]
     (tmp_path / "scaling_runs.csv").write_bytes((REFERENCE / "scaling_runs.csv").read_bytes())
     for path in write_scaling(tmp_path):
         if path.suffix in (".csv", ".md"):

@@ -179,9 +179,7 @@ def statements():
     means = means.drop(columns="prenet").rsub(means["prenet"], axis=0)
     of_variants = means[["trm", "iprenet", "ldm", "a2h", "npr"]].apply(signed_rank_p)
     control = rows_of("main_claims", key="pairs").iloc[-1]
-    agreement = rows_of("crosscheck_methods", metric="auc_pr").set_index(["data", "method"])[
-        "ours_difference"
-    ]
+    agreement = rows_of("crosscheck_methods").set_index(["data", "method"])["ours_difference"]
     like_paper, others = (
         f"{n(agreement[data, 'prenet'])} and {n(agreement[data, 'devnet'])}"
         for data in ("features 0-1", "other features")

@@ -134,7 +134,7 @@ def test_statuses(data_dir, source):
 
 def test_changed_file_is_prepared_anew(data_dir, capsys):
     path = data_dir / "raw" / THYROID
-    told = "thyroid: these rows may not be in the authors' order; if so, `released` draws other rows.\n"
+    told = "thyroid: the rows may not be in the authors' order; if so, `released` draws others.\n"
     versions = []
     for anomalies in (3, 4):
         path.write_text(csv(anomalies=anomalies))
@@ -229,7 +229,7 @@ ZIPPED = zip_bytes((THYROID, csv(rows=5000)))
 NOT_NUMBERS = "is not a table of thyroid: could not convert string "
 BAD = {  # data set, file name, content, what the message says after the file's path
     "truncated zip": ("thyroid", f"{THYROID}.zip", ZIPPED[: len(ZIPPED) // 2],
-        "is damaged or not a .zip archive"),
+        "is not a table of thyroid: File is not a zip file"),
     "row count": ("thyroid", THYROID, csv(rows=9),
         "gives 9 rows and 2 features, but thyroid must have 8 and 2"),
     "no class": ("thyroid", THYROID, csv().replace("class", "label"), "has no column named 'class'"),
@@ -237,9 +237,8 @@ BAD = {  # data set, file name, content, what the message says after the file's 
         f"{NOT_NUMBERS}'three' to float32 in row 4, column 1.$"),
     "nan": ("thyroid", THYROID, csv().replace("\n2,", "\nnan,"), "holds missing, infinite"),
     "one anomaly": ("thyroid", THYROID, csv(anomalies=1), "has fewer than 2 anomalies of class 1"),
-    "empty": ("thyroid", THYROID, "", "is empty"),
-    "binary": ("thyroid", THYROID, b"\x93NUMPY\xff\xfe\x00", "holds a zero byte"),
-    "folder": ("thyroid", THYROID, None, "is a folder, but must be a file"),
+    "empty": ("thyroid", THYROID, "", "has no rows"),
+    "binary": ("thyroid", THYROID, b"\x93NUMPY\xff\xfe\x00", "is not a table of thyroid: 'utf-8' codec"),
     "npz of other shapes": ("celeba", CELEBA, npz_bytes(X=np.zeros((8, 39)), y=np.zeros(7)),
         "should hold a numeric matrix X and one"),
     "svmlight label": ("news20", NEWS20, b"1 1:1\n-1 2:1\n", "has a label other than 0 and 1: '-1.0'"),
@@ -255,13 +254,10 @@ def test_bad_input(data_dir, capsys, case):
     before = snapshot(data_dir)
     capsys.readouterr()
     path = data_dir / "raw" / file_name
-    if content is None:
-        path.mkdir()
-    else:
-        path.write_bytes(content.encode() if isinstance(content, str) else content)
+    path.write_bytes(content.encode() if isinstance(content, str) else content)
     assert run(data_dir, "--datasets", name) == 1
     *announced, error = capsys.readouterr().err.splitlines()
-    assert announced in ([], [f"Preparing {name} from {path}"])
+    assert announced == [f"Preparing {name} from {path}"]
     assert error.startswith(f"{name}: {path} ") and error.endswith(".")
     assert re.search(message, error) and snapshot(data_dir) == before
 
@@ -271,7 +267,7 @@ DAMAGED = {  # the file, what becomes of its array (its bytes for meta.json), wh
     "order": ("X.npy", lambda X: X[::-1], CHANGED),
     "type": ("X.npy", lambda X: X.view(np.int32), CHANGED),
     "shape of y": ("y.npy", lambda y: y[:, np.newaxis], CHANGED),
-    "half": ("X.npy", lambda _: b"half", "cannot be read: .*; delete"),
+    "half": ("X.npy", lambda _: b"half", CHANGED),
     "meta": ("../meta.json", lambda _: b'{"fingerprint": 5}', NOT_PREPARED),
 }
 
@@ -281,7 +277,8 @@ def test_damaged_prepared_data(tmp_path, case):
     file, change, message = DAMAGED[case]
     X = np.random.default_rng(0).random((30, 20)).astype(np.float32)
     arrays.save_data(tmp_path / "prepared" / "x", X, np.repeat([0, 1], 15), status="exact")
-    path = load_data("x", tmp_path).folder / file
+    (folder,) = tmp_path.glob("prepared/x/*/")
+    path = folder / file
     content = change(np.load(path) if path.suffix == ".npy" else None)
     if isinstance(content, bytes):
         path.write_bytes(content)

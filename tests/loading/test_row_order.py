@@ -81,7 +81,7 @@ def test_bank_file_in_another_order(real_data, tmp_path, capsys):
     data = prepare("campaign", tmp_path, tmp_path / "dataset")
     assert (data.status, data.order) == ("exact", "the source's own")
     assert data.y.tolist() == [int('"yes"' in line.rpartition(";")[2]) for line in reversed(lines)]
-    assert "campaign: these rows may not be in the authors' order" in capsys.readouterr().err
+    assert "campaign: the rows may not be in the authors' order" in capsys.readouterr().err
 
 
 def test_every_public_file_is_used_and_pinned():

@@ -51,8 +51,8 @@ def typed(cells, kind, missing=(), unreadable=None):
     ],
 )
 def test_kinds_of_columns(name, cells, kind, why):
-    column, reason = kind_of(cells, name)
-    assert ((column or {}).get("kind"), reason) == (kind, why)
+    column = kind_of(cells, name)
+    assert (column if why else column["kind"]) == (why or kind)
 
 
 @pytest.mark.parametrize(
@@ -74,17 +74,17 @@ def test_kinds_of_columns(name, cells, kind, why):
 )  # fmt: skip
 def test_notations_are_recognised_and_read_alike_later(cells, column, values):
     cells = [*cells, "", "n/a"]
-    assert kind_of(cells) == (column, None)
+    assert kind_of(cells) == column
     values = pd.to_datetime(values, format="ISO8601") if column["kind"] == "date" else values
     assert typed(cells, column)[:-2].tolist() == [*values] and typed(cells, column)[-2:].isna().all()
 
 
 @pytest.mark.parametrize("cells", [["2,115", "3,500"], ["$2,115", "$3,500"]])
 def test_numbers_that_may_mean_two_things_are_refused_with_the_options_that_read_them(cells):
-    with pytest.raises(DataError, match="add --decimal , or --thousands , to choose one"):
+    with pytest.raises(DataError, match="add --decimal , or --decimal ."):
         kind_of(cells)
-    for notation, value in (({"decimal": ","}, 2.115), ({"decimal": "."}, 2115), ({"thousands": ","}, 2115)):
-        assert typed(cells, kind_of(cells, **notation)[0])[0] == value
+    for notation, value in (({"decimal": ","}, 2.115), ({"decimal": "."}, 2115)):
+        assert typed(cells, kind_of(cells, **notation))[0] == value
 
 
 @pytest.mark.parametrize(
@@ -93,8 +93,7 @@ def test_numbers_that_may_mean_two_things_are_refused_with_the_options_that_read
         ([*HALVES, "abc"], "holds numbers such as '0.5', but also 'abc': .* --missing abc"),
         ([*map(str, N), "5%"], "numbers such as '0', but also '5%'"),
         ([*HOURS, "soon"], "holds dates such as '2024-01-01 0:00', but also 'soon'"),
-        (["5/31/2024", "31.5.2024"], "such as '31.5.2024', but also '5/31/2024'.*--drop x"),
-        (["3/4/2024", "5/4/2024"], "day and month cannot be told apart"),
+        (["3/4/2024", "5/4/2024"], "may mean two things: write them as 2024-03-31"),
         ([f"please call number {i} back" for i in N], "'x' is free text"),
     ],
 )
@@ -102,7 +101,7 @@ def test_mixtures_free_text_and_unclear_dates_are_refused(cells, message):
     with pytest.raises(DataError, match=message):
         kind_of(cells)
     if "abc" in cells:
-        assert kind_of(cells, missing=("ABC",))[0] == number()
+        assert kind_of(cells, missing=("ABC",)) == number()
 
 
 def test_chosen_columns_and_why_others_are_dropped(capsys):
@@ -120,7 +119,7 @@ def test_chosen_columns_and_why_others_are_dropped(capsys):
 @pytest.mark.parametrize(
     "cell, kind, message",
     [
-        ("80,5", number(), "holds '80,5' instead of a number: see --decimal, --thousands and --missing."),
+        ("80,5", number(), "holds '80,5' instead of a number: see --decimal and --missing."),
         ("5 lb", number(affix="kg"), "holds '5 lb' instead of a number in kg: see"),
         (0.2, number(affix="%"), "holds '0.2' instead of a number in %: see"),
         ("maybe", {"kind": "truth"}, "holds 'maybe' instead of a truth value: see --missing."),

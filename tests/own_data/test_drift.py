@@ -62,19 +62,17 @@ def test_shares_that_are_counted_by_hand():
     columns = {"x": {"kind": "number"}, "c": {"kind": "category"}, "one": {"kind": "number"}}
     training = pd.DataFrame({"x": np.arange(21.0), "c": ["a"] * 12 + ["b"] * 8 + ["once"], "one": 2.0})
     summary = summarised(training, columns)
-    assert summary["x"]["quantiles"] == list(range(21))
+    assert summary["x"]["edges"] == list(range(21)) and summary["x"]["words"] == "0 to 20, median 10"
     assert summary["c"]["shares"] == {"a": 12 / 21, "b": 8 / 21, "(rare or new)": 1 / 21}
     new = {"x": [-1.0, 0.5, 30.0, np.nan], "c": ["a", "new", "once", np.nan], "one": [2.0, 2, np.nan, np.nan]}
     comparison = compared(pd.DataFrame(new), training, columns)
-    assert comparison.now("x")["quantiles"] == [-1.0, 30.0]
-    shares = comparison.shares("x")["now"]
-    assert shares[shares > 0].to_dict() == dict.fromkeys(
-        ["(below the range)", "0", "(above the range)", "(missing)"], 0.25
-    )
-    now = {"(missing)": 0.25, "(rare or new)": 0.5, "a": 0.25, "b": 0.0}
-    assert comparison.now("c") == {"quantiles": [], "shares": now}
     changes = comparison.changes().loc[["x", "c", "one"]]
     assert changes["unusual"].tolist() == pytest.approx([0.75, 0.75 - 1 / 21, 0.5])
+    assert changes["words"].tolist() == [
+        "25% below the range, 0% before; 25% above the range, 0% before; 25% missing, 0% before",
+        "50% rare or new, 5% before; 25% missing, 0% before",
+        "50% missing, 0% before",
+    ]
     assert changes["distance"].tolist()[1:] == pytest.approx([0.75 - 1 / 21, 0.5])
 
 

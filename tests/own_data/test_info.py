@@ -1,7 +1,6 @@
 """What a model file says about itself: recorded by fit, shown by info, never trusted."""
 
 import hashlib
-import json
 import re
 from pathlib import Path
 
@@ -14,18 +13,16 @@ def test_info_shows_what_fit_was_given(folder, run, capsys):
     assert run("info m") == 0
     text, data = capsys.readouterr().out, Path("events.csv").read_bytes()
     for line in (
-        r"Method +logistic regression \(logistic-converged\)",
+        r"Method +logistic regression \(linear\): --method logistic-converged",
         "Chosen +by its user, not by fit",
         "Labelled anomalies +30",
         f"Table +name: events.csv, bytes: {len(data)}, sha256: {hashlib.sha256(data).hexdigest()}",
         "  time +date +2024-01-01 to 2024-01-25, median 2024-01-13",
-        r"  age +number +18 to 79, median 49, \d.*% missing",
-        r"  country +category +DE \d+.*%, \(rare or new\) \d.*%, \d.*% missing",
+        r"  age +number +18 to 79, median 49, \(missing\) \d.*%",
+        r"  country +category +DE \d+.*%, \(rare or new\) \d.*%",
         r"  member +truth +true \d\d(\.\d)?%, \d?.*",
     ):
         assert re.search(f"^{line}$", text, re.MULTILINE), line
-    assert run("info m --json") == 0
-    assert json.loads(capsys.readouterr().out)["origin"]["labelled_anomalies"] == 30
 
 
 def test_info_shows_what_fit_compared_and_cannot_break_the_terminal(model_path, folder, run, capsys):
@@ -36,5 +33,5 @@ def test_info_shows_what_fit_compared_and_cannot_break_the_terminal(model_path, 
     save_model("chosen.model", model)
     assert run("info chosen.model") == 0
     text = capsys.readouterr().out
-    assert "It ranked best. AUC-ROC: CatBoost (gradient-boosted trees) 0.900.\n" in text
+    assert "It ranked best. AUC-ROC: CatBoost (trees) 0.900.\n" in text
     assert "\x1b" not in text and "\x07" not in text and text.count("\nMethod") == 0

@@ -10,9 +10,9 @@ from weakly.own_data.leakage import suspicious_columns, warnings_about_rows
 N_ROWS = 4_000
 LEAKS = {  # what a warning says; kind and cells of a column that is filled in later
     "is M3 in": ("category", lambda rng, known: np.where(known, "M3", rng.choice(["M1", "M2"], len(known)))),
-    " or ": ("category", lambda rng, known: np.where(known, np.where(rng.random(len(known)) < 0.7, "A",
-        "B"), "none")),
-    "is not false in": ("truth", lambda rng, known: known.astype(float)),
+    "is not none in": ("category", lambda rng, known: np.where(known, rng.choice(["A", "B"],
+        len(known)), "none")),
+    "is 1 in": ("truth", lambda rng, known: known.astype(float)),
     "is 0.5 in": ("number", lambda rng, known: np.where(known, 0.5, rng.random(len(known)))),
     "is not empty in": ("number", lambda rng, known: np.where(known, rng.random(len(known)), np.nan)),
     "is 2024-05-01 00:00:00 in": ("date", lambda rng, known: np.where(known, "2024-05-01", "2023-01-01")),
@@ -37,7 +37,7 @@ def test_a_leak_is_named_however_many_anomalies_have_no_label(words, n_labelled,
     column = column.astype(types.get(kind, float)).replace("nan", np.nan)
     wrong = np.flatnonzero(y)[: n_labelled // 30]  # a person makes mistakes
     column.iloc[wrong] = column[y == 0].iloc[0]
-    (warning,) = suspicious_columns(pd.DataFrame({"m": column}), {"m": {"kind": kind}}, y)
+    (warning,) = suspicious_columns(pd.DataFrame({"m": column}), {"m": {"kind": kind}}, y == 1)
     held = f"{n_labelled - len(wrong)} of" if len(wrong) else "all"
     marked = f"only {n_hidden / (N_ROWS - n_labelled):.1%} of the other rows" if n_hidden else "no other row"
     assert f"in {held} {n_labelled} labelled anomalies and in {marked}" in warning
@@ -59,7 +59,7 @@ def test_honest_columns_get_no_word(n_labelled):
         "leak": is_anomaly * (n_labelled < 5) * 1.0,
     })  # fmt: skip
     kinds = dict(strong="number", flag="truth", own="category", rare="category", leak="truth")
-    assert suspicious_columns(table, {name: {"kind": kind} for name, kind in kinds.items()}, y) == []
+    assert suspicious_columns(table, {name: {"kind": kind} for name, kind in kinds.items()}, y == 1) == []
 
 
 def test_few_labels_few_rows_and_equal_rows_get_a_word():

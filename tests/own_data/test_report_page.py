@@ -62,13 +62,14 @@ def test_the_page_has_the_numbers_of_score_and_of_the_labels(folder, model_path,
     assert "This is the table that" not in text
 
 
-def test_drift_is_shown_and_new_ranges_too(folder, model_path, page_of):
+def test_drift_is_shown_in_words(folder, model_path, page_of):
     changed = events().assign(amount=lambda table: table["amount"].astype(float) + 500)
     changed.to_csv("changed.csv", index=False)
     _, page = page_of(f"changed.csv --model {model_path}")
     first, *others = rows_of(page, "Columns")
     assert first[:2] == ["amount", "1.000"] and first[5] == "100%"
-    assert first[4] == f"{changed['amount'].min():.6g} to {changed['amount'].max():.6g}"
+    assert first[3].startswith("61.01 to 205.52, median ")
+    assert first[4] == "100% above the range, 0% before"
     assert [row["text"].startswith("amount") for row in page.find("tr", class_="bold")] == [False, True]
     assert any("DRIFT: " in one["text"] for one in page.find("p", class_="banner"))
     assert not [one for one in page.find("h2") if one["text"] == "Quality of the ranking"]

@@ -7,7 +7,6 @@ from weakly.beyond.today_text import labels_panels
 from weakly.methods import METHODS
 from weakly.reporting.sections import Figure
 from weakly.reporting.tables import frame_table
-from weakly.running.runs_file import RunsFile
 
 
 def figures_beyond(found):
@@ -18,8 +17,7 @@ def figures_beyond(found):
 def today_figure(found):
     """What one would use today: AUC-PR against labels."""
     about = "figure-today", "Beyond the paper: what would one use today?", "python experiments.py today"
-    exists = RunsFile(found.folder, "today").path.exists()
-    every_run = today.today_runs(found.folder) if exists else pd.DataFrame()
+    every_run = today.today_runs(found.folder)
     if every_run.empty:
         return Figure(*about)
     runs = today.compared(every_run)
@@ -31,7 +29,7 @@ def today_figure(found):
     key = [(name, METHODS[name].column) for name in today.IN_FOCUS if name in set(runs["method"])]
     return Figure(
         *about,
-        files=["today.csv", "today_runs.csv", "today.md", "figures/today.png"],
+        files=["today.csv", "today_runs.csv", "today.md"],
         panels=labels_panels(runs),
         text=text,
         key=[*key, (None, "thin grey: the other methods")],
@@ -54,18 +52,14 @@ def growth_figure(found):
     about = "figure-growth", "Beyond the paper: how PReNet's cost grows", "python -m tools.bench growth"
     if not (found.folder / "growth.csv").exists():
         return Figure(*about)
-    table = frame_table("Time and memory of PReNet", growth_table(found.folder))
-    text = "One thread; the memory is the peak in addition to the data."
-    return Figure(*about, files=["growth.csv"], text=text, table=table)
-
-
-def growth_table(folder):
-    """PReNet's time and memory with more rows, features or labelled anomalies."""
-    table = pd.read_csv(folder / "growth.csv")
+    table = pd.read_csv(found.folder / "growth.csv")
     sizes = ["rows", "features", "labeled"]
     table[sizes] = table[sizes].map("{:,}".format)
     table["sparse"] = table["sparse"].map({True: "sparse", False: "dense"})
     titles = {"features": "features", "labeled": "labelled anomalies", "sparse": "kind"}
     titles |= {"fit_seconds": "fit, s", "score_seconds": "scoring all rows, s"}
     titles |= {"fit_mb": "fit, MB", "score_mb": "scoring, MB"}
-    return table.set_index("rows")[list(titles)].rename(columns=titles)
+    shown = table.set_index("rows")[list(titles)].rename(columns=titles)
+    text = "One thread; the memory is the peak in addition to the data."
+    table = frame_table("Time and memory of PReNet", shown)
+    return Figure(*about, files=["growth.csv"], text=text, table=table)

@@ -43,19 +43,16 @@ class Classifier(Detector):
 
     takes_sparse = False
 
-    def new_classifier(self, seed: int) -> Any:
-        """The library's model; the library is imported here, because other methods do without it."""
+    def train(self, rows: Any, labels: np.ndarray, seed: int) -> Any:
+        """The library's fitted model; the library is imported here, because other methods do without it."""
         raise NotImplementedError
 
     def _fit(self, X, unlabeled, anomalies, rng):
         labels = np.repeat([0, 1], [len(unlabeled), len(anomalies)])
-        classifier = self.new_classifier(int(rng.integers(2**31)))
+        seed = int(rng.integers(2**31))
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", ConvergenceWarning)
-            self.model_ = self.trained(classifier, X[np.concatenate([unlabeled, anomalies])], labels)
-
-    def trained(self, classifier: Any, rows: Any, labels: np.ndarray) -> Any:
-        return classifier.fit(rows, labels)
+            self.model_ = self.train(X[np.concatenate([unlabeled, anomalies])], labels, seed)
 
 
 @dataclass(repr=False, eq=False)
@@ -67,10 +64,10 @@ class Logistic(Classifier):
     tol: float = 1e-4
     max_iter: int = 100
 
-    def new_classifier(self, seed):
+    def train(self, rows, labels, seed):
         from sklearn.linear_model import LogisticRegression
 
-        return LogisticRegression(random_state=seed, **self.learning_parameters())
+        return LogisticRegression(random_state=seed, **self.learning_parameters()).fit(rows, labels)
 
     def _score(self, X):
         coefficients = self.model_.coef_[0].astype(np.float64)  # whose products keep more digits
@@ -86,13 +83,11 @@ class XGBoost(Classifier):
     max_depth: int | None = None  # of a tree; None: 6
     learning_rate: float | None = None  # None: 0.3
 
-    def new_classifier(self, seed):
+    def train(self, rows, labels, seed):
         from xgboost import XGBClassifier
 
-        return XGBClassifier(n_jobs=1, random_state=seed, **self.learning_parameters())
-
-    def trained(self, classifier, rows, labels):
         self.is_binary_ = binary_columns(rows)
+        classifier = XGBClassifier(n_jobs=1, random_state=seed, **self.learning_parameters())
         return classifier.fit(zeros_as_missing(rows, self.is_binary_), labels).get_booster()
 
     def _score(self, X):
@@ -102,10 +97,10 @@ class XGBoost(Classifier):
 class RandomForest(Classifier):
     """A random forest; the score is the mean over its trees of the share of class 1 in the leaf."""
 
-    def new_classifier(self, seed):
+    def train(self, rows, labels, seed):
         from sklearn.ensemble import RandomForestClassifier
 
-        return RandomForestClassifier(random_state=seed)
+        return RandomForestClassifier(random_state=seed).fit(rows, labels)
 
     def _score(self, X):
         return apply_in_chunks(lambda rows: self.model_.predict_proba(rows)[:, 1], X, n_rows=SCORING_ROWS)
@@ -114,10 +109,11 @@ class RandomForest(Classifier):
 class CatBoost(Classifier):
     """Gradient boosting with symmetric trees; the score is the log odds."""
 
-    def new_classifier(self, seed):
+    def train(self, rows, labels, seed):
         from catboost import CatBoostClassifier
 
-        return CatBoostClassifier(thread_count=1, random_seed=seed, verbose=False, allow_writing_files=False)
+        quiet = {"verbose": False, "allow_writing_files": False}
+        return CatBoostClassifier(thread_count=1, random_seed=seed, **quiet).fit(rows, labels)
 
     def _score(self, X):
         return self.model_.predict(X, prediction_type="RawFormulaVal", thread_count=1).astype(np.float64)

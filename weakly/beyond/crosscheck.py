@@ -7,173 +7,132 @@ ADBench's data sets. published/adgym.csv has the results of those methods that w
 `outside` rebuilds its draws; `outside-scaled` adds a MinMaxScaler in front of our detectors.
 """
 
-from itertools import product
-
-import numpy as np
 import pandas as pd
 
 from weakly.beyond.result_files import write_results
-from weakly.beyond.today import display_name, today_runs
-from weakly.judging.tables import METRICS, column_of
+from weakly.beyond.today import display_name, in_method_order, today_runs
+from weakly.judging.tables import column_of, paper_runs
 from weakly.loading.splits import OUTSIDE, OUTSIDE_SCALED
-from weakly.methods import METHODS, method_group
+from weakly.methods import METHODS
+from weakly.numbers import number
 from weakly.paths import PUBLISHED
-from weakly.running.configuration import PREPARED
-from weakly.running.runs_file import RunsFile, latest_runs
+from weakly.running.paper_experiments import EXPERIMENTS
 
-PLACE_OF_RUN = ["dataset", "n_labeled", "run"]
-FEW_DRAWS = 3
-OURS = {"ours": OUTSIDE, "ours_scaled": OUTSIDE_SCALED}
-COLUMNS = {  # of crosscheck_methods that are shown, and their titles
+CELL = ["dataset", "n_labeled", "run", "method"]
+OURS = {OUTSIDE: "ours", OUTSIDE_SCALED: "ours_scaled"}
+KINDS = {True: "features 0-1", False: "other features"}  # of data sets
+COLUMNS = {  # of crosscheck_methods, and their titles
     "theirs": "ADGym",
     "ours": "measured",
     "ours_difference": "mean |difference|",
-    "ours_correlation": "correlation",
-    "ours_within": "within data sets",
+    "ours_within": "correlation within data sets",
     "ours_scaled": "measured, scaled",
     "ours_scaled_difference": "mean |difference|, scaled",
 }
+FEW_ROWS_METHODS, FEW_DRAWS = ["prenet", "xgbod", "xgboost-shallow", "catboost"], 3
+
+
+def crosscheck_runs(results_dir):
+    """The runs of the experiment with both protocols."""
+    return paper_runs(results_dir, "crosscheck", *OURS, **EXPERIMENTS["crosscheck"].sweeps)
 
 
 def outside_results():
-    """ADGym's results, a row per cell, metric and method; its seed s is run s - 1.
+    """ADGym's AUC-PR, a row per cell; its seed s is run s - 1.
 
-    Those of a method are repeated for every interpretation that is compared with them.
+    Those of a method are repeated for each of its interpretations.
     """
     frame = pd.read_csv(PUBLISHED / "adgym.csv")
     frame["run"] = frame["seed"] - 1
-    outside = method_group("outside")
-    pairs = [(metric, name) for metric in METRICS for name in METHODS if name not in outside]
     parts = []
-    for metric, name in [*pairs, *((metric, name) for name in outside for metric in METRICS)]:
-        column = column_of(metric, METHODS[name].interpretation_of if name in outside else name)
+    for name, method in METHODS.items():
+        column = column_of("auc_pr", method.interpretation_of or name)
         if column in frame:
-            parts.append(frame[PLACE_OF_RUN].assign(metric=metric, method=name, theirs=frame[column]))
-    return pd.concat(parts, ignore_index=True)
+            parts.append(frame[CELL[:3]].assign(method=name, theirs=frame[column]))
+    return pd.concat(parts)
 
 
 def crosscheck_cells(results_dir, in_unit_range):
-    """Every cell of ADGym that we have run: theirs, ours with unscaled features, and ours with a scaler.
+    """AUC-PR in every cell of ADGym that we have run: theirs, ours with unscaled features and with a scaler.
 
     in_unit_range: {data set: whether its unscaled features lie between 0 and 1}.
     """
-    runs = latest_runs(RunsFile(results_dir, "crosscheck").read())
-    runs = runs[(runs["scaling"] == PREPARED) & (runs["data_status"] != "synthetic")]
-    cells, key = outside_results(), [*PLACE_OF_RUN, "metric", "method"]
-    for name, protocol in OURS.items():
-        part = runs[runs["protocol"] == protocol]
-        long = part.melt([*PLACE_OF_RUN, "method"], list(METRICS), var_name="metric", value_name=name)
-        cells = cells.merge(long, "left", key)
-    cells = cells[cells[list(OURS)].notna().any(axis=1)]
-    columns = ["dataset", "features_0_1", "n_labeled", "run", "metric", "method", "theirs", *OURS]
-    return cells.assign(features_0_1=cells["dataset"].map(in_unit_range))[columns]
+    ours = crosscheck_runs(results_dir).pivot(index=CELL, columns="protocol", values="auc_pr")
+    ours = ours.reindex(columns=OURS).rename(columns=OURS)
+    cells = outside_results().merge(ours, on=CELL)
+    cells.insert(1, "features_0_1", cells["dataset"].map(in_unit_range))
+    return cells
 
 
 def crosscheck_methods(cells):
-    """Per metric, kind of data set and method: means, mean |difference| and correlations over its cells.
+    """Per kind of data set and method: means, mean |difference| and the correlation within data sets.
 
-    The correlation over all cells mostly shows that data sets differ; `within` is that of the deviations from
-    each data set's mean. Cells are those run in at least one of the two ways; a way that was not run in all
-    of them is missing.
+    Data sets differ so much that all results would correlate: it is that of the deviations from each data
+    set's mean. Cells are those run in at least one of the two ways; a way that was not run in all of them is
+    missing, because its mean would not be comparable.
     """
-    in_range = cells["features_0_1"]  # missing for a data set that is no longer prepared
-    kinds = {"all": True, "features 0-1": in_range.isin([True]), "other features": in_range.isin([False])}
     rows = []
-    for metric, (kind, is_of_kind), method in product(METRICS, kinds.items(), METHODS):
-        own = cells[(cells["metric"] == metric) & (cells["method"] == method) & is_of_kind]
-        if len(own):
-            row = {"metric": metric, "data": kind, "method": method, "sets": own["dataset"].nunique()}
-            row |= {"cells": len(own), "theirs": own["theirs"].mean()}
-            rows.append(row | agreement(own, "ours") | agreement(own, "ours_scaled"))
-    return pd.DataFrame(rows)
+    for (in_range, method), own in cells.groupby(["features_0_1", "method"], sort=False):
+        row = {"data": KINDS[in_range], "method": method, "cells": len(own), "theirs": own["theirs"].mean()}
+        for name in OURS.values():
+            row[name] = own[name].mean(skipna=False)
+            row[f"{name}_difference"] = (own[name] - own["theirs"]).abs().mean(skipna=False)
+        both = own[["ours", "theirs"]]
+        deviations = both - both.groupby(own["dataset"]).transform("mean")
+        row["ours_within"] = deviations["ours"].corr(deviations["theirs"], min_periods=max(2, len(own)))
+        rows.append(row)
+    return pd.DataFrame(rows, columns=["data", "method", "cells", *COLUMNS])
 
 
-def agreement(cells, name):
-    """How a column of our results agrees with theirs."""
-    # a mean over some of the cells would not be comparable with the others
-    ours = cells[name] if cells[name].notna().all() else pd.Series(np.nan, cells.index)
-    both = pd.DataFrame({"ours": ours, "theirs": cells["theirs"]})
-    within = both - both.groupby(cells["dataset"]).transform("mean")
-    return {
-        name: ours.mean(),
-        f"{name}_difference": (ours - cells["theirs"]).abs().mean(),
-        f"{name}_correlation": ours.corr(cells["theirs"], min_periods=2),
-        f"{name}_within": within["ours"].corr(within["theirs"], min_periods=2),
-    }
-
-
-def few_rows_table(results_dir, methods=("prenet", "xgbod", "xgboost-shallow", "catboost")):
+def few_rows_table(results_dir):
     """AUC-PR on the paper's sets cut to ADGym's 3,000 rows and with all rows: a column per method.
 
     The mean over the sets that all methods have in both ways, and over the draws that all have.
     """
-    few = latest_runs(RunsFile(results_dir, "crosscheck").read())
-    few, tables = few[(few["protocol"] == OUTSIDE) & (few["scaling"] == PREPARED)], {}
+    few, tables = crosscheck_runs(results_dir).query("protocol == @OUTSIDE"), {}
     for rows, part in {"3,000": few, "all": today_runs(results_dir)}.items():
-        part = part[part["method"].isin(methods) & (part["run"] < FEW_DRAWS)]
+        part = part[part["run"] < FEW_DRAWS]
         tables[rows] = part.groupby(["n_labeled", "dataset", "method"])["auc_pr"].mean().unstack()
-    table = pd.concat(tables, names=["rows"]).reindex(columns=methods).dropna()
+    table = pd.concat(tables, names=["rows"]).reindex(columns=FEW_ROWS_METHODS).dropna()
     both = table[table.groupby(["n_labeled", "dataset"]).transform("size") == len(tables)]
-    return (
-        both.groupby(["n_labeled", "rows"])
-        .mean()
-        .rename(columns=display_name)
-        .rename_axis(["labels", "rows"])
-    )
+    means = both.groupby(["n_labeled", "rows"]).mean()
+    return means.rename(columns=display_name).rename_axis(["labels", "rows"])
 
 
 def write_crosscheck(results_dir, in_unit_range):
     """Write the results of the cross-check; returns the paths."""
-    cells, few_rows = crosscheck_cells(results_dir, in_unit_range), few_rows_table(results_dir)
-    tables = {"crosscheck_cells": cells, "crosscheck_methods": crosscheck_methods(cells)}
-    parts = [*crosscheck_parts(cells)]
-    if len(few_rows):
-        parts += [
-            "## The paper's sets cut to 3,000 rows by ADGym's draws, and with all rows: AUC-PR",
-            few_rows,
-        ]
+    cells = crosscheck_cells(results_dir, in_unit_range)
+    methods = crosscheck_methods(cells)
+    parts = crosscheck_parts(cells, methods, few_rows_table(results_dir))
+    tables = {"crosscheck_cells": cells, "crosscheck_methods": methods}
     return write_results(results_dir, "crosscheck", parts, tables)
 
 
-def crosscheck_parts(cells):
+def crosscheck_parts(cells, methods, few_rows):
     """The headings, paragraphs and tables of crosscheck.md: per method, and per data set and method."""
     yield "# An outside implementation"
     if cells.empty:
         yield "There are no runs of methods and data sets for which ADGym has results."
         return
-    unscaled = cells.loc[cells["features_0_1"].isin([True]), "dataset"].unique()
-    where = "none of them do all features lie between 0 and 1 without scaling."
-    if len(unscaled):
-        names = ", ".join(unscaled)
-        where = f"{len(unscaled)} of them all features lie between 0 and 1 without scaling: {names}."
+    in_range = cells.loc[cells["features_0_1"].eq(True), "dataset"].unique()
     yield (
-        f"ADGym's committed results and our runs on its draws: {cells['dataset'].nunique()} data sets, "
-        f"5, 10 and 20 labels, three draws each. On {where} "
-        "'Scaled' is our run with a MinMaxScaler; ADGym never scales. Logistic regression is the control: "
-        "apart from the draws it has no random part. 'Within data sets' is the correlation of the deviations "
-        "from each data set's mean. '-' means not run."
+        f"AUC-PR of ADGym and of our runs on its draws: {cells['dataset'].nunique()} data sets, 5, 10 and 20 "
+        "labels, three draws each. These have all features between 0 and 1 without scaling: "
+        f"{', '.join(in_range) or 'none'}. 'Scaled' is our run with a MinMaxScaler; ADGym never scales. "
+        "Logistic regression is the control: apart from the draws it has no random part. The correlation is "
+        "that of the deviations from each data set's mean. A dash or an empty cell means not run."
     )
-    for (metric, data), part in crosscheck_methods(cells).groupby(["metric", "data"], sort=False):
-        if part["theirs"].notna().any():
-            yield from (f"## {METRICS[metric]}, {data}", method_table(part))
-    yield from ("## AUC-PR by data set: ADGym / measured / measured with a scaler", set_table(cells))
-
-
-def digits(value):
-    return "-" if pd.isna(value) else f"{value:.3f}"
-
-
-def method_table(part):
-    """A row per method, from crosscheck_methods."""
-    table = part.set_index("method").rename(index=lambda name: METHODS[name].column)
-    shown = table[list(COLUMNS)].rename(columns=COLUMNS).map(digits)
-    return table[["cells"]].astype(str).join(shown).rename_axis("method")
+    for kind, part in methods.groupby("data"):
+        shown = part.drop(columns="data").set_index("method").rename(index=display_name, columns=COLUMNS)
+        yield from (f"## {kind.capitalize()}", shown)
+    yield from ("## By data set: ADGym / measured / measured with a scaler", set_table(cells))
+    if len(few_rows):
+        yield from ("## The paper's sets cut to 3,000 rows by ADGym's draws, and with all rows", few_rows)
 
 
 def set_table(cells):
     """A row per data set, a column per method: mean AUC-PR of theirs, ours and ours scaled."""
-    part = cells[cells["metric"] == "auc_pr"]
-    means = part.groupby(["dataset", "method"], sort=False)[["theirs", *OURS]].mean()
-    table = means.map(digits).agg(" / ".join, axis=1).unstack("method").fillna("-")
-    table = table.reindex(index=part["dataset"].unique(), columns=[name for name in METHODS if name in table])
-    return table.rename(columns=lambda name: METHODS[name].column).rename_axis("data set")
+    means = cells.groupby(["dataset", "method"])[["theirs", *OURS.values()]].mean()
+    table = means.map(number).agg(" / ".join, axis=1).unstack("method").fillna(number(None))
+    table = table.loc[cells["dataset"].unique(), in_method_order(table.columns)]
+    return table.rename(columns=display_name).rename_axis("data set")

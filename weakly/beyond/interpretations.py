@@ -20,11 +20,8 @@ from prenet import PReNet
 from repen import REPEN
 from weakly.training.batches import Batches, batches_of_rows, draw_different_pairs
 from weakly.training.detector import apply_in_chunks
-from weakly.training.keras_detector import PsiDetector
 from weakly.training.network import Network, keras, seed_generator, torch_uniform
 from xgbod import XGBOD
-
-FEW_ROWS = 5  # of each class, for FSNetFiveRows
 
 
 def sample_natural(unlabeled, anomalies, n_batches, batch_size, rng):
@@ -37,9 +34,6 @@ def batches_of(drawn, unlabeled, anomalies):
     """Batches of the rows with these numbers (n_batches, b): first those of U, then those of A."""
     is_anomaly = (drawn >= len(unlabeled)).astype(int)
     return batches_of_rows(np.concatenate([unlabeled, anomalies])[drawn], is_anomaly)
-
-
-# ---------------------------------------------------------------------------- FSNet
 
 
 class FSNetAnomalyDistance(FSNet):
@@ -61,12 +55,9 @@ class FSNetFiveRows(FSNet):
 
     def _fit(self, X, unlabeled, anomalies, rng):
         unlabeled, anomalies = (
-            rng.choice(rows, min(FEW_ROWS, len(rows)), replace=False) for rows in (unlabeled, anomalies)
+            rng.choice(rows, min(5, len(rows)), replace=False) for rows in (unlabeled, anomalies)
         )
         super()._fit(X, unlabeled, anomalies, rng)
-
-
-# ---------------------------------------------------------------------------- REPEN
 
 
 class REPENAllKnown(REPEN):
@@ -96,9 +87,6 @@ class REPENSupervised(REPEN):
             layout=np.arange(3 * self.batch_size).reshape(3, -1),
             targets=np.full(self.batch_size, self.margin),
         )
-
-
-# ---------------------------------------------------------------------------- Deep SAD
 
 
 class DSADNaturalBatches(DSAD):
@@ -157,15 +145,9 @@ class DSADOutside(DSAD):
         self.centre_ = centre_of(apply_in_chunks(network, X, np.concatenate([unlabeled, anomalies])))
         return (self.centre_,)
 
-    def _fit(self, X, unlabeled, anomalies, rng):
-        PsiDetector._fit(self, X, unlabeled, anomalies, rng)  # without the check of psi, which it has not
-
     def _score(self, X):
         codes = apply_in_chunks(self.model_, X).astype(np.float64)
         return np.square(codes - self.centre_).sum(axis=1)
-
-
-# ---------------------------------------------------------------------------- PReNet and DevNet
 
 
 class PReNetNoDropout(PReNet):
@@ -181,9 +163,6 @@ class DevNetNaturalLabels(DevNet):
 
     def sample_batches(self, X, unlabeled, anomalies, n_batches, rng):
         return sample_natural(unlabeled, anomalies, n_batches, self.batch_size, rng)
-
-
-# ---------------------------------------------------------------------------- FEAWAD and XGBOD
 
 
 class FEAWADNoZeroRows(FEAWAD):

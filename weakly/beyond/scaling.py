@@ -8,34 +8,31 @@ Both write scaling_averages.csv, scaling_leads.csv, scaling.md and the figure sc
 All runs of a method and a data set have the same draws under all scalings. Trees have the paper's only.
 """
 
+from pathlib import Path
+
 import pandas as pd
 
 from weakly.beyond.result_files import write_results
-from weakly.beyond.today import display_name, in_method_order, leads_as_text, t_interval
+from weakly.beyond.today import DECISIVE, display_name, in_method_order, leads_as_text, t_interval
 from weakly.judging.effects import Lead
-from weakly.judging.tables import in_paper_order
+from weakly.judging.tables import in_paper_order, paper_runs
 from weakly.loading.registry import SEEN_SETS
 from weakly.methods import METHODS
 from weakly.numbers import number
 from weakly.reporting.palette import look
-from weakly.reporting.pictures import panel_grid
+from weakly.reporting.pictures import panel_grid, save
 from weakly.running.configuration import PREPARED
-from weakly.running.runs_file import RunsFile, latest_runs
+from weakly.training.number_scaler import SCALINGS
 
-DECISIVE = "thyroid"
 SUMMARY = ("prenet", "devnet", "dsad", "fsnet", "logistic-converged", "xgboost-shallow", "xgbod")
 SHOWN = {PREPARED: "min-max", "cut": "cut", "fences": "fences"}  # the scalings of the tables, and their names
-MARKERS = {PREPARED: "o", "cut": "o", "fences": "D"}  # of the figure
 RIVAL = "xgbod"
-SHOWN_PROTOCOLS = ("independent", "released")
-FEWEST_AVERAGED = 2  # for averages
 
 
-def scaling_runs(results_dir, protocol="independent", n_labeled=60):
-    """The runs of the experiment with one protocol and number of labels: the latest data and code."""
-    runs = RunsFile(results_dir, "scaling").read()
-    runs = runs[(runs["protocol"] == protocol) & (runs["n_labeled"] == n_labeled)]
-    return latest_runs(runs[(runs["contamination"] == 0.02) & (runs["data_status"] == "exact")])
+def scaling_runs(results_dir, protocol="independent"):
+    """The runs of the experiment with one protocol, on exact data."""
+    runs = paper_runs(results_dir, "scaling", protocol, scaling=(PREPARED, *SCALINGS))
+    return runs[runs["data_status"] == "exact"]
 
 
 def means_by_scaling(runs):
@@ -51,18 +48,9 @@ def means_by_scaling(runs):
 
 
 def averages_by_scaling(runs):
-    """Average AUC-PR per method and scaling, with and without the set that decides most.
-
-    A row per method, columns such as `cut` and `cut, without thyroid`; trees have only `min-max`.
-    """
-    table = means_by_scaling(runs)
-    scalings = [name for name in SHOWN if name in table.columns.unique("scaling")]
-    parts = {"": table, f", without {DECISIVE}": table.drop(DECISIVE, errors="ignore")}
-    columns = [
-        part.mean().unstack("scaling")[scalings].rename(columns=SHOWN).add_suffix(suffix)
-        for suffix, part in parts.items()
-    ]
-    return pd.concat(columns, axis=1).loc[table.columns.unique("method")].rename_axis(columns=None)
+    """Average AUC-PR: a row per method, a column per scaling; trees have only `min-max`."""
+    means = means_by_scaling(runs).mean().unstack("scaling").reindex(columns=SHOWN)
+    return means.loc[in_method_order(means.index)].rename(columns=SHOWN)
 
 
 def leads_by_scaling(runs):
@@ -73,45 +61,24 @@ def leads_by_scaling(runs):
     """
     table, rows = means_by_scaling(runs), []
     for method in table.columns.unique("method").drop("prenet"):
-        for scaling in table.columns.unique("scaling"):
+        for scaling in table["prenet"]:
             other = method, PREPARED if METHODS[method].is_tree else scaling
-            if other not in table:
-                continue
-            gap = table["prenet", scaling] - table[other]
-            kinds = {"all": gap, f"without {DECISIVE}": gap.drop(DECISIVE, errors="ignore")}
-            for sets, values in kinds.items():
-                row = {"method": method, "scaling": scaling, "sets": sets, "n_sets": len(values)}
-                rows.append(row | t_interval(values)._asdict() | {"ahead": int((values > 0).sum())})
-    return pd.DataFrame(rows, columns=["method", "scaling", "sets", "n_sets", *Lead._fields, "ahead"])
-
-
-def scaling_parts(runs):
-    """The headings and tables of scaling.md."""
-    yield "# What the scaling decides"
-    for protocol, part in runs.items():
-        yield f"## `{protocol}`, 60 labels, AUC-PR, mean of {part['run'].nunique()} runs"
-        yield from (sets_table(part), "### Averages and PReNet's lead", summary_table(part))
-
-
-def sets_table(runs):
-    """Per data set and method: min-max / cut / fences; trees have one number."""
-    table, shown = means_by_scaling(runs), {}
-    for method in table.columns.unique("method"):
-        columns = [table[method, scaling] for scaling in SHOWN if (method, scaling) in table]
-        shown[display_name(method)] = [" / ".join(map(number, row)) for row in zip(*columns)]
-    return pd.DataFrame(shown, index=table.index).rename_axis(" / ".join(SHOWN.values()))
+            if other in table:
+                gap = table["prenet", scaling] - table[other]
+                rows.append((method, scaling, "all", *t_interval(gap)))
+                rest = gap.drop(DECISIVE, errors="ignore")
+                rows.append((method, scaling, f"without {DECISIVE}", *t_interval(rest)))
+    return pd.DataFrame(rows, columns=["method", "scaling", "sets", *Lead._fields])
 
 
 def summary_table(runs, methods=None):
     """The averages of all methods, or of some, and PReNet's leads with every scaling."""
-    averages = averages_by_scaling(runs)[list(SHOWN.values())]
-    texts = averages.map(lambda value: "" if pd.isna(value) else number(value)).agg(" / ".join, axis=1)
-    leads = leads_by_scaling(runs)
-    titles = "PReNet's lead, " + leads["scaling"].map(SHOWN)
-    titles += leads["sets"].map(lambda sets: "" if sets == "all" else f", {sets}")
-    leads = leads.assign(title=titles, text=leads_as_text(leads))
-    by_title = leads.pivot(index="method", columns="title", values="text")[titles.unique()]
-    shown = texts.str.strip(" /").to_frame(f"AUC-PR, {' / '.join(SHOWN.values())}").join(by_title).fillna("")
+    averages, leads = averages_by_scaling(runs), leads_by_scaling(runs)
+    texts = averages.apply(lambda values: " / ".join(map(number, values.dropna())), axis=1)
+    titles = "PReNet's lead, " + leads["scaling"].map(SHOWN) + ", " + leads["sets"]
+    leads = leads.assign(title=titles.str.removesuffix(", all"), text=leads_as_text(leads))
+    by_title = leads.pivot(index="method", columns="title", values="text")[leads["title"].unique()]
+    shown = texts.to_frame(f"AUC-PR, {' / '.join(averages)}").join(by_title).fillna("")
     return shown.loc[list(methods or shown.index)].rename(index=display_name)
 
 
@@ -128,11 +95,12 @@ def scaling_figure(table):
         if (RIVAL, PREPARED) in table:
             axes.axvline(values[RIVAL, PREPARED], color=look(RIVAL).light, linewidth=2, zorder=1)
         for place, method in enumerate(methods):
-            ink, at = look(method).light, {name: values[method, name] for name in table[method]}
-            axes.plot(list(at.values()), [place] * len(at), color=ink, linewidth=1.5, zorder=2)
+            ink, at = look(method).light, values[method]
+            axes.plot(at, [place] * len(at), color=ink, linewidth=1.5, zorder=2)
             for scaling, value in at.items():
-                hollow = {"markerfacecolor": "white"} if scaling == PREPARED else {}
-                axes.plot(value, place, MARKERS[scaling], color=ink, markersize=5, zorder=4, **hollow)
+                dot = {"color": ink, "markerfacecolor": "white" if scaling == PREPARED else ink}
+                marker = "D" if scaling == "fences" else "o"
+                axes.plot(value, place, marker, markersize=5, zorder=4, **dot)
         axes.set_title(dataset, loc="left", fontweight="bold" if dataset == "average" else "normal")
     panels[0].set_ylim(len(methods) - 0.4, -0.6)
     panels[0].set_yticks(range(len(methods)), [display_name(method) for method in methods])
@@ -141,14 +109,17 @@ def scaling_figure(table):
 
 def write_scaling(results_dir):
     """Write the tables, the text and the figure of the runs that there are; returns the paths."""
-    runs = {protocol: scaling_runs(results_dir, protocol) for protocol in SHOWN_PROTOCOLS}
-    runs = {name: part for name, part in runs.items() if len(means_by_scaling(part)) >= FEWEST_AVERAGED}
-    tables, figures = {}, {}
-    if runs:
-        parts = [averages_by_scaling(part).assign(protocol=name) for name, part in runs.items()]
-        tables["scaling_averages"] = pd.concat(parts).reset_index()
-        parts = [leads_by_scaling(part).assign(protocol=name) for name, part in runs.items()]
-        tables["scaling_leads"] = pd.concat(parts)
-    if SHOWN_PROTOCOLS[0] in runs:
-        figures["scaling"] = lambda: scaling_figure(means_by_scaling(runs[SHOWN_PROTOCOLS[0]]))
-    return write_results(results_dir, "scaling", scaling_parts(runs), tables, figures)
+    averages, leads, figures = [], [], []
+    parts = ["# What the scaling decides", "Single data sets: scaling.csv and scaling_released.csv."]
+    for protocol in ("independent", "released"):
+        runs = scaling_runs(results_dir, protocol)
+        means = means_by_scaling(runs)
+        if len(means) > 1 and "prenet" in means:
+            averages.append(averages_by_scaling(runs).reset_index().assign(protocol=protocol))
+            leads.append(leads_by_scaling(runs).assign(protocol=protocol))
+            heading = f"## `{protocol}`, 60 labels, AUC-PR, mean of {runs['run'].nunique()} runs"
+            parts += [heading, summary_table(runs)]
+            if protocol == "independent":
+                figures = save(scaling_figure(means), Path(results_dir) / "figures" / "scaling")
+    tables = {"scaling_averages": pd.concat(averages), "scaling_leads": pd.concat(leads)} if leads else {}
+    return [*write_results(results_dir, "scaling", parts, tables), *figures]

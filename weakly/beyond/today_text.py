@@ -1,43 +1,32 @@
-"""The experiment `today` as text and figure: see weakly/beyond/today.py.
-
-    python experiments.py today
-
-writes today_means.csv, today_regret.csv, today_pairs.csv, today.md and the figure today: a panel per data set
-and one of their average.
-"""
+"""The experiment `today` as text, today.md, and its panels for the page: see weakly/beyond/today.py."""
 
 from functools import partial
-from pathlib import Path
 
 import pandas as pd
 
 from weakly.beyond import today
 from weakly.beyond.result_files import write_results
-from weakly.beyond.today import ALL_BUDGETS, IN_FOCUS, budgets, display_name, leads_as_text
+from weakly.beyond.today import DECISIVE, IN_FOCUS, budgets, display_name, leads_as_text
 from weakly.errors import UserError
 from weakly.judging.tables import in_paper_order
 from weakly.numbers import number, signed
 from weakly.reporting.charts import draw_curves
-from weakly.reporting.figures import line_entry, method_entries, padded
-from weakly.reporting.palette import look
-from weakly.reporting.pictures import MUTED, Panel, poster
-from weakly.running.configuration import PREPARED
-from weakly.running.runs_file import RunsFile, latest_runs
+from weakly.reporting.figures import padded
+from weakly.reporting.pictures import Panel
 
-DECISIVE = today.DECISIVE_SETS[0]
 SCALED = "fences"  # the scaling that is shown beside the paper's
-ABOUT_AVERAGES = f"Averages and losses have the methods with {today.FEWEST_DRAWS} draws on all data sets."
-ABOUT_REGRET = (
+BUDGET = "{} labels".format
+ABOUT_LOSSES = (
     "The best method's mean AUC-PR on a data set minus this method's: the mean over data sets and, in "
-    "brackets, the largest. `cells` is the number of data sets times budgets. The best of many similar means "
-    "is optimistically biased, so losses are overstated."
+    "brackets, the largest. The best of many similar means is optimistically biased, so losses are "
+    "overstated."
 )
 ABOUT_PAIRS = (
     "Difference of AUC-PR, paired by draw: mean over data sets with its 95% t interval over data sets. "
-    "Budgets share the test rows and labels. today_pairs.csv also counts the data sets with a difference."
+    "Budgets share the test rows and labels."
 )
 ABOUT_FRAUD = (
-    "AUC-PR with 2% and with 0.1% contamination. With 2%, every unlabelled anomaly of fraud is in U twelve "
+    "AUC-PR with 2% / 0.1% contamination. With 2%, every unlabelled anomaly of fraud is in U twelve "
     "to fourteen times, as class 0; with 0.1%, near its natural rate, once. Draws that both rates have."
 )
 ABOUT_TIMES = (
@@ -51,17 +40,17 @@ def named(table):
     return table.rename(index=display_name).rename_axis("method")
 
 
-def regret_table(runs):
+def losses_table(runs):
     """Mean and largest loss per method and budget; the method that loses least over all budgets first."""
-    regret = today.regrets(runs)
-    cells = regret["mean_loss"].map("{:.3f}".format) + " (" + regret["largest_loss"].map("{:.3f})".format)
-    shown = regret.assign(cell=cells).pivot(index="method", columns="n_labeled", values="cell")
-    overall = regret[regret["n_labeled"] == ALL_BUDGETS].set_index("method")
-    shown = shown.loc[overall.index, [*budgets(runs), ALL_BUDGETS]]
-    shown.columns = [f"{name} labels" for name in budgets(runs)] + ["all budgets"]
-    shown["largest on"] = overall["dataset"] + ", " + overall["at"].astype(int).astype(str) + " labels"
-    shown["cells"] = overall["cells"]
-    return named(shown)
+
+    def texts(losses):
+        return losses.mean().map(number) + " (" + losses.max().map(number) + ")"
+
+    losses = today.losses(runs)
+    shown = {BUDGET(n_labeled): texts(part) for n_labeled, part in losses.groupby("n_labeled")}
+    shown["all budgets"] = texts(losses)
+    shown["largest on"] = losses.idxmax().map(lambda place: f"{place[1]}, {place[0]} labels")
+    return named(pd.DataFrame(shown).loc[losses.mean().sort_values().index])
 
 
 def differences(runs):
@@ -69,40 +58,30 @@ def differences(runs):
     table, rows = today.paired_leads(runs), {}
     table["text"] = leads_as_text(table)
     for (method, other), part in table.groupby(["method", "other"], sort=False):
-        row = dict(zip([f"{number} labels" for number in part["n_labeled"]], part["text"]))
+        row = dict(zip(map(BUDGET, part["n_labeled"]), part["text"]))
         row[f"without {DECISIVE}"] = " / ".join(part[f"without_{DECISIVE}"].map(signed))
         rows[f"{display_name(method)} minus {display_name(other)}"] = row | {"draws": part["draws"].min()}
     return pd.DataFrame.from_dict(rows, orient="index").rename_axis("methods")
 
 
-def averages_with_scalings(results_dir, scalings=(PREPARED, SCALED)):
+def averages_with_scalings(results_dir):
     """Average AUC-PR per method and budget, with the paper's scaling / fences; trees have one number."""
-    usual, other = (average_of(today.today_runs(results_dir, scaling)) for scaling in scalings)
+    usual, other = (
+        named(today.average_auc_pr(runs)).rename(columns=BUDGET).map(number)
+        for runs in (today.today_runs(results_dir), today.today_runs(results_dir, SCALED))
+    )
     both = usual.index.intersection(other.index)
     usual.loc[both] += " / " + other.loc[both]
     return usual
 
 
-def average_of(runs):
-    averages = named(today.average_auc_pr(runs)).rename(columns=lambda n_labeled: f"{n_labeled} labels")
-    return averages.map(number)
-
-
 def fraud_table(results_dir):
-    """AUC-PR on fraud with each contamination rate that was run, of the methods and draws that have both.
-
-    At the paper's 2% every unlabelled anomaly is in U twelve to fourteen times; at 0.1% none is there twice.
-    """
-    runs = latest_runs(RunsFile(results_dir, "today").read())
-    runs = runs[(runs["dataset"] == "fraud") & (runs["scaling"] == PREPARED)]
-    runs = runs[runs["n_labeled"].isin(budgets(today.today_runs(results_dir)))]
-    n_rates = runs.groupby(["method", "n_labeled", "run"])["contamination"].transform("nunique")
-    runs = runs[n_rates == runs["contamination"].nunique()]
-    means = runs.groupby(["method", "contamination", "n_labeled"])["auc_pr"].mean().unstack("n_labeled")
-    order = [(name, rate) for name in today.in_method_order(runs["method"]) for rate in (0.02, 0.001)]
-    shown = means.reindex(order)
-    shown.index = [f"{display_name(name)}, {100 * rate:g}%" for name, rate in order]
-    return shown.rename(columns=lambda n_labeled: f"{n_labeled} labels").rename_axis("method, contamination")
+    """AUC-PR on fraud with 2% / 0.1% contamination, of the methods and draws that have both."""
+    usual, less = (today.today_runs(results_dir, contamination=rate) for rate in (0.02, 0.001))
+    both = usual.merge(less, on=today.CELL + ["run"]).query("dataset == 'fraud'")
+    means = both.groupby(["method", "n_labeled"])[["auc_pr_x", "auc_pr_y"]].mean().map(number).astype(str)
+    table = (means["auc_pr_x"] + " / " + means["auc_pr_y"]).unstack("n_labeled").rename(columns=BUDGET)
+    return named(table.loc[today.in_method_order(table.index)])
 
 
 def times_table(runs):
@@ -115,16 +94,18 @@ def times_table(runs):
 def today_parts(runs, results_dir):
     """The headings, paragraphs and tables of today.md."""
     yield from ("# Which method should you use?", "## AUC-PR, average of the data sets")
-    yield f"Draws: {today.draws_in_words(runs)}. {ABOUT_AVERAGES}"
+    about = f"Averages and losses have the methods with {today.FEWEST_DRAWS} draws on all data sets."
+    yield f"Draws: {today.draws_in_words(runs)}. {about}"
     yield from (f"The paper's scaling / {SCALED}:", averages_with_scalings(results_dir))
-    yield from ("## The loss from always using one method", ABOUT_REGRET, regret_table(runs))
+    yield from ("## The loss from always using one method", ABOUT_LOSSES, losses_table(runs))
     yield from ("## Two methods, draw by draw", ABOUT_PAIRS, differences(runs))
     yield "## AUC-PR by data set"
-    for n_labeled in budgets(runs):
-        means = today.mean_auc_pr(runs, n_labeled).rename(columns=display_name)
-        yield from (f"### {n_labeled} labelled anomalies", means.rename_axis("data set"))
-    if "fraud" in set(runs["dataset"]):
-        yield from ("## Fraud with less contamination", ABOUT_FRAUD, fraud_table(results_dir))
+    for n_labeled, means in today.mean_auc_pr(runs).rename(columns=display_name).groupby("n_labeled"):
+        means = means.droplevel("n_labeled").rename_axis("data set")
+        yield from (f"### {n_labeled} labelled anomalies", means.loc[in_paper_order(means.index)])
+    on_fraud = fraud_table(results_dir)
+    if len(on_fraud):
+        yield from ("## Fraud with less contamination", ABOUT_FRAUD, on_fraud)
     yield from ("## Time", ABOUT_TIMES, times_table(runs))
 
 
@@ -136,12 +117,11 @@ def labels_panels(runs):
     ticks = {number: str(number) for number in budgets(runs)}
     sets = [runs[runs["dataset"] == name] for name in in_paper_order(runs["dataset"])]
     for part in (today.averaged_over_sets(runs), *sets):
-        title, table = part["dataset"].iloc[0], today.budget_curves(part)
-        others = tuple(name for name in today.in_method_order(table["method"]) if name not in IN_FOCUS)
-        order = table["method"].map([*others, *reversed(IN_FOCUS)].index)  # the first of IN_FOCUS on top
-        curves = table.assign(order=order, x=table["n_labeled"], spread=table["half"])
+        title, curves = part["dataset"].iloc[0], today.budget_curves(part)
         curves["spread"] = curves["spread"].where(curves["method"] == "prenet", 0.0)
-        curves = curves.sort_values(["order", "x"])[["method", "x", "mean", "spread"]]
+        others = tuple(name for name in today.in_method_order(curves["method"]) if name not in IN_FOCUS)
+        order = [*others, *reversed(IN_FOCUS)]  # the first of IN_FOCUS on top
+        curves = curves.sort_values("method", key=lambda names: names.map(order.index), kind="stable")
         ends = curves.loc[curves["method"] == "prenet", "mean"]
         words = f": PReNet's AUC-PR from {ends.iloc[0]:.3f} to {ends.iloc[-1]:.3f}" if len(ends) else ""
         draw = partial(draw_curves, curves, ticks, padded(curves["mean"]), "labelled anomalies", {})
@@ -149,25 +129,9 @@ def labels_panels(runs):
         yield Panel(draw, title, f"{title}{words}", attributes={"data-set": title})
 
 
-def labels_figure(runs):
-    """The panels of labels_panels, for Markdown."""
-    runs = today.compared(runs)
-    title = "AUC-PR against the number of labelled anomalies (the panels have different scales)"
-    entries = method_entries(name for name in IN_FOCUS if name in set(runs["method"]))
-    entries.append(line_entry("the other methods", color=MUTED, linewidth=0.7, alpha=0.6))
-    entries.append(
-        line_entry("PReNet's 95% interval over draws", color=look("prenet").light, alpha=0.3, linewidth=6)
-    )
-    return poster(list(labels_panels(runs)), title, entries)
-
-
 def write_today(results_dir):
-    """Write tables, text and figure of <results>/today_runs.csv; returns the paths that were written."""
+    """Write the text of <results>/today_runs.csv; returns the paths that were written."""
     runs = today.today_runs(results_dir)
     if runs.empty:
-        path = Path(results_dir) / "today_runs.csv"
-        raise UserError(f"{path} has no runs on exact data: run `python experiments.py today` first")
-    tables = {"today_means": today.cell_means(runs), "today_regret": today.regrets(runs)}
-    tables["today_pairs"] = today.paired_leads(runs)
-    figures = {"today": lambda: labels_figure(runs)}
-    return write_results(results_dir, "today", today_parts(runs, results_dir), tables, figures)
+        raise UserError(f"{results_dir} has no runs on exact data: run `python experiments.py today` first")
+    return write_results(results_dir, "today", today_parts(runs, results_dir), {})

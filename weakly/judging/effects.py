@@ -157,7 +157,7 @@ def contamination_kinds(results_dir):
     kinds = {
         "authors'": paper_runs(results_dir, "seen"),
         "training only": paper_runs(results_dir, "seen", TRAINING_COPIES),
-        "none": paper_runs(results_dir, "seen", contamination=0.0),
+        "none": paper_runs(results_dir, "seen", contamination=(0.0,)),
     }
     columns = {
         (method, kind): of_method.groupby("dataset")["score"].mean()

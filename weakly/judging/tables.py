@@ -41,15 +41,16 @@ def table_suffix(protocol, n_labeled, contamination, scaling):
     return "".join(text.format(value) for text, value, usual in others if value not in (usual, None))
 
 
-def paper_runs(results_dir, experiment, *protocols, contamination=PAPER_SET_UP["contamination"]):
+def paper_runs(results_dir, experiment, *protocols, **set_up):
     """The runs of the paper's set-up on real data, under `released` or the protocols named.
 
-    Uses the latest data, code and settings: those of the newest runs of a method and data set are today's
-    defaults. `score` is the AUC-PR that can be compared with the paper.
+    set_up has other values of its other columns, such as n_labeled=(5, 20). Uses the latest data, code and
+    settings: those of the newest runs of a method and data set are today's defaults. `score` is the AUC-PR
+    that can be compared with the paper.
     """
     runs = RunsFile(results_dir, experiment).read()
     wanted = {name: (value,) for name, value in PAPER_SET_UP.items()}
-    wanted |= {"protocol": protocols or ("released",), "contamination": (contamination,)}
+    wanted |= {"protocol": protocols or ("released",)} | set_up
     is_asked = runs[SET_UP].isin(wanted).all(axis=1) & (runs["data_status"] != "synthetic")
     runs = latest_runs(runs[is_asked])
     runs = runs[runs["settings"] == runs.groupby(["method", "dataset"])["settings"].transform("last")]

@@ -27,6 +27,9 @@ ENCODING = 6  # increase it when an encoder's output changes, so that data is pr
 KEPT_RATE = 0.02  # of contamination: all tables of the paper have it, and the draws take seconds
 CSR_PARTS = ("data", "indices", "indptr")
 HASH_DIGITS = 16  # of a fingerprint, in the names of files and folders
+UNREADABLE = (OSError, ValueError, EOFError)  # what numpy raises for a file that is missing or damaged
+# in copy-on-write pages: TensorFlow copies read-only memory
+_load_array = functools.partial(np.load, mmap_mode="c", allow_pickle=False)
 
 
 @dataclass(frozen=True)
@@ -67,14 +70,10 @@ class PreparedData:
         """The contamination of `released`, drawn by the first run of each code on these seen classes."""
         view = parse_unseen(self.name)
         pool = "_of_" + "".join(map(str, view.seen)) if view else ""
-        start = f"contamination{pool}_{hash_of_modules(__name__)}_"
-        for path in self.folder.glob(f"{start}*.npy"):
-            with suppress(DataError):
-                rows = _load_array(path)
-                if path.stem == start + fingerprint_of(rows)[:HASH_DIGITS]:
-                    return rows
+        path = self.folder / f"contamination{pool}_{hash_of_modules(__name__)}.npy"
+        with suppress(*UNREADABLE):
+            return _load_array(path)
         rows = splits.released_contamination(self.X, self.y, KEPT_RATE)
-        path = self.folder / f"{start}{fingerprint_of(rows)[:HASH_DIGITS]}.npy"
         # if the folder is not writable, every run draws them
         with suppress(DataError), written_whole(path) as file:
             np.save(file, rows)
@@ -92,9 +91,9 @@ def load_data(name, data_dir="dataset", fingerprint="", status=""):
     folder /= fingerprint[:HASH_DIGITS]
     if not folder.is_dir():
         raise DataError(f"{source} is not prepared in the version that was planned: {folder} is missing.")
-    states = [(file.st_size, file.st_mtime_ns) for file in map(Path.stat, sorted(folder.glob("[Xy]*.npy")))]
-    shape = tuple(meta["shape"]) if fingerprint == meta["fingerprint"] else None
-    if not _are_intact(folder, fingerprint, shape, tuple(states)):
+    files = map(Path.stat, sorted(folder.glob("[Xy]*.npy")))
+    states = tuple((file.st_size, file.st_mtime_ns) for file in files)
+    if not _are_intact(folder, fingerprint, states):
         raise DataError(f"{folder} was changed after it was prepared: delete it and prepare the data again.")
     X, classes = _open_arrays(folder)
     view = parse_unseen(name)
@@ -103,12 +102,14 @@ def load_data(name, data_dir="dataset", fingerprint="", status=""):
 
 
 @functools.cache
-def _are_intact(folder, fingerprint, shape, _states):
+def _are_intact(folder, fingerprint, _states):
     """Whether the arrays of a folder have this hash; read once in a process for every state of the files."""
-    X, classes = _open_arrays(folder)
+    try:
+        X, classes = _open_arrays(folder)
+    except UNREADABLE:
+        return False
     has_types = X.dtype == np.float32 and classes.dtype.kind in "biu" and classes.dtype.isnative
-    has_shape = classes.shape == X.shape[:1] and shape in (None, X.shape)
-    return has_types and has_shape and fingerprint_of(X, classes) == fingerprint
+    return has_types and classes.shape == X.shape[:1] and fingerprint_of(X, classes) == fingerprint
 
 
 def _open_arrays(folder):
@@ -119,15 +120,6 @@ def _open_arrays(folder):
         *parts, shape = (_load_array(folder / f"X_{part}.npy") for part in (*CSR_PARTS, "shape"))
         X = sparse.csr_matrix(tuple(parts), shape)
     return X, np.asarray(_load_array(folder / "y.npy"))
-
-
-def _load_array(path):
-    """Memory-map an array in copy-on-write pages: TensorFlow copies read-only memory."""
-    try:
-        return np.load(path, mmap_mode="c", allow_pickle=False)
-    except (OSError, ValueError, EOFError) as error:
-        why = f"{error}; delete its folder and prepare the data again"
-        raise DataError(f"{path} cannot be read: {why}.") from None
 
 
 def fingerprint_of(*arrays):

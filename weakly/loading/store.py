@@ -1,6 +1,5 @@
 """Prepare data sets: from source files to the arrays that runs open (arrays.py), and a manifest of them."""
 
-import hashlib
 import re
 import sys
 from pathlib import Path
@@ -22,15 +21,15 @@ MANIFEST_COLUMNS = """name rows features anomalies paper_rows paper_features pap
 COUNTS = "rows features anomalies paper_rows paper_features".split()
 
 
-def prepare(name, finder, data_dir, log):
+def prepare(name, finder, data_dir):
     """Bring one data set up to date; return its status, or `missing`. DataError for a bad file."""
     folder = Path(data_dir) / "prepared" / name
     meta = read_meta(folder)
     if name == DEMO:
         if meta is None:
             X, y = make_demo()
-            sha256 = hashlib.sha256(X.tobytes()).hexdigest()
-            save_data(folder, X, y, "generated", status="synthetic", source="generated", sha256=sha256)
+            origin = {"source": "generated", "sha256": fingerprint_of(X)}
+            save_data(folder, X, y, "generated", status="synthetic", **origin)
         return "synthetic"
     entry = KNOWN_SETS[name]
     local = find_local(entry, finder)
@@ -42,13 +41,13 @@ def prepare(name, finder, data_dir, log):
     origin = {key: ";".join(getattr(file, key) for file in files) for key in ("source", "sha256")}
     if meta and all(meta[key] == value for key, value in origin.items()):
         return meta["status"]
-    log(f"Preparing {name} from {' and '.join(str(file.path) for file in files)}")
+    print_error(f"Preparing {name} from {' and '.join(str(file.path) for file in files)}")
     status = "partial" if is_partial(files) else "exact"
     X, y = _read_arrays(entry, recipe, files, status)
     fingerprint = fingerprint_of(X, y)
     order = known_order(entry, files, fingerprint)
     if status == "exact" and order == OWN_ORDER and name in SEEN_SETS:
-        log(f"{name}: these rows may not be in the authors' order; if so, `released` draws other rows.")
+        print_error(f"{name}: the rows may not be in the authors' order; if so, `released` draws others.")
     save_data(folder, X, y, order, fingerprint, status=status, **origin)
     return status
 
@@ -78,15 +77,15 @@ def print_error(line):
     print(line, file=sys.stderr, flush=True)
 
 
-def prepare_all(names, finder, data_dir="dataset", log=print_error):
+def prepare_all(names, finder, data_dir="dataset"):
     """Prepare data sets and write dataset/manifest.csv; return {name: status} and {name: why it failed}."""
     statuses, errors = {}, {}
     for name in names:
         try:
-            statuses[name] = prepare(name, finder, data_dir, log)
+            statuses[name] = prepare(name, finder, data_dir)
         except DataError as error:
             errors[name] = str(error)
-            log(f"{name}: {error}")
+            print_error(f"{name}: {error}")
     path, text = Path(data_dir) / "manifest.csv", manifest_table(data_dir).to_csv(index=False).encode()
     if not path.exists() or path.read_bytes() != text:
         with written_whole(path) as file:

@@ -26,7 +26,7 @@ CLOCKS = ("", " %H:%M", " %H:%M:%S", " %H:%M:%S.%f", " %I:%M %p", " %I:%M:%S %p"
 DAYS = ("%d.%m.", "%d/%m/", "%m/%d/", "%d-%m-", "%m-%d-", "%d %b ", "%d-%b-", "%d %B ")
 DATE_FORMATS = ["ISO8601", *(day + year + clock for day in DAYS for year in ("%Y", "%y") for clock in CLOCKS)]
 
-# decimal and thousands marks
+MARKS = ("decimal", "thousands")
 NOTATIONS = [(".", ""), (",", ""), (".", ","), (",", "."), (".", " "), (",", " "), (".", "'"), (",", "'")]
 ODD_CHARACTERS = {0x2212: "-", 0x2019: "'", **dict.fromkeys((0xA0, 0x2007, 0x2009, 0x202F), " ")}
 COMMAS_TO_POINTS = str.maketrans(",.", ".,")
@@ -40,12 +40,9 @@ SAMPLE = 1_000  # cells that a notation is tried on before all are
 MOST_UNITS = 3  # of a column of numbers: with more it is something else, such as postal codes
 MANY_LEVELS = 20  # a column with fewer different texts is always a category
 ID_NAME = r"(^|[\W_])(id|ID|Id|uuid|UUID)$|[a-z]I[dD]$"
-WORDS = {
-    "number": ["number"],
-    "truth": ["truth value"],
-    "category": ["category", "categories"],
-    "date": ["date"],
-}
+WORDS = {"number": ["number", "numbers"], "truth": ["truth value", "truth values"]}
+WORDS |= {"category": ["category", "categories"], "date": ["date", "dates"]}
+DETAILS = {"affix": "in", "format": "written as"}
 
 
 def is_missing(texts, missing=()):
@@ -107,128 +104,95 @@ def numbers_of(texts, column):
     return to_numbers(texts, column["decimal"], column["thousands"])
 
 
-def number_column(name, levels, notation):
-    """How a column of texts has numbers, or None; refuses what may mean two things, and a few odd cells.
+def possible_readings(texts, notation):
+    """The descriptions that a column of numbers or dates with texts like these may have.
 
-    The notation decides only between notations that read all texts.
+    Those with the decimal mark of the notation come first.
     """
-    candidates = NOTATIONS
-    for some in (levels.iloc[:SAMPLE], levels):
-        texts, affixes = without_affix(some)
-        reads = {marks: to_numbers(texts, *marks) for marks in candidates}
-        candidates = [marks for marks in candidates if reads[marks].notna().any()]
-        if np.mean(sum(reads[marks].notna() for marks in candidates) > 0) <= 0.5:
+    units = without_affix(texts)[1].value_counts().index
+    affixes = [{"affix": unit} if unit else {} for unit in units] if len(units) <= MOST_UNITS else []
+    marks = sorted(NOTATIONS, key=lambda one: one[0] != notation.decimal)
+    numbers = [{"kind": "number", **dict(zip(MARKS, one))} for one in marks]
+    formats = DATE_FORMATS if texts.str.fullmatch(DATE).mean() > 0.5 else []
+    dates = [{"kind": "date", "format": one} for one in formats]
+    candidates = [*(one | affix for affix in affixes for one in numbers), *dates]
+    return [one for one in candidates if typed_cells(texts, one).notna().any()]
+
+
+def reading_of(name, levels, notation):
+    """How a column with these texts has numbers or dates, or None; refuses what may mean two things.
+
+    Refuses a few odd cells among many, too.
+    """
+    readings = possible_readings(levels.iloc[:SAMPLE], notation)
+    values = [typed_cells(levels, one) for one in readings]
+    if not readings or np.any([some.notna() for some in values], axis=0).mean() <= 0.5:
+        return None
+    counts = [some.notna().sum() for some in values]
+    best = int(np.argmax(counts))  # the first of them
+    reading, is_read = readings[best], values[best].notna()
+    holds = f"Column {name!r} holds {WORDS[reading['kind']][1]} such as"
+    otherwise = f"or leave out the column with --drop {name}."
+    if not is_read.all():
+        if len(levels) < MANY_LEVELS:
             return None
-    units = {*affixes.dropna()} - {""}
-    fits = [marks for marks in candidates if reads[marks].notna().all()]
-    if fits and len(units) < 2 and {*affixes} != {"", "%"}:
-        given = notation.decimal or notation.thousands
-        best = max(fits, key=lambda marks: (marks[0] == notation.decimal, marks[1] == notation.thousands))
-        differ = np.any([reads[marks] != reads[best] for marks in fits], axis=0)
-        if differ.any() and not given and best != (".", ""):
-            way = "add --decimal , or --thousands , to choose one"
-            refuse_column(name, "numbers", levels[differ], ", which may mean two things", way)
-        affix = {"affix": units.pop()} if units else {}
-        return {"kind": "number", "decimal": best[0], "thousands": best[1], **affix}
-    usual = max(reads.values(), key=lambda numbers: numbers.notna().sum()).notna()
-    usual &= affixes == affixes.mode()[0]
-    if len(levels) >= MANY_LEVELS and affixes.nunique() <= MOST_UNITS and usual.any():
-        refuse_mixture(name, "numbers", levels, usual)
-    return None
-
-
-def as_dates(texts, notation):
-    """Texts as datetime64 in UTC, NaT where a text is not a date in this notation."""
-    dates = pd.to_datetime(texts, format=notation, errors="coerce", utc=True)
-    return dates.dt.tz_localize(None).astype("datetime64[ns]")
-
-
-def date_column(name, levels):
-    """How a column of texts has dates, or None; refuses 3/4/2024, which may mean two days, and odd cells."""
-    is_date = levels.str.fullmatch(DATE)
-    if is_date.mean() <= 0.5:
-        return None
-    formats = [one for one in DATE_FORMATS if as_dates(levels[is_date].iloc[:SAMPLE], one).notna().any()]
-    reads = {one: as_dates(levels, one) for one in formats}
-    usual = max(reads, key=lambda one: reads[one].notna().sum(), default=None)
-    if usual is None or reads[usual].notna().mean() < 0.5:
-        return None
-    if reads[usual].isna().any():
-        if len(levels) >= MANY_LEVELS or is_date.all():
-            refuse_mixture(name, "dates", levels, reads[usual].notna())
-        return None
-    differ = [dates.notna().all() and (dates != reads[usual]).any() for dates in reads.values()]
-    if usual != "ISO8601" and any(differ):
-        unclear = ", in which day and month cannot be told apart"
-        refuse_column(name, "dates", levels, unclear, "write them as 2024-03-31")
-    return {"kind": "date", "format": usual}
-
-
-def refuse_mixture(name, what, levels, is_right):
-    wrong = levels[~is_right].iloc[0][:40]
-    way = f"correct it, add --missing {wrong} if it means nothing"
-    refuse_column(name, what, levels[is_right], f", but also {wrong!r}", way)
-
-
-def refuse_column(name, what, cells, problem, way):
-    cells = f"Column {name!r} holds {what} such as {cells.iloc[0][:40]!r}"
-    raise DataError(f"{cells}{problem}: {way}, or leave out the column with --drop {name}.")
+        usual, odd = levels[is_read].iloc[0][:40], levels[~is_read].iloc[0][:40]
+        way = f"correct it, add --missing {odd} if it means nothing"
+        raise DataError(f"{holds} {usual!r}, but also {odd!r}: {way}, {otherwise}")
+    differ = np.any([some.notna().all() & (some != values[best]) for some in values], axis=0)
+    is_number = reading["kind"] == "number"
+    is_plain = reading.get("decimal") == "." or reading.get("format") == "ISO8601"
+    if differ.any() and not is_plain and not (is_number and notation.decimal):
+        way = "add --decimal , or --decimal ." if is_number else "write them as 2024-03-31"
+        unclear = f"{holds} {levels[differ].iloc[0][:40]!r}, which may mean two things"
+        raise DataError(f"{unclear}: {way}, {otherwise}")
+    return reading
 
 
 # ---------------------------------------------------------------------------- columns
 
 
 def column_kind(name, cells, notation):
-    """(dict of the column, None), or (None, why it is dropped)."""
-    n_rows = len(cells)
-    if cells.dtype == np.float64:
-        column = {"kind": "number", "decimal": notation.point, "thousands": ""}
-        return number_kind(name, cells.dropna(), n_rows, column)
-    filled = (tidy(cells, notation.missing) if cells.dtype == object else cells).dropna()
-    levels = filled.drop_duplicates()
-    if len(levels) < 2 and (len(levels) == 0 or len(filled) == n_rows):
-        return None, "constant"
-    if cells.dtype != object:
-        return {"kind": "date", "format": "ISO8601"}, None
-    if column := number_column(name, levels, notation):
-        return number_kind(name, numbers_of(filled, column), n_rows, column)
-    if {*levels} == {"true", "false"}:
-        return {"kind": "truth"}, None
-    if column := date_column(name, levels):
-        return column, None
-    if len(levels) >= MANY_LEVELS and len(levels) > 0.5 * len(filled):
-        if levels.str.count(r"\s+").median() < 2:
-            return None, "an id"
-        text = f"Column {name!r} is free text, such as {levels.iloc[0][:40]!r}"
-        raise DataError(f"{text}, which cannot be used: leave it out with --drop {name}.")
-    is_frequent = filled.value_counts().iloc[0] >= rare_below(n_rows)
-    return ({"kind": "category"}, None) if is_frequent else (None, "without a frequent value")
-
-
-def number_kind(name, numbers, n_rows, column):
-    """The same for a column of numbers, from the numbers in its filled cells."""
-    n_gaps = n_rows - len(numbers)
-    if len(numbers) == 0 or numbers.min() == numbers.max():  # its gaps may be informative
-        return (column, None) if min(len(numbers), n_gaps) >= rare_below(n_rows) else (None, "constant")
-    is_id = len(numbers) >= MANY_LEVELS and (numbers % 1 == 0).all() and numbers.is_unique
-    counts = not n_gaps and np.ptp(numbers) < 10 * n_rows
-    return (None, "an id") if is_id and (counts or re.search(ID_NAME, name)) else (column, None)
+    """The description of a column, or in words why it is dropped."""
+    n_rows, is_text = len(cells), cells.dtype == object
+    filled = (tidy(cells, notation.missing) if is_text else cells).dropna()
+    column = {"kind": "number", "decimal": notation.decimal or ".", "thousands": ""}
+    if is_text:
+        levels = filled.drop_duplicates()
+        column = reading_of(name, levels, notation) or {"kind": "category"}
+        column = {"kind": "truth"} if {*levels} == {"true", "false"} else column
+        filled = numbers_of(filled, column) if column["kind"] == "number" else filled
+    elif cells.dtype.kind == "M":
+        column = {"kind": "date", "format": "ISO8601"}
+    is_constant = len(filled) == 0 or filled.min() == filled.max()
+    n_gaps = n_rows - len(filled)
+    if is_constant and min(len(filled), n_gaps) < rare_below(n_rows):  # else its gaps may be informative
+        return "constant"
+    if column["kind"] == "number" and (filled % 1 == 0).all() and filled.is_unique:
+        counts = not n_gaps and np.ptp(filled) < 10 * n_rows
+        if len(filled) >= MANY_LEVELS and (counts or re.search(ID_NAME, name)):
+            return "an id"
+    if column["kind"] == "category":
+        if len(levels) >= MANY_LEVELS and len(levels) > 0.5 * len(filled):
+            if levels.str.count(r"\s+").median() < 2:
+                return "an id"
+            text = f"Column {name!r} is free text, such as {levels.iloc[0][:40]!r}"
+            raise DataError(f"{text}, which cannot be used: leave it out with --drop {name}.")
+        if filled.value_counts().iloc[0] < rare_below(n_rows):
+            return "without a frequent value"
+    return column
 
 
 def choose_columns(raw, path, notation):
     """The columns to learn from, as typed_columns takes them; prints which ones are dropped, and why."""
-    columns, dropped = {}, {}
-    for name in raw.columns:
-        column, why = column_kind(name, raw[name], notation)
-        if column:
-            columns[name] = column
-        else:
-            dropped.setdefault(why, []).append(name)
-    reasons = "; ".join(f"{', '.join(names)} ({why})" for why, names in dropped.items())
+    kinds = {name: column_kind(name, raw[name], notation) for name in raw}
+    columns = {name: one for name, one in kinds.items() if isinstance(one, dict)}
+    whys = dict.fromkeys(one for one in kinds.values() if isinstance(one, str))
+    reasons = "; ".join(f"{', '.join(name for name in kinds if kinds[name] == why)} ({why})" for why in whys)
     if not columns:
         raise DataError(f"{path} has no column to learn from: {reasons or 'there is only the label'}.")
-    kinds = [column["kind"] for column in columns.values()]
-    counts = [count_of(kinds.count(kind), *WORDS[kind]) for kind in WORDS if kind in kinds]
+    counted = [column["kind"] for column in columns.values()]
+    counts = [count_of(counted.count(kind), *WORDS[kind]) for kind in WORDS if kind in counted]
     print(f"Columns: {', '.join(counts)}." + (f" Dropped: {printable(reasons)}." if reasons else ""))
     return columns
 
@@ -247,7 +211,11 @@ def typed_columns(raw, columns, missing=(), unreadable=None):
         if unreadable is not None:
             unreadable.update((wrong.index + 1).tolist())
         elif len(wrong):
-            refuse_cell(name, column, wrong)
+            details = [f" {word} {column[key]}" for key, word in DETAILS.items() if key in column]
+            what = "".join([WORDS[column["kind"]][0], *details])
+            hint = "--decimal and " * (column["kind"] == "number")
+            cell = f"Row {wrong.index[0] + 1:,}: column {name!r} holds {str(wrong.iloc[0])[:80]!r}"
+            raise DataError(f"{cell} instead of a {what}: see {hint}--missing.")
     return pd.DataFrame(typed, raw.index, copy=False)
 
 
@@ -260,20 +228,13 @@ def typed_cells(cells, column):
     if kind == "number":
         return numbers_of(texts, column)
     if kind == "date":
-        return as_dates(texts, column["format"])
+        dates = pd.to_datetime(texts, format=column["format"], errors="coerce", utc=True)
+        return dates.dt.tz_localize(None).astype("datetime64[ns]")
     return texts.map(TRUTH).astype(np.float64) if kind == "truth" else texts
 
 
-def refuse_cell(name, column, wrong):
-    """Refuse the first of some cells, with what decides how it is read."""
-    what, hint = WORDS[column["kind"]][0], "--decimal, --thousands and " * (column["kind"] == "number")
-    what += f" in {column['affix']}" if "affix" in column else ""
-    what += f" written as {column['format']}" if "format" in column else ""
-    cell = f"Row {wrong.index[0] + 1:,}: column {name!r} holds {str(wrong.iloc[0])[:80]!r}"
-    raise DataError(f"{cell} instead of a {what}: see {hint}--missing.")
-
-
-def as_written(columns, notation):
-    """The columns of a model as another table writes them, if its notation names marks."""
-    marks = {mark: getattr(notation, mark) for mark in ("decimal", "thousands") if getattr(notation, mark)}
-    return {name: one | marks if one["kind"] == "number" else one for name, one in columns.items()}
+def as_written(column, decimal):
+    """The column of a model as a table with this decimal mark has it; as it is if that is empty."""
+    if not decimal or column.get("decimal", decimal) == decimal:
+        return column
+    return column | {mark: column[mark].translate(COMMAS_TO_POINTS) for mark in MARKS}

@@ -13,8 +13,7 @@ In a clone, python is .venv/bin/python; an installed package has the same comman
 
 A table is a CSV file (separated by , ; tab or |), JSON lines (both plain, gzipped or zipped) or a Parquet
 file; docs/own_data.md says how its columns are read. `score` and `report` read it in chunks, the others hold
-it in memory. No table or model is trusted: a line has at most 10,000 cells and 16 MiB, a compressed table
-expands to at most 2 GiB, a model to 64 MiB, and reading takes at most 8 GiB of memory (on Linux).
+it in memory. A compressed table may expand to 2 GiB, a model to 64 MiB, and reading take 8 GiB of memory.
 """
 
 import argparse

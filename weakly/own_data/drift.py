@@ -11,61 +11,68 @@ because new rows are newer. The distance of a column is the total variation betw
 0 if nothing changed, 1 if old and new cells have nothing in common.
 """
 
+from collections import Counter
+
 import numpy as np
 import pandas as pd
 
 from weakly.errors import printable
+from weakly.numbers import percent
 from weakly.own_data.columns import rare_below
 
-N_BINS = 20
-MISSING, FILLED, OTHER_LEVELS = "(missing)", "(filled)", "(rare or new)"
-BINS = ["(below the range)", *map(str, range(N_BINS)), "(above the range)", MISSING]
-UNUSUAL = (BINS[0], BINS[-2], OTHER_LEVELS, MISSING)
+QUANTILES = np.linspace(0, 1, 21)
+BELOW, ABOVE, OTHER_LEVELS, MISSING = "(below the range)", "(above the range)", "(rare or new)", "(missing)"
+UNUSUAL = (BELOW, ABOVE, OTHER_LEVELS, MISSING)
 FAR, MUCH_MORE = 0.2, 0.05  # a larger distance, or a larger rise of an unusual share, is reported
 FEWEST_ROWS = 50  # fewer say nothing about shares
-MOST_LEVELS, MOST_NAMED = 50, 4  # of a column; columns in a message
+MOST_LEVELS, SHOWN_LEVELS, MOST_NAMED = 50, 6, 4  # of a column, in words; columns in a message
 
 
 def summarised(table, columns):
-    """{column: plain values} of a typed table."""
+    """{column: plain values} of a typed table: edges of bins, shares of groups, words."""
     summary = {}
     for name, column in columns.items():
-        kind, cells = column["kind"], table[name]
-        numbers, levels = as_numbers(cells, kind), []
-        places = np.linspace(0, 1, N_BINS + 1) if len(numbers) else []
-        quantiles = np.quantile(numbers, places, method="nearest").tolist() if len(numbers) else []
-        if kind != "number":
-            counts = levels_of(cells, kind).value_counts()
+        cells, edges, levels = plain(table[name], column["kind"]), [], []
+        if cells.dtype == object:
+            counts = cells.value_counts()
             levels = counts.index[counts >= rare_below(len(table))][:MOST_LEVELS]
-        counts = counts_of(cells, kind, quantiles, levels)
-        summary[name] = {"quantiles": quantiles, "shares": (counts / max(len(table), 1)).to_dict()}
+        else:
+            known = cells.dropna() if cells.notna().any() else [0.0]
+            edges = np.quantile(known, QUANTILES, method="nearest").tolist()
+        shares = {group: n / len(table) for group, n in counts_of(cells, edges, levels).items()}
+        summary[name] = {"edges": edges, "shares": shares, "words": in_words(table[name], column, shares)}
     return summary
 
 
-def as_numbers(cells, kind):
-    """The numbers of a column, or its dates as days since 1970, without missing ones (n,); none of others."""
-    if kind == "date":
-        return (cells.dropna().to_numpy() - np.datetime64(0, "ns")) / np.timedelta64(1, "D")
-    return cells.dropna().to_numpy() if kind == "number" else np.array([])
+def plain(cells, kind):
+    """Numbers and categories as they are, truth values as categories; of dates, whether they are there."""
+    if kind == "truth":
+        return cells.map({0.0: "false", 1.0: "true"}).astype(object)
+    return cells.notna().map({True: "(filled)", False: None}) if kind == "date" else cells
 
 
-def levels_of(cells, kind):
-    """The level of each cell."""
-    if kind == "date":
-        return cells.isna().map({False: FILLED, True: MISSING})
-    return (cells.map({0.0: "false", 1.0: "true"}) if kind == "truth" else cells).fillna(MISSING)
+def counts_of(cells, edges, levels):
+    """{group: number of cells}; levels: those that are no OTHER_LEVELS."""
+    if cells.dtype == object:
+        groups = cells.where(cells.isin(levels), OTHER_LEVELS).where(cells.notna(), MISSING)
+        return groups.value_counts().to_dict()
+    edges = [np.nextafter(edges[0], -np.inf), *edges, np.inf]
+    counts = np.bincount(np.searchsorted(edges, cells), minlength=len(edges) + 1)  # missing cells come last
+    return dict(zip([BELOW, *map(str, range(len(edges) - 2)), ABOVE, MISSING], counts.tolist()))
 
 
-def counts_of(cells, kind, quantiles, levels):
-    """How many cells are in each group, as a Series; levels: those that are no OTHER_LEVELS."""
-    if kind != "number":
-        counts = levels_of(cells, kind).value_counts()
-        return counts.groupby(counts.index.where(counts.index.isin([*levels, MISSING]), OTHER_LEVELS)).sum()
-    values, edges = cells.to_numpy(), quantiles or [np.inf]  # without any, all lie below
-    groups = 1 + np.searchsorted(edges[1:-1], values, side="right")  # if edges are equal, the last bin
-    groups[values < edges[0]], groups[values > edges[-1]] = 0, N_BINS + 1
-    groups[np.isnan(values)] = N_BINS + 2
-    return pd.Series(np.bincount(groups, minlength=len(BINS)), BINS)
+def in_words(cells, column, shares):
+    """What typed cells hold: range and median, or the most frequent levels; and how many are missing."""
+    texts = []
+    if column["kind"] in ("number", "date"):
+        quantiles = cells.quantile([0, 0.5, 1], interpolation="nearest")
+        low, median, high = (f"{one:,.8g}" if isinstance(one, float) else str(one)[:10] for one in quantiles)
+        texts = [f"{low} to {high}", f"median {median}"]
+        texts += [f"in {column['affix']}"] if column.get("affix") else []
+        shares = {MISSING: shares.get(MISSING)}
+    levels = sorted((-share, level) for level, share in shares.items() if share)
+    texts += [f"{level[:40]} {percent(-share)}" for share, level in levels[:SHOWN_LEVELS]]
+    return ", ".join(texts + [f"{len(levels) - SHOWN_LEVELS} more"] * (len(levels) > SHOWN_LEVELS))
 
 
 class Comparison:
@@ -74,57 +81,40 @@ class Comparison:
     def __init__(self, summary, columns):
         self.summary, self.n_rows = summary, 0
         self.kinds = {name: column["kind"] for name, column in columns.items()}
-        self._counts = dict.fromkeys(columns, pd.Series(dtype=float))
-        self._ranges = dict.fromkeys(columns, [])  # the smallest and the largest number or date
-        for name in columns:
-            check_summary(**summary[name])
+        self._counts = {name: Counter() for name in columns}
 
     def add(self, table):
         """Count a chunk of typed columns."""
         self.n_rows += len(table)
         for name, kind in self.kinds.items():
             known = self.summary[name]
-            counts = counts_of(table[name], kind, known["quantiles"], known["shares"])
-            self._counts[name] = self._counts[name].add(counts, fill_value=0)
-            seen = np.append(self._ranges[name], as_numbers(table[name], kind))
-            self._ranges[name] = [float(seen.min()), float(seen.max())] if len(seen) else []
-
-    def shares(self, name):
-        """The shares of a column's groups: a frame of `before` and `now`."""
-        before = pd.Series(self.summary[name]["shares"], dtype=float)
-        return pd.DataFrame({"before": before, "now": self._counts[name] / max(self.n_rows, 1)}).fillna(0)
-
-    def now(self, name):
-        """A column of these rows, described as in a summary, but with two quantiles only, the outermost."""
-        return {"quantiles": self._ranges[name], "shares": self.shares(name)["now"].to_dict()}
+            self._counts[name].update(counts_of(plain(table[name], kind), known["edges"], known["shares"]))
 
     def changes(self):
-        """A row per column, far ones first: distance, rise of unusual groups; whether either is much."""
-        rises = {name: self.shares(name).diff(axis=1)["now"] for name in self.kinds}
-        unusual = {name: rise[rise.index.isin(UNUSUAL)].clip(lower=0).sum() for name, rise in rises.items()}
-        distance = {name: rise.abs().sum() / 2 for name, rise in rises.items()}
-        changes = pd.DataFrame({"distance": distance, "unusual": unusual})
-        changes["much"] = (changes["distance"] > FAR) | (changes["unusual"] > MUCH_MORE)
-        changes["much"] &= self.n_rows >= FEWEST_ROWS
+        """A row per column, far ones first: how far, what the training rows hold, which groups have risen."""
+        rows = []
+        for name, counts in self._counts.items():
+            before, held = self.summary[name]["shares"], self.summary[name]["words"]
+            now = {group: counts[group] / self.n_rows for group in before | counts}
+            rises = {group: now[group] - before.get(group, 0) for group in now}
+            unusual = {group: rises[group] for group in UNUSUAL if rises.get(group, 0) > 0}
+            distance, risen = sum(map(abs, rises.values())) / 2, sum(unusual.values())
+            much = self.n_rows >= FEWEST_ROWS and (distance > FAR or risen > MUCH_MORE)
+            most = [group for group in unusual if unusual[group] > MUCH_MORE]
+            words = [f"{now[group]:.0%} {group[1:-1]}, {before.get(group, 0):.0%} before" for group in most]
+            rows.append((distance, self.kinds[name], held, "; ".join(words), risen, much))
+        names = ["distance", "kind", "held", "words", "unusual", "much"]
+        changes = pd.DataFrame(rows, [*self._counts], names)
         return changes.sort_values("distance", ascending=False, kind="stable")
 
     def in_words(self):
         """What has changed most since training, in a line or two; empty if nothing has changed much."""
-        texts = []
-        for name, distance in self.changes().query("much")["distance"][:MOST_NAMED].items():
-            shares = self.shares(name)
-            risen = shares[shares.index.isin(UNUSUAL) & (shares["now"] - shares["before"] > MUCH_MORE)]
-            what = [
-                f"; {row.now:.0%} {row.Index[1:-1]}, {row.before:.0%} before" for row in risen.itertuples()
-            ]
-            texts.append(f"{printable(name)} (distance {distance:.2f}{''.join(what)})")
-        words = f"DRIFT: these columns have changed: {', '.join(texts)}. Scores may be less reliable."
+        changed = self.changes().query("much")[:MOST_NAMED]
+        texts = [
+            f"{row.Index} (distance {row.distance:.2f}{'; ' * bool(row.words)}{row.words})"
+            for row in changed.itertuples()
+        ]
+        words = (
+            f"DRIFT: these columns have changed: {printable(', '.join(texts))}. Scores may be less reliable."
+        )
         return words if texts else ""
-
-
-def check_summary(quantiles, shares):
-    """An error of some kind unless a column may have these: they are from a file, which may say anything."""
-    are_floats = all(type(value) is float for value in [*quantiles, *shares.values()])
-    are_shares = are_floats and all(0 <= share <= 1 for share in shares.values())
-    if not are_shares or len(quantiles) not in (0, N_BINS + 1) or quantiles != sorted(quantiles):
-        raise ValueError("its summary of the training rows is something else")

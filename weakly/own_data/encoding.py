@@ -62,9 +62,8 @@ def new_encoder(columns, n_rows, is_tree):
         "date": make_pipeline(DateParts(), NumberScaler(scaling), filled()),
     }
     members = {kind: [name for name in columns if columns[name]["kind"] == kind] for kind in steps}
-    return ColumnTransformer(
-        [(kind, steps[kind], names) for kind, names in members.items() if names], sparse_threshold=0
-    )
+    parts = [(kind, steps[kind], members[kind]) for kind in steps if members[kind]]
+    return ColumnTransformer(parts, sparse_threshold=0)
 
 
 def filled():

@@ -5,20 +5,19 @@ import time
 
 import numpy as np
 
-from weakly.command_line import say, setting
+from weakly.command_line import setting
 from weakly.environment import commit, package_versions
 from weakly.errors import DataError
 from weakly.methods import METHODS
 from weakly.own_data import arguments
-from weakly.own_data.choosing import choose_method
-from weakly.own_data.labels import columns_to_use, labelled_rows, print_labels
+from weakly.own_data.evaluate_command import choose_method
+from weakly.own_data.labels import ANOMALY, NORMAL, UNLABELLED, columns_to_use, labelled_rows, print_labels
 from weakly.own_data.models import SAVED_METHODS, fit_model, in_words, save_model
 from weakly.own_data.score_command import scored_rows
 from weakly.own_data.tables import Table
 from weakly.source_code import hash_of_modules
 from weakly.writing import name_of, refuse_source, statuses_of
 
-WITHOUT_LABELS = "iforest"
 DESCRIPTION = (
     "Learns from labelled anomalies and unlabelled rows. Without --method, a short evaluation chooses one; "
     "without any label, isolation forest finds the rows that are unlike the others. Methods: "
@@ -40,8 +39,8 @@ def add_fit_arguments(command):
     method = "the detector (default: chosen by a short evaluation)"
     command.add_argument("--method", choices=SAVED_METHODS, metavar="NAME", help=method)
     changed = "change a parameter of the --method, such as epochs=20; repeat the option for several"
-    option = {"action": "append", "default": [], "metavar": "NAME=VALUE", "help": changed}
-    command.add_argument("--set", type=setting, **option)
+    add = command.add_argument
+    add("--set", type=setting, action="append", default=[], metavar="NAME=VALUE", help=changed)
 
 
 def run(args):
@@ -54,60 +53,38 @@ def run(args):
     save_model(args.model, model)
     seconds = time.perf_counter() - start
     print(f"Fitted {in_words(model.about['method'])} in {seconds:.1f} s; wrote {name_of(args.model)}.")
-    if labels.unlabeled.any():
-        print_most_suspicious(model, raw, np.flatnonzero(labels.unlabeled), args.top)
+    if (labels == UNLABELLED).any():
+        print_most_suspicious(model, raw, np.flatnonzero(labels == UNLABELLED), args.top)
 
 
 def fitted_model(args, table, raw, labels):
-    """Fit a model to the table without the columns of --drop, by the chosen method."""
+    """Fit a model to the rows of a table by the chosen method."""
     if args.set and not args.method:
         raise DataError("--set changes a parameter of a method: name the --method too.")
-    columns, typed = columns_to_use(table, raw.drop(columns=args.drop, errors="ignore"), labels.y)
-    method, choice = method_to_fit(args, typed, columns, labels)
-    notation = table.notation._replace(header=table.header)._asdict()
-    about = {"notation": notation, "choice": choice, "origin": origin_of(args, table, labels, method)}
-    y = labels.y if labels.y.any() else None
-    return fit_model(method, typed, columns, y, args.seed, dict(args.set), **about)
-
-
-def method_to_fit(args, typed, columns, labels):
-    """The method that the arguments name, or the one that is chosen, with the figures behind the choice."""
-    if labels.y.any():
-        if args.method:
-            return args.method, None
-        return choose_method(typed, columns, labels.y, labels.normal, args.seed)
-    if args.method not in (None, WITHOUT_LABELS):
-        raise DataError(
-            f"No row is labelled as an anomaly, and {args.method} learns from labelled anomalies: "
-            f"label some (see --label), or leave out --method to start with {in_words(WITHOUT_LABELS)}."
-        )
-    why = "No row is labelled as an anomaly, so isolation forest looks for rows that are unlike the others."
-    say(
-        f"{why} With the first labels, fit learns what you look for: `detect.py next` proposes rows to check."
-    )
-    return WITHOUT_LABELS, None if args.method else {"why": why, "rows": []}
-
-
-def origin_of(args, table, labels, method):
-    """Where a model comes from: its table, its labels and the code, as plain values."""
-    values = arguments.anomaly_values(args.anomaly_value)
-    return {
-        "label": args.label if not labels.unlabeled.all() else None,
-        "anomaly_values": values and list(values),
-        "normal_value": args.normal_value,
-        "labelled_anomalies": int(labels.y.sum()),
-        "known_normals": int(labels.normal.sum()),
+    columns, typed = columns_to_use(table, raw, labels)
+    y = (labels == ANOMALY).astype(np.int64)
+    method, choice = args.method, None
+    if not method:
+        method, choice = choose_method(typed, columns, y, labels == NORMAL, args.seed)
+    elif not y.any() and METHODS[method].uses_labels:
+        wrong = f"No row is labelled as an anomaly, and {method} learns from labelled anomalies"
+        raise DataError(f"{wrong}: label some (see --label), or leave out --method for an isolation forest.")
+    origin = {
+        "label": args.label if (labels != UNLABELLED).any() else None,
+        "anomaly_values": args.anomaly_value,
+        "labelled_anomalies": int(y.sum()),
+        "known_normals": int((labels == NORMAL).sum()),
         "table": {"name": table.path.name, **table.fingerprint()},
         "code": commit() or hash_of_modules(METHODS[method].module, "weakly.own_data.models"),
         "versions": {"python": platform.python_version(), **package_versions()},
     }
+    about = {"notation": table.notation._asdict(), "choice": choice, "origin": origin}
+    return fit_model(method, typed, columns, y if y.any() else None, args.seed, dict(args.set), **about)
 
 
 def print_most_suspicious(model, raw, rows, top):
     """Print those of the training rows `rows`, which nobody has checked, that have the highest scores."""
     best = raw.iloc[rows[np.argsort(-model.training_scores[rows], kind="stable")[:top]]]
     typed = model.typed(best)
-    shown = scored_rows(model, best, typed, model.scored(typed), explain=True)
-    shown = shown.drop(columns=["why_4", "why_5", "why_rest"], errors="ignore").round(3)
-    count, plural = (f"{len(best)} ", "s") if len(best) > 1 else ("", "")
-    print(f"\nThe {count}most suspicious unlabelled row{plural}:\n{shown.to_string(index=False)}")
+    shown = scored_rows(model, best, typed, model.scored(typed), n_reasons=3).drop(columns="why_rest")
+    print(f"\nThe most suspicious unlabelled rows:\n{shown.round(3).to_string(index=False)}")

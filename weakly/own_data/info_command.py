@@ -2,84 +2,44 @@
 
 import json
 
-import numpy as np
-
 from weakly.errors import printable
-from weakly.numbers import count, number, percent
-from weakly.own_data.drift import MISSING, Comparison
-from weakly.own_data.model_files import damage_reported, read_about
+from weakly.numbers import count, number
+from weakly.own_data.model_files import ABOUT, damage_reported, members_of
 from weakly.own_data.models import in_words
-
-SHOWN_LEVELS, SHOWN_LETTERS = 6, 40  # of a category, of a level
 
 
 def add_arguments(command):
     command.add_argument("model", help="file that fit wrote")
-    command.add_argument(
-        "--json", action="store_true", help="write what the file says about the model as JSON"
-    )
 
 
 def run(args):
-    about = read_about(args.model)
     with damage_reported(args.model):  # it may say anything about itself
-        text = info(about)
-    if args.json:
-        text = json.dumps({name: about[name] for name in about if name != "quantiles"}, indent=1)
-    print(text)
+        print(info(json.loads(members_of(args.model)[ABOUT])))
 
 
 def info(about):
     """The facts about a model and a line per column; an error of some kind if they are not what fit wrote."""
-    summary = Comparison(about["summary"], about["columns"]).summary
     lines = [f"{title:18}  {text}" for title, text in facts(about).items()]
-    lines += ["", f"Columns ({count(len(summary))}):"]
+    lines += ["", f"Columns ({count(len(about['columns']))}):"]
     for name, column in about["columns"].items():
-        text = column_in_words(column, summary[name])
-        lines.append(f"  {name[:SHOWN_LETTERS]:16}  {column['kind']:8}  {text}")
+        lines.append(f"  {name[:40]:16}  {column['kind']:8}  {about['summary'][name]['words']}")
     return "\n".join(map(printable, lines))
 
 
 def facts(about):
     """{title: text} about a model, in the order in which a reader wants them; also for the report."""
     method, choice = about["method"], about["choice"]
-    known = {"method": f"{in_words(method)} ({method})", "chosen": "by its user, not by fit"}
+    known = {"method": f"{in_words(method)}: --method {method}", "chosen": "by its user, not by fit"}
     if choice:
         compared = [f"{in_words(row['method'])} {number(row['auc_roc'])}" for row in choice["rows"]]
         known["chosen"] = choice["why"] + (f" AUC-ROC: {', '.join(compared)}." if compared else "")
-    known |= {name: count(about[name]) for name in ("rows", "features")} | {"settings": about["settings"]}
+    known |= {name: about[name] for name in ("rows", "settings")}
     known |= {"label": "not recorded", "table": "not recorded"}
     known |= {name: value for name, value in about["origin"].items() if value is not None}
     return {name.replace("_", " ").capitalize(): plain_text(value) for name, value in known.items()}
 
 
 def plain_text(value):
-    """What a model file records, whatever it is, as a text."""
     if isinstance(value, dict):
-        return ", ".join(f"{name}: {plain_text(part)}" for name, part in value.items())
-    if isinstance(value, list):
-        return ", ".join(map(plain_text, value))
-    return f"{value:.4g}" if isinstance(value, float) else str(value)
-
-
-def column_in_words(column, known):
-    """Range and median, or the most frequent levels, of what a summary knows of a column."""
-    shares = dict(known["shares"])
-    missing = shares.pop(MISSING, 0)
-    if known["quantiles"]:
-        low, *inner, high = (value_in_words(value, column["kind"]) for value in known["quantiles"])
-        texts = [f"{low} to {high}"] + ([f"median {inner[len(inner) // 2]}"] if inner else [])
-        texts += [f"in {column['affix']}"] if column.get("affix") else []
-    else:
-        levels = sorted((-share, level) for level, share in shares.items() if share)
-        texts = [f"{level[:SHOWN_LETTERS]} {percent(-share)}" for share, level in levels[:SHOWN_LEVELS]]
-        texts += [f"{count(len(levels) - SHOWN_LEVELS)} more"] if len(levels) > SHOWN_LEVELS else []
-    return ", ".join(texts + ([f"{percent(missing)} missing"] if missing else []))
-
-
-def value_in_words(value, kind="number"):
-    """A number with six digits, or the date that is so many days after 1970."""
-    if kind == "date":
-        return str(np.datetime64(int(value // 1), "D"))
-    text = f"{value:,.0f}" if 1e5 <= abs(value) < 1e15 else f"{value:.6g}"
-    return text.replace("-", "−")
+        return ", ".join(f"{name}: {part}" for name, part in value.items())
+    return str(value)

@@ -7,68 +7,48 @@ scores = model.scored(table); parts = model.reasons(table, scores)
 """
 
 from contextlib import contextmanager
-from typing import Any
 
 import numpy as np
 import pandas as pd
+from sklearn.pipeline import Pipeline
 
 from weakly.errors import DataError
 from weakly.loading.files import bounded_memory
 from weakly.methods import METHODS, make_detector, method_group
 from weakly.own_data import model_files
 from weakly.own_data.columns import typed_columns
-from weakly.own_data.model_files import damage_reported, require
+from weakly.own_data.drift import Comparison, summarised
+from weakly.own_data.encoding import new_encoder
 
 KNOWN_TO_FAIL = ("logistic", "xgboost")  # beside their repaired versions, logistic-converged and xgboost-half
 SAVED_METHODS = [name for name in method_group("table", "appendix", "today") if name not in KNOWN_TO_FAIL]
-WORDS = {
-    "prenet": "PReNet (a network of pairs)",
-    "devnet": "DevNet (a network)",
-    "dsad": "Deep SAD (a network)",
-    "fsnet": "FSNet (a network)",
-    "cfsnet": "cFSNet (a network)",
-    "repen": "REPEN (a network of triplets)",
-    "iforest": "isolation forest (without labels)",
-    "xgbod": "XGBOD (gradient-boosted trees with outlier scores)",
-    "pumad": "PUMAD (a network of triplets)",
-    "feawad": "FEAWAD (a network with an autoencoder)",
-    "logistic-converged": "logistic regression",
-    "xgboost-half": "XGBoost (gradient-boosted trees)",
-    "xgboost-shallow": "XGBoost, shallow (gradient-boosted trees)",
-    "catboost": "CatBoost (gradient-boosted trees)",
-    "random-forest": "random forest",
-    "cross-entropy": "a network with cross-entropy",
-    "rosas": "RoSAS (a network)",
-}
+NAMES = {"iforest": "isolation forest", "random-forest": "random forest"}
+NAMES |= {"logistic-converged": "logistic regression", "xgboost-half": "XGBoost"}
 QUANTILES = 10_001  # of the training scores, kept for thresholds
 TYPES = {"number": "float64", "truth": "float64", "category": object, "date": "datetime64[ns]"}
-KINDS = {"b": "truth", "i": "number", "u": "number", "f": "number", "M": "date"}  # of numpy's kinds of types
-
-
-def in_words(method):
-    """A method in a short phrase."""
-    return WORDS.get(method) or METHODS[method].column
+# the columns of a DataFrame by numpy's kinds of types; others are categories
+COLUMNS = dict.fromkeys("iuf", {"kind": "number", "decimal": ".", "thousands": ""})
+COLUMNS |= {"b": {"kind": "truth"}, "M": {"kind": "date", "format": "ISO8601"}}
 
 
 def short(method):
     """The name of a method in a sentence."""
-    return in_words(method).partition(" (")[0]
+    return NAMES.get(method) or METHODS[method].column
+
+
+def in_words(method):
+    """A method in a short phrase, with what it is."""
+    kind = "trees" if METHODS[method].is_tree else "linear" if "logistic" in method else "a network"
+    return f"{short(method)} ({kind})"
 
 
 def new_pipeline(method, columns, n_rows, seed=0, **settings):
     """An unfitted Pipeline for typed tables: steps `columns`, for a table of n_rows, and `detector`."""
-    from sklearn.pipeline import Pipeline
-
-    from weakly.own_data.encoding import new_encoder
-
-    try:
-        detector = make_detector(method, random_state=seed, **settings)
-    except TypeError:
-        known = make_detector(method).learning_parameters()
-        wrong = ", ".join(name for name in settings if name not in known)
-        has = f"; it has {', '.join(known)}" if known else ""
-        raise DataError(f"{method} has no parameter {wrong}{has}.") from None
+    known = make_detector(method).learning_parameters()
+    if wrong := ", ".join(name for name in settings if name not in known):
+        raise DataError(f"{method} has no parameter {wrong}; it has {', '.join(known) or 'none'}.")
     encoder = new_encoder(columns, n_rows, METHODS[method].is_tree)
+    detector = make_detector(method, random_state=seed, **settings)
     return Pipeline([("columns", encoder), ("detector", detector)])
 
 
@@ -97,16 +77,13 @@ def fit_model(method, table, columns, y, seed=0, settings=None, **about):
 
 def about_of(pipeline, table, columns, scores, method):
     """What a model file says about a pipeline, from its training table and the scores of unlabelled rows."""
-    from weakly.own_data.drift import summarised
-
     return {
         "method": method,
         "settings": pipeline[-1].get_params(),
         "columns": columns,
         "rows": len(table),
-        "features": pipeline[-1].n_features_in_,
         "quantiles": np.quantile(scores, np.linspace(0, 1, QUANTILES)).tolist(),
-        "typical": {name: typical(table[name], columns[name]["kind"]) for name in columns},
+        "typical": {name: typical(table[name]) for name in columns},
         "summary": summarised(table, columns),
         "notation": {"header": True, "decimal": "", "thousands": "", "missing": []},
         "origin": {},
@@ -114,15 +91,11 @@ def about_of(pipeline, table, columns, scores, method):
     }
 
 
-def typical(column, kind):
-    """The median of numbers and dates, the most frequent of other values; None if missing cells are more."""
-    if kind in ("number", "date"):
-        value = column.median() if column.isna().mean() <= 0.5 else None
-    else:
-        value = column.value_counts(dropna=False).index[0]
-    if value is None or pd.isna(value):
+def typical(column):
+    """The most frequent category, the median of other values; None if most cells are missing."""
+    if column.isna().mean() > 0.5:
         return None
-    return value.isoformat() if kind == "date" else value if kind == "category" else float(value)
+    return column.mode()[0] if column.dtype == object else column.median()
 
 
 class Model:
@@ -135,11 +108,8 @@ class Model:
     def of_pipeline(cls, pipeline, X):
         """The model of a pipeline that was fitted in Python on the DataFrame X, or on rows like these."""
         method = method_of(pipeline)
-        if not isinstance(X, pd.DataFrame):
-            raise ValueError(f"X must be a DataFrame, not {type(X).__name__}")
-        columns = {name: column_of(name, X[name]) for name in X}
+        columns = {name: COLUMNS.get(X[name].dtype.kind, {"kind": "category"}) for name in X}
         table = X.astype({name: TYPES[column["kind"]] for name, column in columns.items()})
-        table = table.where(table.notna(), np.nan)
         return cls(pipeline, about_of(pipeline, table, columns, pipeline.decision_function(X), method))
 
     @property
@@ -157,9 +127,9 @@ class Model:
             with bounded_memory("Scoring"), np.errstate(all="ignore"):  # whatever a file holds
                 return self.pipeline.decision_function(table[list(self.columns)])
         except (TypeError, ValueError) as error:  # a missing cell without an imputer; scores that overflow
-            first, last = table.index[0] + 1, table.index[-1] + 1
+            rows = f"Rows {table.index[0] + 1:,} to {table.index[-1] + 1:,}"
             reason = str(error).partition("\n")[0].rstrip(".")
-            raise DataError(f"Rows {first:,} to {last:,} cannot be scored: {reason}.") from None
+            raise DataError(f"{rows} cannot be scored: {reason}.") from None
 
     def threshold(self, rate):
         """The score that the share `rate` of the unlabelled training rows exceeds."""
@@ -176,66 +146,40 @@ class Model:
             cells, value = table[name], self.about["typical"][name]
             differs = (cells.notna() if value is None else cells != value).to_numpy()
             if differs.any():  # the others have the typical value already
-                occluded = table[differs].copy()
-                occluded[name] = pd.Series(value, occluded.index, cells.dtype)
+                occluded = table[differs].assign(**{name: pd.Series(value, cells.index, cells.dtype)})
                 parts[differs, place] = scores[differs] - self.scored(occluded)
         return parts
 
 
-def column_of(name, column):
-    """The description of a column of a DataFrame, by its type."""
-    if not isinstance(name, str):
-        raise ValueError(f"the columns of X must have texts as names, not {name!r}")
-    kind = KINDS.get(getattr(column.dtype, "kind", "O"), "category")
-    details = {"number": {"decimal": ".", "thousands": ""}, "date": {"format": "ISO8601"}}
-    return {"kind": kind} | details.get(kind, {})
-
-
 def method_of(pipeline):
     """The name of the method at the end of a pipeline."""
-    from sklearn.pipeline import Pipeline
-
-    if type(pipeline) is not Pipeline:
-        raise ValueError(f"a model must be a Pipeline of scikit-learn, not {type(pipeline).__name__}")
-    detector: Any = pipeline[-1]
-    name = f"{type(detector).__module__}.{type(detector).__qualname__}"
-    if name not in model_files.DETECTORS:
-        raise ValueError(f"the last step of a Pipeline must be a detector of this project, not {name}")
-    alike = [name for name, method in METHODS.items() if method.class_name == type(detector).__name__]
-    settings = detector.get_params()
-    exact = [name for name in alike if dict(METHODS[name].settings).items() <= settings.items()]
-    return max(exact or alike, key=lambda name: len(METHODS[name].settings))
+    last = type(pipeline[-1] if type(pipeline) is Pipeline else pipeline)
+    name = f"{last.__module__}.{last.__qualname__}"
+    if type(pipeline) is not Pipeline or name not in model_files.DETECTORS:
+        raise ValueError(f"a model must be a Pipeline that ends in a detector of this project, not {name}")
+    return model_files.DETECTORS[name]
 
 
-# ---------------------------------------------------------------------------- files
-
-
-def save_model(path, model):
-    """Write a model as one file, which appears only when complete."""
-    model_files.write_model(path, model.pipeline, model.about)
+save_model = model_files.save_model
 
 
 def load_model(path):
     """Read what save_model wrote; a DataError for any other file."""
-    with damage_reported(path):
+    from weakly.own_data.info_command import info
+
+    with model_files.damage_reported(path):
         model = Model(*model_files.read_model(path))
         method_of(model.pipeline)
         model_files.check_numbers(model.pipeline)
-        check_about(model)
+        # all that commands do with what the file says about itself works with a typical row
+        about, types = model.about, {name: TYPES[one["kind"]] for name, one in model.columns.items()}
+        info(about)
+        row = pd.DataFrame([about["typical"]]).astype(types)[list(types)]
+        model.pipeline.decision_function(row)
+        comparison = Comparison(about["summary"], model.columns)
+        comparison.add(row)
+        comparison.in_words()
+        are_numbers = np.ptp(about["quantiles"]) < np.inf and model.threshold(0.5) < np.inf
+        are_texts = all(isinstance(text, str) for text in about["notation"]["missing"])
+        model_files.require(are_numbers and are_texts, "odd quantiles or missing cells")
     return model
-
-
-def check_about(model):
-    """An error of some kind unless a pipeline scores a row as its file describes it."""
-    from weakly.own_data.info_command import info
-
-    about = model.about
-    info(about)  # all that info and the page say
-    require(all(isinstance(text, str) for text in about["notation"]["missing"]), "odd missing cells")
-    quantiles = np.array(about["quantiles"], np.float64)
-    require(quantiles.ndim == 1 and 1 < len(quantiles) <= QUANTILES, "odd quantiles")
-    require((np.abs(quantiles) < 1e300).all() and (np.diff(quantiles) >= 0).all(), "odd quantiles")
-    types = {name: TYPES[column["kind"]] for name, column in model.columns.items()}
-    row = pd.DataFrame({name: pd.Series([about["typical"][name]], dtype=types[name]) for name in types})
-    scores = model.pipeline.decision_function(row)
-    require(scores.shape == (1,) and np.isfinite(scores).all(), "no scores for a typical row")

@@ -52,13 +52,13 @@ def run(args):
     comparison = Comparison(model.about["summary"], model.columns)
     with written_whole(args.output) as file:
         for raw, typed, scores in scored_chunks(model, table, keep, comparison, unreadable):
-            result = scored_rows(model, raw, typed, scores, args.top, args.explain)
+            result = scored_rows(model, raw, typed, scores, args.top, REASONS * args.explain)
             if threshold is not None:
                 result.insert(2, "flag", (result["score"] > threshold).astype(int))
                 n_flagged += (scores > threshold).sum()
             result = raw[keep].join(result, how="right") if keep else result
             if args.top:
-                best = highest(result, args.top, best)
+                best = highest(args.top, best, result)
             else:
                 result.to_csv(file, mode="wb", header=n_rows == 0, index=False)
             n_rows += len(raw)
@@ -67,11 +67,9 @@ def run(args):
     written = f"the {len(best):,} highest" if args.top else "all"
     print(f"Scored {count_of(n_rows, 'row')} of {table.path}; wrote {written} to {name_of(args.output)}.")
     if threshold is not None:
-        of = f"of the {count_of(n_rows, 'row')}"
-        print(
-            f"{count_of(n_flagged, f'{of} is flagged', f'{of} are flagged')}: score above {threshold:.6g}, "
-            f"which {100 * args.contamination:g}% of the unlabelled training rows exceed (--contamination)."
-        )
+        flagged = count_of(n_flagged, "row is flagged", "rows are flagged")
+        expected = f"{100 * args.contamination:g}% of the unlabelled training rows"
+        print(f"{flagged}: score above {threshold:.6g}, which {expected} exceed (--contamination).")
     print_doubts(unreadable, comparison)
 
 
@@ -80,13 +78,10 @@ def kept_columns(args, table):
     keep = table.columns if args.keep == [] else args.keep or []
     table.must_have(keep, "of --keep")
     written = "row|score" + "|flag" * (args.contamination is not None) + "|why_.*" * args.explain
-    for name in keep:
-        if re.fullmatch(written, name):
-            raise DataError(
-                f"{table.path} already has a column {name!r}, which score also writes: "
-                "rename it, or leave it out of --keep."
-            )
-    return list(keep)
+    if clash := [name for name in keep if re.fullmatch(written, name)]:
+        advice = "rename it, or leave it out of --keep"
+        raise DataError(f"{table.path} already has a column {clash[0]!r}, which score also writes: {advice}.")
+    return keep
 
 
 # ---------------------------------------------------------------------------- for report and next, too
@@ -94,8 +89,8 @@ def kept_columns(args, table):
 
 def open_for_model(args, model):
     """The table to score, in the notation of the training table unless the options say otherwise."""
-    table = Table(args.table, notation_of(args, model.about["notation"]), model.columns)
-    model.about["columns"] = as_written(model.columns, table.notation)
+    table = Table(args.table, notation_of(args, model.about["notation"]["missing"]), model.columns)
+    model.about["columns"] = {name: as_written(one, args.decimal) for name, one in model.columns.items()}
     table.must_have(model.columns, f"that {args.model} was fitted on")
     return table
 
@@ -103,46 +98,41 @@ def open_for_model(args, model):
 def scored_chunks(model, table, verbatim, comparison, unreadable):
     """Yield chunks of a Table, raw and typed, and their scores; comparison and unreadable collect the rest.
 
-    A bar shows the bytes read if standard error is a terminal and the table no pipe, whose size is unknown.
+    If standard error is a terminal, the rows scored so far are shown.
     """
     names = [name for name in table.columns if name in verbatim or name in model.columns]
-    hidden = True if table.size is None else None
-    with tqdm(total=table.size, unit="B", unit_scale=True, disable=hidden) as bar:
+    with tqdm(unit=" rows", disable=None, leave=False) as bar:
         for raw in table.chunks(names, verbatim=verbatim):
             typed = model.typed(raw, unreadable)
             scores = model.scored(typed)
             comparison.add(typed)
             yield raw, typed, scores
-            bar.update(table.position - bar.n)
+            bar.update(len(raw))
 
 
-def scored_rows(model, raw, typed, scores, top=None, explain=False):
-    """Row number, score and, if requested, reasons of these rows, or of the `top` highest."""
-    kept = np.arange(len(raw)) if top is None else np.sort(np.argsort(-scores, kind="stable")[:top])
-    result = pd.DataFrame({"row": raw.index[kept] + 1, "score": scores[kept]}, index=raw.index[kept])
-    return (
-        result.join(reasons_of(model, raw.iloc[kept], typed.iloc[kept], scores[kept])) if explain else result
-    )
+def scored_rows(model, raw, typed, scores, top=None, n_reasons=0):
+    """Row number, score and the columns that raised it most, of these rows or of the `top` highest.
 
-
-def reasons_of(model, raw, typed, scores):
-    """The columns that raised each score most, as a table why_1, why_2, ...; empty where no more did.
-
-    why_rest is what the other columns add, plus the score of a typical row.
+    why_1, why_2, ... are empty where no more columns did; why_rest is what the others add, plus the score of
+    a typical row.
     """
+    kept = np.arange(len(raw)) if top is None else np.sort(np.argsort(-scores, kind="stable")[:top])
+    raw, typed, scores = raw.iloc[kept], typed.iloc[kept], scores[kept]
+    result = pd.DataFrame({"row": raw.index + 1, "score": scores}, index=raw.index)
+    if not n_reasons:
+        return result
     parts, names = model.reasons(typed, scores), list(model.columns)
-    best = np.argsort(-parts, axis=1, kind="stable")[:, :REASONS]
+    best = np.argsort(-parts, axis=1, kind="stable")[:, :n_reasons]
     cells = raw[names].astype(object).to_numpy()
-    reasons = pd.DataFrame(index=raw.index)
     for place, columns in enumerate(best.T, start=1):
-        reasons[f"why_{place}"] = [
+        result[f"why_{place}"] = [
             f"{printable(f'{names[j]}={cell_text(cells[i, j])}')} ({parts[i, j]:+.3f})"
             if parts[i, j] > 0
             else ""
             for i, j in enumerate(columns)
         ]
     named = np.take_along_axis(parts, best, axis=1).clip(min=0).sum(axis=1)
-    return reasons.assign(why_rest=np.round(scores - named, 3))
+    return result.assign(why_rest=np.round(scores - named, 3))
 
 
 def cell_text(value):
@@ -152,9 +142,9 @@ def cell_text(value):
     return f"{value:.15g}" if isinstance(value, float) else str(value)[:40]
 
 
-def highest(table, top, *others):
-    """The `top` rows with the highest scores of one or more tables; equal scores stay in order."""
-    rows = pd.concat([found for found in (*others, table) if not found.empty])
+def highest(top, *tables):
+    """The `top` rows with the highest scores of some tables; equal scores stay in order."""
+    rows = pd.concat([table for table in tables if not table.empty])
     return rows.sort_values("score", ascending=False, kind="stable").head(top)
 
 

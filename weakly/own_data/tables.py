@@ -11,17 +11,14 @@ No file is trusted: its lines, cells, unpacked bytes and memory are limited.
 
 import codecs
 import csv
-import gzip
 import hashlib
 import io
 import json
 import math
 import os
-import re
 import shutil
-import stat
+import sys
 import tempfile
-import zlib
 from contextlib import contextmanager
 from itertools import islice
 from pathlib import Path
@@ -32,52 +29,42 @@ import pandas as pd
 
 from weakly.errors import DataError
 from weakly.loading import files
-from weakly.loading.files import LINE_LIMIT, bounded_memory, guarded, open_zip
-from weakly.own_data.columns import MISSING, as_texts, is_missing, tidy, to_numbers
+from weakly.loading.files import LINE_LIMIT, bounded_memory, guarded
+from weakly.own_data.columns import MISSING, as_texts, is_missing, to_numbers
 
-ROWS_AT_ONCE, CELLS_AT_ONCE = 16_384, 2**21
+ROWS_AT_ONCE, CELLS_AT_ONCE, LINES_AT_ONCE = 16_384, 2**21, 1_000
 MOST_COLUMNS = 10_000  # the time that pandas takes grows with their square
 LOOKED_AT = 100  # lines read to decide on the separator
-GZIP, PARQUET, ZIPS = b"\x1f\x8b", b"PAR1", (b"PK\3\4", b"PK\5\6")  # the second is an empty archive
+PARQUET = b"PAR1"  # the first bytes of such a file
 # what pandas itself takes for missing cells, so that it reads the others as numbers
 SPELLINGS = [change(text) for text in MISSING for change in (str, str.upper, str.title)] + ["NaN"]
 csv.field_size_limit(LINE_LIMIT)  # which limits a cell too
 
 
 class Notation(NamedTuple):
-    """How the cells of a table are written; None and "": recognised."""
+    """How the cells of a table are written."""
 
-    header: bool | None = None  # whether the first line has the column names
     encoding: str = "utf-8"
-    decimal: str = ""
-    thousands: str = ""
+    decimal: str = ""  # the mark, if it shall not be recognised
     missing: tuple = ()  # spellings of a missing cell beside the usual ones
-
-    @property
-    def point(self):
-        """The decimal mark that pandas takes; other columns stay texts."""
-        return self.decimal or ("," if self.thousands == "." else ".")
 
 
 class Table:
     """A table in a file; "-" is standard input.
 
-    `columns` are the names, `header` says whether the first line had them, `status` is the result of os.stat,
-    `size` the bytes of a file on disk, else None, and `position` how many of them were read so far.
+    `columns` are the names (column_1, column_2, ... if the first line has none), `status` is that of os.stat.
     kinds: the columns of a model; what pandas would read in another way, such as categories, is then text.
     """
 
     def __init__(self, path, notation=Notation(), kinds=None):  # noqa: B008 - it cannot be changed
         self.path = Path("standard input" if path == "-" else path)
-        self.notation, self.position, self.header = notation, 0, notation.header is not False
-        if notation.point == notation.thousands:
-            raise DataError("The marks of --decimal and --thousands must differ.")
+        self.notation, self._point, self._kinds = notation, notation.decimal or ".", kinds or {}
         self._is_json, self._line, self._parquet = False, 1, None
         self._open(path)
         with self._problems_reported():
+            is_utf8 = codecs.lookup(notation.encoding).name == "utf-8"
+            self._encoding = "utf-8-sig" if is_utf8 else notation.encoding  # a mark at its start is no text
             self.columns = self._parquet_names() if self._start == PARQUET else self._text_names()
-        as_pandas = {"kind": "number", "decimal": self.notation.point}.items()
-        self._texts = [name for name, column in (kinds or {}).items() if not as_pandas <= column.items()]
         if len(self.columns) > MOST_COLUMNS:
             raise DataError(f"{self.path} has rows of more than {MOST_COLUMNS:,} cells.")
         repeated = pd.Index(self.columns)[pd.Index(self.columns).duplicated()]
@@ -89,7 +76,6 @@ class Table:
         try:
             raw: Any = open(0 if path == "-" else path, "rb", closefd=path != "-")  # noqa: SIM115
             self.status = os.fstat(raw.fileno())
-            self.size = self.status.st_size if stat.S_ISREG(self.status.st_mode) else None
             if not raw.seekable():
                 pipe, raw = raw, tempfile.TemporaryFile()  # noqa: SIM115
                 shutil.copyfileobj(guarded(pipe, self.path, files.MEMORY_LIMIT), raw)
@@ -102,8 +88,8 @@ class Table:
         """{bytes, sha256} of the file."""
         digest = hashlib.sha256()
         self._raw.seek(0)
-        while data := self._raw.read(2**20):
-            digest.update(data)
+        for block in iter(lambda: self._raw.read(2**20), b""):
+            digest.update(block)
         return {"bytes": self._raw.tell(), "sha256": digest.hexdigest()}
 
     @contextmanager
@@ -112,12 +98,12 @@ class Table:
         try:
             with bounded_memory(self.path):
                 yield
-        except UnicodeError:
+        except (UnicodeError, LookupError):
             advice = "name its encoding, such as --encoding latin-1 (or cp1252, utf-16), or save it as CSV"
             wrong = f"{self.path} is not text in {self.notation.encoding.upper()}"
             raise DataError(f"{wrong}: {advice} if it is another kind of file.") from None
         # the errors of pandas and pyarrow are ValueErrors
-        except (OSError, EOFError, ValueError, csv.Error, zlib.error) as error:
+        except (OSError, ValueError, csv.Error) as error:
             reason = str(error).strip().rstrip(".")
             if "EOF inside string" in reason or "field limit" in reason:
                 reason = f"a quote in line {self._line:,} is not closed"
@@ -141,19 +127,16 @@ class Table:
         if not top or not top[0].strip():
             raise DataError(f"{self.path} or its first line, which must have the column names, is empty.")
         if top[0].startswith("{"):
-            self._is_json, self._separator = True, ","
-            self.notation = self.notation._replace(decimal=".", thousands="")
+            self._is_json = True
             return list(dict.fromkeys(name for row in json_rows(self._lines()) for name in row))
         self._separator = find_separator(top)
         names = next(self._cells(top))
         cells = pd.Series(names, dtype=object)
         is_data = is_missing(cells) | to_numbers(cells).notna() | to_numbers(cells, ",").notna()
-        if self.notation.header is None and is_data.all() and names[0]:  # pandas writes ,0,1 as names
-            advice = "add --no-header if there are none, or --header if these are the names"
-            raise DataError(
-                f"The first line of {self.path} looks like data, not like column names: {advice}."
-            )
-        return [self.header and name.strip() or f"column_{place}" for place, name in enumerate(names, 1)]
+        self._has_names = not is_data.all() or not names[0] or bool({*names} & {*self._kinds})  # pandas: ,0,1
+        if not self._has_names:
+            print(f"The first line of {self.path} has no names, so its columns are column_1, column_2, ...")
+        return [self._has_names and name.strip() or f"column_{place}" for place, name in enumerate(names, 1)]
 
     def must_have(self, names, purpose):
         """Refuse a table that lacks one of these columns."""
@@ -167,38 +150,21 @@ class Table:
     # ---------------------------------------------------------------------- lines and texts
 
     def _lines(self):
-        """The lines of the unpacked text, with \\n as the only line end."""
+        """The lines of the unpacked text, with \n as the only line end."""
         self._raw.seek(0)
-        stream, limit = self._raw, math.inf
-        if self._start.startswith(GZIP):
-            stream, limit = gzip.GzipFile(fileobj=self._raw), files.SIZE_LIMIT
-        elif self._start in ZIPS:
-            with files.damage_reported(self.path):
-                stream, limit = self._zip_member(), files.SIZE_LIMIT
-        is_utf8 = codecs.lookup(self.notation.encoding).name == "utf-8"
-        encoding = "utf-8-sig" if is_utf8 else self.notation.encoding  # a mark at its start is no text
-        text = io.TextIOWrapper(guarded(stream, self.path, limit), encoding)
-        while line := text.readline(LINE_LIMIT + 1):
+        with files.damage_reported(self.path):
+            stream = files.unpacked(self._raw, self.path, None)
+        limit = math.inf if stream is self._raw else files.SIZE_LIMIT
+        for line in io.TextIOWrapper(guarded(stream, self.path, limit), self._encoding):
             if "\0" in line:  # pandas would end the cell there
                 raise UnicodeError
-            if len(line) > LINE_LIMIT:
-                raise DataError(f"{self.path} has a line of more than {LINE_LIMIT:,} bytes.")
             yield line
-
-    def _zip_member(self):
-        """The only file in a zip archive; files with a leading dot do not count, because macOS adds them."""
-        archive = open_zip(self._raw, self.path)
-        names = [name for name in archive.namelist() if not re.search(r"(^|/)\.|/$", name)]
-        if len(names) != 1:
-            advice = "; if it is a spreadsheet, save the sheet as CSV" * ("[Content_Types].xml" in names)
-            raise DataError(f"{self.path} must hold exactly one file, but holds {len(names)}{advice}.")
-        return archive.open(names[0])
 
     def _cells(self, lines):
         return csv.reader(lines, delimiter=self._separator, skipinitialspace=True)
 
-    def _csv_texts(self, at_once):
-        """The rows as texts of some lines; refuses a row without as many cells as there are columns."""
+    def _csv_lines(self):
+        """The lines of the rows; refuses a row without as many cells as there are columns."""
         taken: list[str] = []
 
         def taking():
@@ -207,90 +173,76 @@ class Table:
                 yield line
 
         rows, n_columns = self._cells(taking()), len(self.columns)
-        if self.header:
+        if self._has_names:
             next(rows)
             taken.clear()
-        while True:
-            start, self._line = self._line, rows.line_num + 1
-            if (row := next(rows, None)) is None:
-                break
-            is_whole = len(row) == n_columns or (len(row) == n_columns + 1 and not row[-1])
-            if not is_whole and "".join(row).strip(" \t"):
-                line = f"Line {self._line:,} of {self.path} has {'more' if len(row) > n_columns else 'fewer'}"
-                cells = f"cells than the first line: {len(row):,} instead of {n_columns:,}"
+        next_line = rows.line_num + 1
+        for row in rows:
+            self._line, next_line = next_line, rows.line_num + 1
+            n_cells = len(row) - (len(row) > n_columns and not row[-1])  # a separator at the end
+            if n_cells != n_columns and "".join(row).strip(" \t"):
+                line = f"Line {self._line:,} of {self.path} has {'more' if n_cells > n_columns else 'fewer'}"
+                cells = f"cells than the first line: {n_cells:,} instead of {n_columns:,}"
                 raise DataError(f"{line} {cells}.")
-            if len(taken) >= at_once:
-                yield "".join(taken)
-                taken.clear()
-        self._line = start  # pandas may see that a quote in this row is not closed
-        yield "".join(taken)
-
-    def _json_texts(self, at_once):
-        """JSON lines as texts of CSV rows."""
-        rows = json_rows(self._lines())
-        while block := list(islice(rows, at_once)):
-            yield pd.DataFrame(block, columns=self.columns).to_csv(index=False, header=False)
+            yield from taken
+            taken.clear()
 
     # ---------------------------------------------------------------------- cells
 
     def read(self, columns, verbatim=()):
-        """All rows of these columns; a column of numbers in some chunks and texts in others becomes text."""
-        chunks, held = [], 0
-        with bounded_memory(self.path):
-            for chunk in self.chunks(columns, verbatim):
-                chunks.append(chunk)
-                held += chunk.memory_usage(deep=True).sum()
-                if held > 0.75 * files.MEMORY_LIMIT:  # pandas may crash or lose memory at the limit itself
-                    raise DataError(f"{self.path} needs more than {held / 2**30:.3g} GiB of memory.")
-            types = pd.DataFrame([chunk.dtypes.where(chunk.notna().any()) for chunk in chunks])
-            # one column after the other, so that not all of them are held twice
-            whole = {name: pd.concat([one.pop(name) for one in chunks]) for name in columns}
-            whole = pd.DataFrame(whole, range(chunk.index[-1] + 1), copy=False)
-            if mixed := [name for name in columns if types[name].nunique() > 1]:
-                texts = self.read(mixed, mixed)
-                whole[mixed] = texts.apply(tidy, missing=self.notation.missing)
-        return whole
+        """All rows of these columns."""
+        return pd.concat(self.chunks(columns, verbatim, at_once=None), copy=False)
 
-    def chunks(self, columns, verbatim=()):
-        """DataFrames of these columns, each with the next rows."""
-        frames, n_rows = self._frames(columns, verbatim), 0
-        while True:
-            with self._problems_reported():
-                if (frame := next(frames, None)) is None:
-                    break
-            frame.index = range(n_rows, n_rows + len(frame))
-            n_rows += len(frame)
-            self.position = self._raw.tell()
-            if len(frame):
-                yield frame
+    def chunks(self, columns, verbatim=(), at_once=ROWS_AT_ONCE):
+        """DataFrames of these columns, each with the next rows; at_once: None for all."""
+        at_once, n_rows = at_once and max(1, min(at_once, CELLS_AT_ONCE // len(self.columns))), 0
+        as_pandas = {"kind": "number", "decimal": self._point}.items()
+        as_text = {*verbatim, *(name for name, one in self._kinds.items() if not as_pandas <= one.items())}
+        with self._problems_reported():
+            for frame in self._frames(columns, verbatim, as_text, at_once):
+                frame.index = range(n_rows, n_rows + len(frame))
+                n_rows += len(frame)
+                if len(frame):
+                    yield cleaned(frame, columns, verbatim, as_text)
         if n_rows == 0:
             raise DataError(f"{self.path} has no rows.")
 
-    def _frames(self, columns, verbatim):
-        at_once = max(1, min(ROWS_AT_ONCE, CELLS_AT_ONCE // len(self.columns)))
-        as_text = {*self._texts, *verbatim}
+    def _frames(self, columns, verbatim, as_text, at_once):
         if self._parquet:
-            for batch in self._parquet.iter_batches(at_once, columns=columns):
-                yield cleaned(batch.to_pandas(date_as_object=False), columns, verbatim, as_text)
-            return
-        missing = [*SPELLINGS, *self.notation.missing]
-        options: dict[str, Any] = {
-            "names": self.columns,
-            "usecols": [*columns] or self.columns[:1],
-            "header": None,
-            "index_col": False,
-            "sep": self._separator,
-            "skipinitialspace": True,
-            "decimal": self.notation.point,
-            "float_precision": "high",  # as to_numbers reads
-            "dtype": dict.fromkeys(as_text, str),
-            "na_values": {name: missing for name in columns if name not in verbatim},
-            "keep_default_na": False,
-            "low_memory": False,
-        }
-        for text in self._json_texts(at_once) if self._is_json else self._csv_texts(at_once):
-            if text.strip():
-                yield cleaned(pd.read_csv(io.StringIO(text), **options), columns, verbatim, as_text)
+            for batch in self._parquet.iter_batches(at_once or ROWS_AT_ONCE, columns=columns):
+                yield batch.to_pandas(date_as_object=False)
+        elif self._is_json:
+            rows = json_rows(self._lines())
+            while block := list(islice(rows, at_once)):
+                yield pd.DataFrame(block, columns=self.columns, dtype=object)
+        else:
+            missing = [*SPELLINGS, *self.notation.missing]
+            yield from pd.read_csv(
+                Lines(self._csv_lines()),
+                names=self.columns,
+                usecols=columns,
+                header=None,
+                index_col=False,
+                sep=self._separator,
+                skipinitialspace=True,
+                decimal=self._point,
+                float_precision="high",  # as to_numbers reads
+                dtype=dict.fromkeys(as_text, str),
+                na_values={name: missing for name in columns if name not in verbatim},
+                keep_default_na=False,
+                low_memory=False,
+                chunksize=at_once or sys.maxsize,
+            )
+
+
+class Lines(io.TextIOBase):
+    """Lines as a file that pandas can read."""
+
+    def __init__(self, lines):
+        self._lines = lines
+
+    def read(self, size=-1):
+        return "".join(islice(self._lines, LINES_AT_ONCE))
 
 
 def cleaned(frame, columns, verbatim, as_text):

@@ -17,8 +17,8 @@ STYLE = f"{PAGE_STYLE}:root {{ {variables()} }}\n"
 
 
 def template(name, **known):
-    """A template of this folder; known are the functions and constants that it and its macros use."""
-    loader = jinja2.FileSystemLoader(FILES)
+    """A template here or of own data; known are the functions and constants that it and its macros use."""
+    loader = jinja2.FileSystemLoader([FILES, FILES.parent / "own_data"])
     environment = jinja2.Environment(
         loader=loader, autoescape=jinja2.select_autoescape(), undefined=jinja2.StrictUndefined
     )

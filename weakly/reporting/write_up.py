@@ -229,13 +229,12 @@ def printed_unseen():
 
 def crosscheck():
     """AUC-PR of ADGym and our runs, on data sets with features between 0 and 1 and on the others."""
-    table = rows_of("crosscheck_methods", metric="auc_pr")
+    table = rows_of("crosscheck_methods")
     table = table[table["method"].map(lambda name: METHODS[name].group != "outside")]
     titles = {"theirs": "ADGym", "ours": "measured", "ours_difference": "mean |difference|"}
     parts = {
         data: part.set_index("method")[list(titles)].rename(columns=titles).add_prefix(f"{data}: ")
-        for data, part in table.groupby("data", sort=False)
-        if data != "all"
+        for data, part in table.groupby("data")
     }
     return pd.concat(parts.values(), axis=1).rename(index=column).rename_axis("method")
 

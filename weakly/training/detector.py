@@ -27,7 +27,6 @@ import numpy as np
 from numpy.typing import ArrayLike
 from scipy import sparse
 from sklearn.base import BaseEstimator
-from sklearn.exceptions import NotFittedError
 from sklearn.metrics import average_precision_score
 from sklearn.utils import ClassifierTags
 from sklearn.utils.validation import check_is_fitted
@@ -141,10 +140,8 @@ class Detector(BaseEstimator):
 
     def predict(self, X: Rows) -> np.ndarray:
         """1 for the rows of X with a score above offset_, 0 for the others, (n,)."""
-        scores = self.decision_function(X)
-        if not hasattr(self, "offset_"):
-            raise NotFittedError("fit_rows chooses no offset_: call set_offset before predict")
-        return (scores > self.offset_).astype(int)
+        check_is_fitted(self, "offset_")  # after fit_rows, set_offset chooses it
+        return (self.decision_function(X) > self.offset_).astype(int)
 
     def fit_predict(self, X: Rows, y: ArrayLike | None = None) -> np.ndarray:
         """Fit, and what predict says about the same rows, (n,), which are not scored again."""
@@ -177,9 +174,8 @@ class Detector(BaseEstimator):
         These are PyOD's "linear" values: where the score lies between the lowest and the highest score of the
         training rows, clipped to 0-1. For probabilities, use scikit-learn's CalibratedClassifierCV.
         """
+        check_is_fitted(self, "decision_scores_")  # which fit_rows does not keep
         scores = self.decision_function(X)
-        if not hasattr(self, "decision_scores_"):
-            raise NotFittedError("only fit keeps the scores of the training rows, which predict_proba needs")
         lowest, spread = self.decision_scores_.min(), np.ptp(self.decision_scores_)
         anomalous = ((scores - lowest) / (spread or 1.0)).clip(0, 1)
         return np.column_stack([1 - anomalous, anomalous])
@@ -190,8 +186,7 @@ class Detector(BaseEstimator):
         X = checked_rows(self, X, reset=False)
         if sparse.issparse(X):
             raise TypeError("explain takes dense rows only: no feature of a sparse row is left out")
-        if not hasattr(self, "typical_"):
-            raise NotFittedError("only fit on dense rows keeps the medians that explain needs")
+        check_is_fitted(self, "typical_", msg="only fit on dense rows keeps the medians that explain needs")
         scores, parts = self._finite_scores(X), np.zeros(X.shape)
         for place, median in enumerate(self.typical_):
             differs = np.flatnonzero(X[:, place] != median)

@@ -60,10 +60,11 @@ def require_numbers(detector: Any) -> None:
 
 
 def require_at_least(detector: Any, **lowest: float) -> None:
-    """ValueError unless these parameters are numbers from these on."""
+    """ValueError unless these parameters, where it has them, are numbers from these on, or tuples of such."""
     for name, least in lowest.items():
-        if not getattr(detector, name) >= least:
-            raise ValueError(f"{name} must be at least {least}, not {getattr(detector, name)}")
+        value = getattr(detector, name, least)
+        if not min(value if isinstance(value, tuple | list) else [value], default=-np.inf) >= least:
+            raise ValueError(f"{name} must be at least {least}, not {value}")
 
 
 def require_one_of(detector: Any, **choices: Any) -> None:

@@ -17,18 +17,12 @@ from scipy import sparse
 
 from weakly.training.batches import Batches, sample_balanced
 from weakly.training.detector import Detector, Rows, logger
-from weakly.training.network import (
-    HiddenUnits,
-    Network,
-    build_instance_scorer,
-    keras,
-    layer_sizes,
-    score_instances,
-)
+from weakly.training.input_checks import require_at_least
+from weakly.training.network import HiddenUnits, Network, build_instance_scorer, keras, score_instances
 
 
 class KerasDetector(Detector):
-    """A detector with a network. Subclasses have the parameters below, and build, loss and sample_batches.
+    """A detector with a network. Subclasses have the parameters below, build, loss and often sample_batches.
 
     One compiled graph serves all seeds, so build takes its seed as an argument.
     """
@@ -52,8 +46,8 @@ class KerasDetector(Detector):
         raise NotImplementedError
 
     def sample_batches(self, X: Rows, unlabeled, anomalies, n_batches: int, rng) -> Batches:
-        """All batches of a fit, given the positions of U and A in X."""
-        raise NotImplementedError
+        """All batches of a fit, given the positions of U and A in X; by default one half each."""
+        return sample_balanced(unlabeled, len(anomalies), n_batches, self.batch_size, rng)
 
     def initial_network(self, X: Rows, unlabeled, anomalies, seed: int) -> Network:
         """The network that training starts from."""
@@ -69,9 +63,7 @@ class KerasDetector(Detector):
         return rmsprop(self.learning_rate)
 
     def _fit(self, X, unlabeled, anomalies, rng):
-        for name in ("epochs", "batches_per_epoch", "batch_size", "hidden_units"):
-            if min(layer_sizes(getattr(self, name, 1)), default=0) < 1:
-                raise ValueError(f"{name} must be at least 1, not {getattr(self, name)}")
+        require_at_least(self, epochs=1, batches_per_epoch=1, batch_size=1, hidden_units=1)
         if not getattr(self, "margin", 1) > 0:  # below 0, anomalies would get the low scores
             raise ValueError(f"margin must be above 0, not {getattr(self, 'margin', None)}")
         if sparse.issparse(X) and not self.takes_sparse:
@@ -124,15 +116,12 @@ class PsiDetector(KerasDetector):
 
 
 class InstanceDetector(PsiDetector):
-    """A detector with a linear score of psi(x), trained on balanced batches; subclasses have the loss."""
+    """A detector with a linear score of psi(x); subclasses have the loss."""
 
     takes_sparse = True
 
     def build(self, n_features, seed):
         return build_instance_scorer(n_features, self.hidden_units, self.l2, seed)
-
-    def sample_batches(self, X, unlabeled, anomalies, n_batches, rng):
-        return sample_balanced(unlabeled, len(anomalies), n_batches, self.batch_size, rng)
 
     def _score(self, X):
         return score_instances(self.weights_, X)

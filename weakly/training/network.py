@@ -87,12 +87,7 @@ def layer_sizes(hidden_units: HiddenUnits) -> tuple[int, ...]:
 
 
 def build_psi(
-    n_features: int,
-    hidden_units: HiddenUnits,
-    l2: float,
-    seeds,
-    use_bias: bool = True,
-    code_layer: str = "relu",
+    n_features, hidden_units: HiddenUnits, l2, seeds, use_bias=True, code_layer="relu"
 ) -> keras.Model:
     """Feature learner psi (Eq. 1): a hidden layer of ReLU units, as in all deep detectors (App. B.2.2).
 

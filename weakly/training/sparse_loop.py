@@ -131,7 +131,6 @@ class Kernel:
         distinct, places, counts = np.unique(values[self._is_unseen], return_inverse=True, return_counts=True)
         self._unseen = Blocks(distinct[:, np.newaxis], rmsprop, counts[:, np.newaxis].astype(values.dtype))
         self._places = places.ravel().astype(np.int32)  # of the unseen weights among the distinct ones
-        self._kept_seen = np.empty_like(self.seen.values)
         self.keep()
 
     def sum_of_squares(self):
@@ -149,14 +148,13 @@ class Kernel:
 
     def keep(self):
         """Remember the current values instead of the earlier ones."""
-        np.copyto(self._kept_seen, self.seen.values)  # into the same memory: new memory takes far longer
-        self._kept_unseen = self._unseen.values.copy(), self._places
+        self._kept = self.seen.values.copy(), self._unseen.values.copy(), self._places
 
     def restored(self):
         """K (D, h) as it was last kept."""
-        distinct, places = self._kept_unseen
+        seen, distinct, places = self._kept
         values = np.empty(self._shape, distinct.dtype)
-        values[self._columns] = self._kept_seen
+        values[self._columns] = seen
         values[self._is_unseen] = distinct[places].reshape(-1, self._shape[1])
         return values
 

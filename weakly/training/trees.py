@@ -83,9 +83,7 @@ def tree_as_json(number: int, tree: Any, n_features: int) -> dict[str, Any]:
     path_lengths = tree.compute_node_depths() - 1.0 + average_path_lengths(tree.n_node_samples)
     conditions = np.where(is_leaf, path_lengths[order], first_to_the_right(tree.threshold)[order])
     sizes = {"num_feature": str(n_features), "num_nodes": str(len(order))}
-    unused = ("categories", "categories_nodes", "categories_segments", "categories_sizes")
     return {
-        **{name: [] for name in unused},
         **dict.fromkeys(("base_weights", "loss_changes", "sum_hessian"), [0.0] * len(order)),
         "default_left": [0] * len(order),
         "id": number,
