@@ -1,12 +1,9 @@
 """Runs on a Dask cluster: a real scheduler and real workers on the loopback, on the synthetic set."""
 
 import contextlib
-import json
 import subprocess
 import sys
-import time
 from dataclasses import replace
-from types import SimpleNamespace
 
 import distributed
 import pytest
@@ -18,35 +15,26 @@ from weakly.running.processes import ONE_THREAD, run_cells
 
 MEASURED = "run seed auc_roc auc_pr auc_pr_weighted mean_score_anomalies mean_score_normals".split()
 pytestmark = pytest.mark.slow
-GOOD_WORKER = ("--nthreads", "1", "--memory-limit", "0")
 
 
 @pytest.fixture(scope="module")
 def dask(tmp_path_factory):
-    """A scheduler without workers: its address, and start_worker(), whose process is killed at the end."""
-    folder = tmp_path_factory.mktemp("dask")
-    environment = {name: value for name, value in ENVIRONMENT.items() if name not in ONE_THREAD}
+    """A Dask cluster without workers, and a function that starts one, which is killed at the end."""
+    options = "--nthreads 1 --memory-limit 0 --no-nanny --no-dashboard --host 127.0.0.1".split()
+    options += ["--local-directory", tmp_path_factory.mktemp("dask")]
+    environment = ENVIRONMENT | dict.fromkeys(ONE_THREAD, "1")
 
-    def start(*arguments, **variables):
-        loopback = ("--host", "127.0.0.1", "--no-dashboard", "--scheduler-file", folder / "scheduler.json")
-        command = list(map(str, [sys.executable, "-m", "dask", *arguments, *loopback]))
-        started = subprocess.Popen(command, cwd=ROOT, env=environment | variables, stdout=log, stderr=log)
+    def start_worker():
+        command = [sys.executable, "-m", "dask", "worker", local.scheduler_address, *options]
+        started = subprocess.Popen(command, cwd=ROOT, env=environment, stderr=subprocess.DEVNULL)
         stack.callback(started.wait)
         stack.callback(started.kill)
         return started
 
-    def start_worker(*options, **variables):
-        return start("worker", "--no-nanny", "--local-directory", folder, *options, **variables)
-
-    with open(folder / "log.txt", "w") as log, contextlib.ExitStack() as stack:
-        start("scheduler", "--port", "0")
-        deadline, address = time.monotonic() + 30, None
-        while address is None:
-            assert time.monotonic() < deadline, (folder / "log.txt").read_text()
-            time.sleep(0.05)
-            with contextlib.suppress(FileNotFoundError, ValueError):  # not there yet, or not whole
-                address = json.loads((folder / "scheduler.json").read_text())["address"]
-        yield SimpleNamespace(address=address, start_worker=start_worker)
+    with contextlib.ExitStack() as stack:
+        local = distributed.LocalCluster(n_workers=0, host="127.0.0.1", dashboard_address=None)
+        stack.enter_context(local)
+        yield local, start_worker
 
 
 @pytest.fixture(scope="module")
@@ -60,11 +48,6 @@ def three_runs(cells, address=None):
     return run_cells(dict.fromkeys(cells, (0, 1, 2)), 1, address)
 
 
-def wait_for_workers(dask, number):
-    with distributed.Client(dask.address, set_as_default=False) as client:
-        client.wait_for_workers(number, timeout=60)
-
-
 def measured(outcomes):
     """What is the same in every repetition of the runs; times are not."""
     assert [error for _, _, error in outcomes if error] == []
@@ -74,15 +57,15 @@ def measured(outcomes):
 def test_a_worker_killed_while_working_costs_a_retry_and_the_results_are_those_of_a_local_run(
     dask, cells, monkeypatch, capsys
 ):
-    workers = []
+    workers, (dask_cluster, start_worker) = [], dask
 
     def start_workers(message):  # no worker is there yet: they are started when the driver waits for them
         assert "has no workers: waiting for one" in message
-        workers.extend(dask.start_worker(*GOOD_WORKER, **dict.fromkeys(ONE_THREAD, "1")) for _ in range(2))
-        wait_for_workers(dask, 2)
+        workers.extend(start_worker() for _ in range(2))
+        dask_cluster.wait_for_workers(2)
 
     monkeypatch.setattr(cluster, "tell", start_workers)
-    outcomes = three_runs(cells, dask.address)
+    outcomes = three_runs(cells, dask_cluster.scheduler_address)
     made = [next(outcomes)]
     workers[0].kill()  # each has a run in hand: the driver gives out the next before it hands back one
     made += outcomes
@@ -99,7 +82,7 @@ def test_a_worker_killed_while_working_costs_a_retry_and_the_results_are_those_o
 def test_other_data_settings_or_code_are_refused(dask, cells, capsys, other, reason):
     cell = replace(cells[1], **{other: "other"})
     with pytest.raises(UserError, match="none of the . workers of tcp://.* is usable"):
-        list(three_runs([cell], dask.address))
+        list(three_runs([cell], dask[0].scheduler_address))
     assert f"is not used: {reason}" in capsys.readouterr().err
 
 
