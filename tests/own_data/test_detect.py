@@ -97,7 +97,7 @@ def test_without_a_label_isolation_forest_starts(folder, run, label, capsys):
     shown = capsys.readouterr().out
     assert "No row is labelled as an anomaly" in shown and "With labels, fit learns" in shown
     about = load_model("m").about
-    assert about["method"] == "iforest" and "No row is labelled" in about["choice"]["why"]
+    assert about["method"] == "iforest" and "No row is labelled" in about["choice"]
     assert run(f"next new.csv {label} --model m --n 4") == 0
     name = "fraud" if label else "label"
     rows = pd.read_csv("to_check.csv", dtype=str, keep_default_na=False).assign(**{name: ["1", "1", "0", ""]})

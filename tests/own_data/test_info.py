@@ -27,8 +27,7 @@ def test_info_shows_what_fit_was_given(folder, run, capsys):
 
 def test_info_shows_what_fit_compared_and_cannot_break_the_terminal(model_path, folder, run, capsys):
     model = load_model(model_path)
-    rows = [{"method": "catboost", "auc_pr": 0.6115, "auc_roc": 0.9, "seconds": 2.0}]
-    model.about["choice"] = {"why": "It ranked best.", "rows": rows}
+    model.about["choice"] = "It ranked best. AUC-ROC: CatBoost (trees) 0.900."
     model.about["origin"] = {"label": "\x1b[2J\nMethod  PReNet", "code": "\x07"}
     save_model("chosen.model", model)
     assert run("info chosen.model") == 0

@@ -1,7 +1,7 @@
 """detect.py evaluate: measure how well methods work on a labelled table. `fit` chooses one by its parts.
 
     figures = compared(methods, table, columns, y, splits, seeds)           # a row per split and method
-    method, choice = choose_method(table, columns, y, is_normal, seed)      # choice: plain values, with why
+    method, why = choose_method(table, columns, y, is_normal, seed)
 
 To choose, the labelled anomalies and at most 10,000 other rows are split into three parts. Each method learns
 from two and scores the third, in which rows without a label count as normal. The highest mean AUC-ROC wins:
@@ -142,7 +142,7 @@ def interval(values, n_intervals=1):
 
 
 def choose_method(table, columns, y, is_normal, seed):
-    """The method with the highest AUC-ROC, and why, as plain values; prints the comparison.
+    """The method with the highest AUC-ROC, and why, in words; prints the comparison.
 
     table is typed; y (n,): 1 for a labelled anomaly; is_normal (n,): whether a row is known to be normal.
     """
@@ -151,13 +151,12 @@ def choose_method(table, columns, y, is_normal, seed):
     if not len(anomalies):
         why = "No row is labelled as an anomaly: isolation forest looks for rows that are unlike the others."
         say(f"{why} With labels, fit learns what you look for; `detect.py next` proposes rows to check.")
-        return "iforest", {"why": why, "rows": []}
+        return "iforest", why
     if len(anomalies) < FEWEST_LABELS or n_others < FOLDS:
         labelled = count_of(len(anomalies), "labelled anomaly is", "labelled anomalies are")
-        enough = f"too few to compare methods ({FEWEST_LABELS} are enough)"
-        why = f"{labelled} {enough}, so {short(DEFAULT)} was taken, which does best with so few."
-        say(f"{why} --method names another one.")
-        return DEFAULT, {"why": why, "rows": []}
+        why = f"{labelled} too few to compare methods; {short(DEFAULT)} does best with so few."
+        say(f"{why} With {FEWEST_LABELS}, fit compares; --method names another one.")
+        return DEFAULT, why
     rng = np.random.default_rng([seed, 3])
     if n_others > MOST_OTHERS:
         others = rng.choice(others, MOST_OTHERS, replace=False)
@@ -171,10 +170,10 @@ def choose_method(table, columns, y, is_normal, seed):
     means = means_of(compared(CANDIDATES, table, columns, y, splits, [seed] * FOLDS))
     print_figures(means[["AUC-ROC", "AUC-PR", "seconds"]])
     name = means["AUC-ROC"].idxmax()
-    rows = [{"method": method, "auc_roc": area} for method, area in means["AUC-ROC"].items()]
+    areas = ", ".join(f"{in_words(method)} {area:.3f}" for method, area in means["AUC-ROC"].items())
     why = f"{short(name)} has the highest AUC-ROC in {FOLDS}-fold cross-validation."
     say(f"{why} Of few anomalies, this is a better guide than AUC-PR. --method names another method.")
-    return name, {"why": why, "rows": rows}
+    return name, f"{why} AUC-ROC: {areas}."
 
 
 # ---------------------------------------------------------------------------- comparisons

@@ -3,7 +3,7 @@
 import json
 
 from weakly.errors import printable
-from weakly.numbers import count, number
+from weakly.numbers import count
 from weakly.own_data.model_files import ABOUT, damage_reported, members_of
 from weakly.own_data.models import in_words
 
@@ -28,11 +28,8 @@ def info(about):
 
 def facts(about):
     """{title: text} about a model, in the order in which a reader wants them; also for the report."""
-    method, choice = about["method"], about["choice"]
-    known = {"method": f"{in_words(method)}: --method {method}", "chosen": "by its user, not by fit"}
-    if choice:
-        compared = [f"{in_words(row['method'])} {number(row['auc_roc'])}" for row in choice["rows"]]
-        known["chosen"] = choice["why"] + (f" AUC-ROC: {', '.join(compared)}." if compared else "")
+    known = {"method": f"{in_words(about['method'])}: --method {about['method']}"}
+    known["chosen"] = about["choice"] or "by its user, not by fit"
     known |= {name: about[name] for name in ("rows", "settings")}
     known |= {"label": "not recorded", "table": "not recorded"}
     known |= {name: value for name, value in about["origin"].items() if value is not None}

@@ -20,7 +20,6 @@ from weakly.writing import name_of, refuse_source, written_whole
 
 REASONS = 5  # columns shown for a score
 LISTED = 5  # rows with unreadable cells that a message names
-OTHER_FORMATS = (".gz", ".html", ".json", ".jsonl", ".ods", ".parquet", ".tsv", ".xls", ".xlsx", ".zip")
 
 
 def add_arguments(command):
@@ -41,7 +40,7 @@ def add_arguments(command):
 
 
 def run(args):
-    if (ending := Path(args.output).suffix.lower()) in OTHER_FORMATS:
+    if (ending := Path(args.output).suffix) in (".gz", ".html", ".json", ".parquet", ".xls", ".xlsx", ".zip"):
         raise UserError(f"{args.output} cannot be written as {ending}, only as .csv.")
     model = load_model(args.model)
     table = open_for_model(args, model)
@@ -111,10 +110,7 @@ def scored_chunks(model, table, verbatim, comparison, unreadable):
 
 
 def scored_rows(model, raw, typed, scores, top=None, n_reasons=0):
-    """Row number, score and the columns that raised it most, of these rows or of the `top` highest.
-
-    why_1, why_2, ... are empty where no more columns did.
-    """
+    """Row number, score and the columns that raised it most, of these rows or of the `top` highest."""
     kept = np.arange(len(raw)) if top is None else np.sort(np.argsort(-scores, kind="stable")[:top])
     raw, typed, scores = raw.iloc[kept], typed.iloc[kept], scores[kept]
     result = pd.DataFrame({"row": raw.index + 1, "score": scores}, index=raw.index)
@@ -139,8 +135,7 @@ def highest(top, *tables):
 def print_doubts(unreadable, comparison):
     """Print which rows had a cell that could not be read, and which columns have changed since training."""
     if unreadable:
-        first = ", ".join(f"{row:,}" for row in sorted(unreadable)[:LISTED])
-        where = f"{count_of(len(unreadable), 'row')} ({first}{', ...' * (len(unreadable) > LISTED)})"
+        where = f"{count_of(len(unreadable), 'row')} ({', '.join(map(str, sorted(unreadable)[:LISTED]))})"
         print(f"Unreadable cells count as missing, in {where}; score --strict stops there.")
     if words := comparison.in_words():
         print(words)

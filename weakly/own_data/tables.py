@@ -144,8 +144,8 @@ class Table:
         if lacking:
             has = ", ".join(self.columns)[:500]
             has += "; columns must be separated by , ; tab or |" * (len(self.columns) == 1)
-            plural = "s" * (", " in lacking)
-            raise DataError(f"{self.path} lacks the column{plural} {lacking} {purpose}; it has {has}.")
+            columns = "columns" if ", " in lacking else "column"
+            raise DataError(f"{self.path} lacks the {columns} {lacking} {purpose}; it has {has}.")
 
     # ---------------------------------------------------------------------- lines and texts
 
