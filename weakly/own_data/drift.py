@@ -5,10 +5,9 @@
     comparison.add(table)                         # a chunk at a time
     print(comparison.in_words())
 
-The cells of a column fall into groups: numbers into twenty bins with about as many training rows each, others
-into their levels, with rare ones as one, and missing cells into one more. Dates are only filled or missing,
-because new rows are newer. The distance of a column is the total variation between the shares of its groups:
-0 if nothing changed, 1 if old and new cells have nothing in common.
+Cells fall into groups: numbers into twenty bins with about as many training rows each, others into levels,
+with rare ones as one, and missing cells into one more. Dates are only filled or missing, because new rows are
+newer. The distance of a column is the total variation between the shares of its groups, from 0 to 1.
 """
 
 from collections import Counter

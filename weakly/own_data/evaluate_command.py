@@ -32,9 +32,7 @@ CANDIDATES = ("prenet", "logistic-converged", "catboost", "xgbod")
 DEFAULT = "prenet"
 FEWEST_LABELS = 10  # with which a choice is better than the default
 FOLDS, MOST_OTHERS = 3, 10_000
-METRIC = "AUC-PR"
 FEWEST = 5  # anomalies, and other rows, to evaluate
-LABELLED = "labelled anomaly", "labelled anomalies"
 DESCRIPTION = (
     "Holds out 20% of the rows, hides the labels of all but --n-labeled training anomalies, fits, and scores "
     "the held-out rows. Anomalies with hidden labels stay among the unlabelled rows, but make up no larger "
@@ -75,11 +73,11 @@ def run(args):
     seeds = range(args.seed, args.seed + args.runs)
     splits = [hide_labels(y, args.n_labeled, seed, args.hidden_share) for seed in seeds]
     train, is_labelled, test = splits[0]
-    labelled, n_hidden = count_of(is_labelled.sum(), *LABELLED), (y[train] - is_labelled).sum()
+    labelled = count_of(is_labelled.sum(), "labelled anomaly", "labelled anomalies")
     say(
-        f"Held out: {count_of(len(test), 'row')}, {y[test].sum():,} of them anomalies (guessing has {METRIC} "
+        f"Held out: {count_of(len(test), 'row')}, {y[test].sum():,} of them anomalies (guessing has AUC-PR "
         f"{y[test].mean():.4f}). For training: {labelled} and {(is_labelled == 0).sum():,} unlabelled rows, "
-        f"{n_hidden:,} of them anomalies with hidden labels."
+        f"{(y[train] - is_labelled).sum():,} of them anomalies with hidden labels."
     )
     print_summary(compared(args.methods, typed, columns, y, splits, seeds))
 
@@ -87,8 +85,7 @@ def run(args):
 def hide_labels(y, n_labeled, seed, hidden_share=None):
     """Training rows, which of them have a label (1), and test rows, split as by protocol `independent`.
 
-    Anomalies with hidden labels stay among the unlabelled rows until they make up hidden_share of them (None:
-    the share of anomalies in the test rows).
+    Hidden anomalies make up at most hidden_share of the unlabelled rows (None: their share of the test rows).
     """
     split = split_independent(y, seed, n_labeled, 0)
     hidden = np.setdiff1d(np.flatnonzero(y), np.concatenate([split.anomalies, split.test]))
@@ -103,16 +100,16 @@ def hide_labels(y, n_labeled, seed, hidden_share=None):
 def print_summary(figures):
     """Print the mean figures of the methods, and which one to take; figures: a row per run and method."""
     means, n_runs = means_of(figures), figures["seed"].nunique()
-    best = means[METRIC].idxmax()
+    best = means["AUC-PR"].idxmax()
     taken = f"{short(best)} (--method {best})"
     if n_runs == 1:
         print_figures(means)
-        first = f" Highest {METRIC}: {taken}." if len(means) > 1 else ""
+        first = f" Highest AUC-PR: {taken}." if len(means) > 1 else ""
         advice = "One run says little about other rows and other labels: repeat it with --runs 10."
         say(f"Top N: precision among the N highest scores.{first} {advice}")
         return
-    scores = figures.pivot(index="seed", columns="method", values=METRIC)
-    shown = means[[METRIC, "AUC-ROC", "seconds"]]
+    scores = figures.pivot(index="seed", columns="method", values="AUC-PR")
+    shown = means[["AUC-PR", "AUC-ROC", "seconds"]]
     shown.insert(1, "±", [interval(scores[method])[1] for method in means.index])
     leads = [interval(scores[best] - scores[method], max(1, len(means) - 1)) for method in means.index]
     shown.insert(2, "behind", [lead for lead, _ in leads])
@@ -123,15 +120,14 @@ def print_summary(figures):
     if len(unclear):
         say(f"No clear winner: the lead of {taken} over {', '.join(map(short, unclear))} may be chance.")
     elif len(means) > 1:
-        say(f"Take {taken}: its {METRIC} is clearly the highest.")
+        say(f"Take {taken}: its AUC-PR is clearly the highest.")
 
 
 def interval(values, n_intervals=1):
     """Mean and half width of the 95% interval of values from at least two runs.
 
-    Runs share most of their rows, which the usual t interval ignores: with the correction of Nadeau and
-    Bengio (2003), the variance of a mean over n runs is s^2 (1/n + test rows / training rows). Several
-    intervals hold jointly (Bonferroni).
+    Because runs share most of their rows, the variance of a mean over n runs is s^2 (1/n + test rows /
+    training rows) (Nadeau and Bengio, 2003). Several intervals hold jointly (Bonferroni).
     """
     n_runs = len(values)
     quantile, overlap = t.ppf(1 - 0.05 / (2 * n_intervals), n_runs - 1), TEST_SHARE / (1 - TEST_SHARE)

@@ -60,8 +60,7 @@ def flags_of(cells, anomalous, normal, path):
 def labelled_rows(args, table):
     """The rows of a Table without its label and the columns of --drop, raw, and their labels.
 
-    The labels are those of the column --label and of the --checked files. Without --label it is the column
-    `label`; a table without any has no labels but those of the files.
+    These are of the column --label (or `label`, which need not exist) and of the --checked files.
     """
     table.must_have(args.drop, "of --drop")
     if args.label and not args.checked:

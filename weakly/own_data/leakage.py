@@ -28,8 +28,8 @@ def suspicious_columns(table, columns, is_anomaly):
     marks = {name: mark_of_anomalies(table[name], columns[name]["kind"], is_anomaly) for name in columns}
     advice = "if it is known only after the label, leave it out with --drop"
     warnings = [f"WARNING: column {name!r} {mark}: {advice} {name}." for name, mark in marks.items() if mark]
-    others = count_of(len(warnings) - MOST_NAMED, "more column is", "more columns are")
-    return warnings[:MOST_NAMED] + [f"WARNING: {others} like these."] * (len(warnings) > MOST_NAMED)
+    more = f"WARNING: columns like these that are not named: {len(warnings) - MOST_NAMED:,}."
+    return warnings[:MOST_NAMED] + [more] * (len(warnings) > MOST_NAMED)
 
 
 def mark_of_anomalies(cells, kind, is_anomaly):

@@ -1,4 +1,4 @@
-"""The file of a model: one zip with what skops writes and a member about.json, which needs no scikit-learn.
+"""The file of a model: one zip with what skops writes and a member about.json, which says what it is.
 
     save_model("fraud.model", model)                  # its pipeline and, as plain values, what it is about
     with damage_reported("fraud.model"):

@@ -1,7 +1,6 @@
 """detect.py report: write an HTML page about a scored table.
 
-report_page.html is its template and holds its words. Cells and names are not trusted: they are shortened,
-made printable and escaped there. The size of the page does not grow with the table.
+report_page.html is its template, which shortens and escapes cells and names, because they are not trusted.
 """
 
 import os

@@ -18,8 +18,7 @@ from weakly.own_data.models import load_model
 from weakly.own_data.tables import Table
 from weakly.writing import name_of, refuse_source, written_whole
 
-REASONS = 5  # columns shown for a score
-LISTED = 5  # rows with unreadable cells that a message names
+REASONS, LISTED = 5, 5  # columns shown for a score; rows with unreadable cells that a message names
 
 
 def add_arguments(command):

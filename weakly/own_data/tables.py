@@ -35,7 +35,6 @@ from weakly.own_data.columns import MISSING, as_texts, is_missing, to_numbers
 ROWS_AT_ONCE, CELLS_AT_ONCE, LINES_AT_ONCE = 16_384, 2**21, 1_000
 MOST_COLUMNS = 10_000  # the time that pandas takes grows with their square
 LOOKED_AT = 100  # lines read to decide on the separator
-PARQUET = b"PAR1"  # the first bytes of such a file
 # what pandas itself takes for missing cells, so that it reads the others as numbers
 SPELLINGS = [change(text) for text in MISSING for change in (str, str.upper, str.title)] + ["NaN"]
 csv.field_size_limit(LINE_LIMIT)  # which limits a cell too
@@ -64,7 +63,7 @@ class Table:
         with self._problems_reported():
             is_utf8 = codecs.lookup(notation.encoding).name == "utf-8"
             self._encoding = "utf-8-sig" if is_utf8 else notation.encoding  # a mark at its start is no text
-            self.columns = self._parquet_names() if self._start == PARQUET else self._text_names()
+            self.columns = self._parquet_names() if self._start == b"PAR1" else self._text_names()
         if len(self.columns) > MOST_COLUMNS:
             raise DataError(f"{self.path} has rows of more than {MOST_COLUMNS:,} cells.")
         repeated = pd.Index(self.columns)[pd.Index(self.columns).duplicated()]
@@ -279,10 +278,7 @@ def json_text(cell):
 
 
 def find_separator(lines):
-    """The separator that gives the most cells in the first row.
-
-    Any but the comma, which may be a decimal mark, comes first if it gives as many in each row.
-    """
+    """The separator with the most cells in the first row; at first any but , with as many in all rows."""
     counts = {one: [len(row) for row in csv.reader(lines, delimiter=one) if row] for one in ",;\t|"}
     steady = [one for one in ";\t|" if counts[one][0] > 1 and len({*counts[one]}) == 1]
     return max(steady or counts, key=lambda one: counts[one][0])
