@@ -19,8 +19,6 @@ import argparse
 import sys
 from pathlib import Path
 
-import pandas as pd
-
 from weakly.command_line import refuse_unknown, user_errors_end
 from weakly.loading.arrays import read_meta
 from weakly.loading.fetching import find_local
@@ -31,13 +29,10 @@ from weakly.loading.unseen import DEMO
 
 
 def print_manifest(table):
-    shown = table.drop(columns="sha256").fillna({"source": "", "order": ""})
-    shown = shown.rename(columns={"paper_anomaly_rate": "paper_anomalies"})
-    for name in COUNTS:
-        shown[name] = [f"{value:,}" if pd.notna(value) else "-" for value in shown[name]]
-    rates = shown["paper_anomalies"]
-    shown["paper_anomalies"] = [f"{value:g}%" if pd.notna(value) else "-" for value in rates]
-    print(shown.to_string(index=False))
+    shown = table.drop(columns="sha256").astype(object)
+    for name, text in {**dict.fromkeys(COUNTS, "{:,}"), "paper_anomaly_rate": "{:g}%"}.items():
+        shown[name] = shown[name].map(text.format, na_action="ignore")
+    print(shown.fillna("-").to_string(index=False))
 
 
 def where_from(name, finder, data_dir):

@@ -51,7 +51,7 @@ GROWING = {
     "features": [10, 100, 1_000, 10_000, 100_000, 1_000_000],
     "labeled": [15, 60, 240, 1_000],
 }
-MOST_DENSE, NONZEROS = 10_000, 100  # features; rows with more are sparse and have this many entries
+MOST_DENSE, NONZEROS = 10_000, 100  # features; rows with more are sparse and have about this many entries
 
 
 def seconds_of(function, *arguments):
@@ -161,13 +161,9 @@ def measure_methods(args):
 
 
 def generated_rows(n_rows, n_features, rng):
-    """Uniform numbers (n, D), dense, or a CSR matrix with NONZEROS per row."""
+    """Uniform numbers (n, D), dense, or a CSR matrix with about NONZEROS per row."""
     if n_features > MOST_DENSE:
-        columns = np.sort(rng.integers(n_features, size=(n_rows, NONZEROS), dtype=np.int32), axis=1).ravel()
-        parts = rng.random(len(columns), np.float32), columns, np.arange(0, len(columns) + 1, NONZEROS)
-        rows = sparse.csr_matrix(parts, (n_rows, n_features))
-        rows.sum_duplicates()
-        return rows
+        return sparse.random(n_rows, n_features, NONZEROS / n_features, "csr", np.float32, rng)
     # in memory that starts on a page, so that TensorFlow need not copy it
     rows = np.frombuffer(mmap.mmap(-1, 4 * n_rows * n_features), np.float32)
     rng.random(out=rows, dtype=np.float32)
