@@ -84,7 +84,7 @@ def test_bombs_stay_within_the_bound(tmp_path, kind):
             gzipped(b"a,b,c,class\n", b"0.5,0.5,0.5,1\n", 2**23), "GiB of memory"),
         "many features": (f"{prepare} news20", "news20_5Per_Otl.svm",
             b"0 1:1\n1 2147483646:1\n" * 2, "2,147,483,646 features"),
-        "large cells": ("detect fit bad --label fraud --model model", "bad",
+        "large cells": ("detect fit bad.csv.gz --label fraud --model model", "bad.csv.gz",
             gzipped(header, row.replace(b"v1", b"x" * 2**19), 2**10), "GiB of memory"),
     }[kind]  # fmt: skip
     (tmp_path / file).write_bytes(bomb)

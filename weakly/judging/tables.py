@@ -44,9 +44,8 @@ def table_suffix(protocol, n_labeled, contamination, scaling):
 def paper_runs(results_dir, experiment, *protocols, **set_up):
     """The runs of the paper's set-up on real data, under `released` or the protocols named.
 
-    set_up has other values of its other columns, such as n_labeled=(5, 20). Uses the latest data, code and
-    settings: those of the newest runs of a method and data set are today's defaults. `score` is the AUC-PR
-    that can be compared with the paper.
+    set_up: other values of its columns, such as n_labeled=(5, 20). Uses the latest data, code and settings,
+    those of a method's newest runs on a data set. `score` is the AUC-PR to compare with the paper.
     """
     runs = RunsFile(results_dir, experiment).read()
     wanted = {name: (value,) for name, value in PAPER_SET_UP.items()}
