@@ -7,11 +7,7 @@ import pandas as pd
 import pytest
 
 from weakly.errors import DataError
-from weakly.own_data.columns import (
-    choose_columns,
-    column_kind,
-    typed_columns,
-)
+from weakly.own_data.columns import as_written, choose_columns, column_kind, typed_columns
 from weakly.own_data.tables import Notation
 
 N = range(60)
@@ -77,6 +73,17 @@ def test_notations_are_recognised_and_read_alike_later(cells, column, values):
     assert kind_of(cells) == column
     values = pd.to_datetime(values, format="ISO8601") if column["kind"] == "date" else values
     assert typed(cells, column)[:-2].tolist() == [*values] and typed(cells, column)[-2:].isna().all()
+
+
+def test_a_column_of_a_model_is_read_with_another_decimal_mark():
+    column = as_written(number(thousands=",", affix="€"), ",")
+    assert (
+        typed(["€2.115,46"], column)[0]
+        == typed(["€2,115.46"], number(thousands=",", affix="€"))[0]
+        == 2115.46
+    )
+    for same, decimal in ((column, ""), (column, ","), (date("ISO8601"), ",")):
+        assert as_written(same, decimal) == same
 
 
 @pytest.mark.parametrize("cells", [["2,115", "3,500"], ["$2,115", "$3,500"]])
