@@ -107,8 +107,6 @@ def run_and_append(args, missing, runs_file, session):
             session.save()
             if measured["note"]:
                 notes[f"{cell}: {measured['note']}: the detector does not distinguish any rows"] = None
-            if (there := measured["labels"]) < cell.n_labeled:
-                notes[f"{cell.dataset} has only {there} training anomalies: all of them are labelled"] = None
     finally:
         session.save(is_last=True)
     for note in notes:
@@ -122,6 +120,9 @@ def run_and_append(args, missing, runs_file, session):
 def report(args, label, wanted, names, runs):
     """Write the tables and figures of the requested runs, and print what fits on a screen."""
     chosen = repeat_without_labels(runs_to_show(args, wanted, runs), names)
+    few = chosen[chosen["labels"] < chosen["n_labeled"]].groupby("dataset")["labels"].min()
+    for name, labels in few.items():
+        print(f"NOTE {name} has only {labels} training anomalies: all of them are labelled.")
     experiment = EXPERIMENTS[args.experiment]
     protocol = None if args.protocol == experiment.protocols[0] else args.protocol
     suffix = table_suffix(protocol, args.n_labeled, args.contamination, args.scaling)
@@ -254,7 +255,7 @@ def add_set_up(add, experiment):
     add("--contamination", **(varied if "contamination" in experiment.sweeps else share))
     changed = "change a parameter of the methods, such as margin=2; repeatable; separate files are written"
     add("--set", type=types.setting, action="append", metavar="NAME=VALUE", help=changed)
-    l2 = {"type": lambda text: types.setting(f"l2={text}"), "metavar": "VALUE"}
+    l2 = {"type": lambda text: ("l2", types.rate(text, float("inf"))), "metavar": "VALUE"}
     add("--lambda", dest="set", action="append", help="short for --set l2=VALUE", **l2)
     known, usual = (PREPARED, *SCALINGS), experiment.sweeps.get("scaling", (PREPARED,))
     scaling = "scale features by what the training rows teach, trees never: "

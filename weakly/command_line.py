@@ -87,14 +87,14 @@ def setting(text):
         return name, value
 
 
-def rate(text):
-    """A command-line argument as a share from 0 to below 1."""
+def rate(text, end=1):
+    """A command-line argument as a number from 0 to below the end; it is a share if that is 1."""
     try:
         value = float(text)
     except ValueError:
         value = -1.0
-    if not 0 <= value < 1:
-        raise argparse.ArgumentTypeError(f"must be a number of at least 0 and below 1, not {text!r}")
+    if not 0 <= value < end:
+        raise argparse.ArgumentTypeError(f"must be a number of at least 0 and below {end}, not {text!r}")
     return value
 
 

@@ -87,19 +87,24 @@ def test_a_file_that_a_spreadsheet_wrote_anew_is_taken(proposed, capsys, run):
 
 
 @pytest.mark.parametrize(
-    "answer, counts",
+    "anomaly, other, answer, counts",
     [
-        ("DoS", "13 labelled anomalies, 95 known normal"),
-        ("1", "13 labelled anomalies, 95 known normal"),
-        ("ok", "5 labelled anomalies, 103 known normal"),
+        ("DoS", "ok", "DoS", "13 labelled anomalies, 95 known normal"),
+        ("DoS", "ok", "1", "13 labelled anomalies, 95 known normal"),
+        ("DoS", "ok", "ok", "5 labelled anomalies, 103 known normal"),
+        ("2", "1", "1", "5 labelled anomalies, 103 known normal"),  # 1 is the table's other label
+        ("0", "1", "0", "13 labelled anomalies, 95 known normal"),
     ],
 )
-def test_checked_files_may_use_the_labels_of_the_table(proposed, answer, counts, capsys, run):
+def test_checked_files_may_use_the_labels_of_the_table(proposed, anomaly, other, answer, counts, capsys, run):
     table = texts_of("events.csv")
-    labels = np.where(TRUTH == "1", "DoS", "ok")
+    labels = np.where(TRUTH == "1", anomaly, other)
     table.assign(fraud=np.where(table.index < 100, labels, "")).to_csv("events.csv", index=False)
     proposed.assign(fraud=answer).to_csv("new.csv", index=False)
-    assert run(f"{FIT} --anomaly-value DoS --checked new.csv") == 0
+    assert (
+        run(f"{FIT} --anomaly-value {anomaly} --anomaly-value none --checked new.csv") == 2
+    )  # no such label
+    assert run(f"{FIT} --anomaly-value {anomaly} --checked new.csv") == 0
     assert counts in capsys.readouterr().out
 
 

@@ -107,7 +107,7 @@ class SourceFinder:
             sdist, page = Path(folder, f"{stem}.tar.gz"), Path(folder, "index.html")
             if not self._download(index, page, {}, certificates):
                 return False
-            link = rf"""href=["']([^"'#]*/{re.escape(sdist.name)}[^"'#]*)"""
+            link = rf"""href=["']((?:[^"'#]*/)?{re.escape(sdist.name)}[^"'#]*)"""
             links = re.findall(link, page.read_text("utf-8", "replace"))
             urls = [urljoin(index, html.unescape(link)) for link in links]
             if not any(self._download(url, sdist, {SHA256: sha256}, certificates) for url in urls[:2]):

@@ -23,7 +23,7 @@ MEMORY_LIMIT = 8 * 2**30
 LINE_LIMIT = 2**24  # bytes of a line of one's own table
 # what pandas says if it has no memory for the cells, or the stream has none for the bytes
 PANDAS_OUT_OF_MEMORY = ("C error: out of memory", "C error: Calling read(nbytes) on source failed")
-DATA_SUFFIXES = (".csv", ".tsv", ".svm", ".data", ".txt", ".json", ".jsonl")
+DATA_SUFFIXES = (".csv", ".svm", ".data", ".txt")
 DECOMPRESSORS = {".gz": gzip.open, ".bz2": bz2.open, ".xz": lzma.open}
 
 
@@ -125,8 +125,8 @@ def open_zip(file, path):
 
 
 def is_wanted(name, member):
-    """Whether a file in an archive is, or ends in, `member`, or without `member` a data file."""
+    """Whether a file in an archive is, or ends in, `member`; if that is None, a data file; if empty, any."""
     last = PurePosixPath(name).name
-    if member:
-        return member in (name, last)
-    return last.lower().endswith(DATA_SUFFIXES) and not last.startswith(".")  # macOS adds such names
+    if name.endswith("/") or last.startswith("."):  # a folder; macOS adds hidden files
+        return False
+    return last.lower().endswith(DATA_SUFFIXES) if member is None else member in (name, last, "")

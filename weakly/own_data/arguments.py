@@ -1,5 +1,7 @@
 """Command-line arguments that several commands of detect.py share."""
 
+import argparse
+
 from weakly.command_line import positive
 from weakly.own_data.tables import Notation
 
@@ -13,6 +15,8 @@ def add_table_arguments(command):
     add = command.add_argument
     missing = "texts that mean a missing cell, besides the usual ones such as NA, -, ? and unknown"
     add("table", help="CSV or JSON lines (plain, gzipped or zipped) or Parquet file; - is standard input")
+    header = "the first line has the column names, or not (default: recognised)"
+    add("--header", action=argparse.BooleanOptionalAction, help=header)
     decimal = "decimal mark, . or , (default: recognised)"
     add("--decimal", choices=(".", ","), metavar="MARK", default="", help=decimal)
     add("--missing", type=comma_list, default=[], metavar="A,B", help=missing)
@@ -22,7 +26,8 @@ def add_table_arguments(command):
 
 def notation_of(args, known_as_missing=()):
     """The Notation that the arguments give; known_as_missing: texts that a model takes for missing cells."""
-    return Notation(args.encoding, args.decimal, (*args.missing, *known_as_missing))
+    missing = *args.missing, *known_as_missing
+    return Notation(args.header, args.encoding, decimal=args.decimal, missing=missing)
 
 
 def add_training_arguments(command, label_required):
@@ -30,7 +35,7 @@ def add_training_arguments(command, label_required):
     labels = "column of labels, 1/0, true/false or yes/no; empty cells are unlabelled"
     add_label_column(command, labels, label_required)
     add = command.add_argument
-    add("--drop", type=comma_list, default=[], metavar="A,B", help="columns to leave out")
+    add("--drop", type=comma_list, action="extend", default=[], metavar="A,B", help="columns to leave out")
     checked = "file that `next` wrote, with its label column filled in; repeat the option for several files"
     add("--checked", action="append", default=[], metavar="FILE", help=checked)
     add("--seed", type=int, default=0, help="seed of all random draws (default: %(default)s)")
@@ -40,7 +45,7 @@ def add_label_column(command, help_text, required):
     """The column of labels, and which of them mark an anomaly."""
     anomaly = "labels that mark an anomaly, instead of 1, true and yes; all others then mean what 0 does"
     command.add_argument("--label", required=required, metavar="COLUMN", help=help_text)
-    command.add_argument("--anomaly-value", type=comma_list, metavar="A,B", help=anomaly)
+    command.add_argument("--anomaly-value", type=comma_list, action="extend", metavar="A,B", help=anomaly)
 
 
 def add_top_argument(command, default, help_text):

@@ -186,6 +186,11 @@ def choose_columns(raw, path, notation):
     """The columns to learn from, as typed_columns takes them; prints which ones are dropped, and why."""
     kinds = {name: column_kind(name, raw[name], notation) for name in raw}
     columns = {name: one for name, one in kinds.items() if isinstance(one, dict)}
+    commas = [name for name in columns if columns[name].get("decimal") == ","]
+    points = [name for name in columns if raw[name].dtype == np.float64 and (raw[name] % 1 > 0).any()]
+    if commas and points and not notation.decimal:
+        marks = f"Column {commas[0]!r} has decimal commas, but column {points[0]!r} has points"
+        raise DataError(f"{marks}: add --decimal , or --decimal . to say which are decimal marks.")
     whys = dict.fromkeys(one for one in kinds.values() if isinstance(one, str))
     reasons = "; ".join(f"{', '.join(name for name in kinds if kinds[name] == why)} ({why})" for why in whys)
     if not columns:

@@ -16,7 +16,6 @@ its columns are read. `score` and `report` read it in chunks, the others hold it
 """
 
 import argparse
-import gc
 import importlib
 import sys
 from contextlib import nullcontext, redirect_stdout
@@ -47,9 +46,7 @@ def make_parser(words):
     for name, summary in COMMANDS.items():
         command = commands.add_parser(name, help=summary)
         if name == chosen:
-            gc.disable()  # importing takes most of a short command's time, and a tenth less without it
             module = imported(name)
-            gc.enable()
             module.add_arguments(command)
             command.set_defaults(run=module.run, parser=command)
     return parser

@@ -100,8 +100,20 @@ def columns_to_use(table, raw, labels):
 
 
 def own_name(name, table, label):
-    """The name of a column that `next` adds, with a _ at its end if the table has one of this name."""
-    return name + "_" * (name in (*table.columns, label))
+    """The name of a column that `next` adds, with _ at its end if the table has one of this name."""
+    while name in (*table.columns, label):
+        name += "_"
+    return name
+
+
+def checked_labels(cells, values):
+    """The labels of anomalies and of normal rows in a checked file, for a table with these cells.
+
+    Those of the table count, and 1, 0 and the like unless the table uses them; values: of --anomaly-value.
+    """
+    used = {*canonical(cells.unique())}
+    anomalous = {*canonical(values)} | (TRUE - used) if values else TRUE
+    return anomalous, (FALSE | used) - anomalous - {""}
 
 
 def texts_of(table, label, places):
@@ -118,20 +130,21 @@ def keys_of(texts):
 
 def add_checked(labels, path, table, cells, args):
     """Add those of a checked file to the labels of a table, whose label column has these cells."""
-    file = Table(path, table.notation)
+    file = Table(path, table.notation._replace(header=True, errors="replace"))
     wanted = [own_name("row", table, args.label), own_name("key", table, args.label), args.label]
     file.must_have(wanted, "of a file that `next` wrote")
     rows = file.read(wanted, verbatim=wanted)
+    rows = rows[rows[wanted[0]] != ""].reset_index(drop=True)
     numbers, keys, given = (rows[name] for name in wanted)
-    places = to_numbers(numbers).fillna(0).to_numpy(int) - 1
-    inside = (places >= 0) & (places < len(cells))
+    counted = to_numbers(numbers)
+    inside = counted.between(1, len(cells)).to_numpy()
+    places = counted.where(inside, 0).to_numpy(int) - 1
     belongs = inside.copy()
     belongs[inside] = keys_of(texts_of(table, args.label, places[inside])) == keys[inside].str.strip()
     if not belongs.all():
         wrong = f"row {numbers[~belongs].iloc[0]!r} of {table.path} is another one or has changed"
         raise DataError(f"{path} does not match the table: {wrong} since `next` wrote the file.")
-    anomalous = TRUE | {*canonical(args.anomaly_value or ())}
-    normal = (FALSE | {*canonical(cells.unique())}) - anomalous
+    anomalous, normal = checked_labels(cells, args.anomaly_value)
     is_anomaly, is_normal = flags_of(given, anomalous, normal, path)
     for label, is_so in ((ANOMALY, is_anomaly), (NORMAL, is_normal)):
         chosen = places[is_so]

@@ -25,12 +25,11 @@ from weakly.methods import METHODS
 from weakly.writing import written_whole
 
 # bytes, packed and expanded; a network of 20 columns has 0.1 MB, a forest 1 to 10 MB
-SIZE_LIMIT = 2**26
+SIZE_LIMIT, TEXT_LIMIT = 2**26, 2**24  # of all members, of the schema
 MEMORY = 2**30  # bytes more than the process has, to load a model
 ABOUT, SCHEMA = "about.json", "schema.json"
 
-# {class: the first method of this class}
-DETECTORS = {f"{one.module}.{one.class_name}": name for name, one in reversed(METHODS.items())}
+DETECTORS = sorted({f"{one.module}.{one.class_name}" for one in METHODS.values()})
 # beside those that skops knows to be harmless, among them all of scikit-learn's estimators
 TRUSTED = [*DETECTORS, "catboost.core.CatBoostClassifier", "numpy.dtype", "sklearn.tree._tree.Tree",
     "weakly.own_data.encoding.DateParts", "weakly.own_data.encoding.median",
@@ -58,7 +57,8 @@ def save_model(path, model):
 
 
 def check_size(archive, path):
-    if sum(member.file_size for member in archive.infolist()) > SIZE_LIMIT:
+    sizes = {member.filename: member.file_size for member in archive.infolist()}
+    if sum(sizes.values()) > SIZE_LIMIT or sizes.get(SCHEMA, 0) > TEXT_LIMIT:
         limit = f"needs more than {SIZE_LIMIT >> 20} MiB, which no model may have"
         raise DataError(f"{path} {limit}: leave out columns with --drop, or choose another --method.")
 
@@ -120,14 +120,15 @@ def for_skops(members):
     return buffer.getvalue()
 
 
-def parts_of(part):
-    """A part and all that it contains, however deep, except numbers in arrays."""
-    yield part
-    inner = vars(part) if hasattr(part, "__dict__") and not isinstance(part, type) else part
-    inner = inner.tolist() if isinstance(inner, np.ndarray) and inner.dtype == object else inner
-    if isinstance(inner, dict | list | tuple):
-        for one in inner.values() if isinstance(inner, dict) else inner:
-            yield from parts_of(one)
+def parts_of(whole):
+    """A part and all that it contains, however deep, except arrays."""
+    stack = [whole]
+    while stack:
+        yield (part := stack.pop())
+        inner = vars(part) if hasattr(part, "__dict__") and not isinstance(part, type) else part
+        stack += (
+            inner.values() if isinstance(inner, dict) else inner if isinstance(inner, list | tuple) else []
+        )
 
 
 def require(truth, what):

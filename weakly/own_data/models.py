@@ -108,6 +108,8 @@ class Model:
     def of_pipeline(cls, pipeline, X):
         """The model of a pipeline that was fitted in Python on the DataFrame X, or on rows like these."""
         method = method_of(pipeline)
+        if not isinstance(X, pd.DataFrame):
+            raise ValueError(f"X must be a DataFrame, not {type(X).__name__}")
         columns = {name: COLUMNS.get(X[name].dtype.kind, {"kind": "category"}) for name in X}
         table = X.astype({name: TYPES[column["kind"]] for name, column in columns.items()})
         return cls(pipeline, about_of(pipeline, table, columns, pipeline.decision_function(X), method))
@@ -153,11 +155,13 @@ class Model:
 
 def method_of(pipeline):
     """The name of the method at the end of a pipeline."""
-    last = type(pipeline[-1] if type(pipeline) is Pipeline else pipeline)
-    name = f"{last.__module__}.{last.__qualname__}"
-    if type(pipeline) is not Pipeline or name not in model_files.DETECTORS:
+    last = pipeline[-1] if type(pipeline) is Pipeline else pipeline
+    name = f"{type(last).__module__}.{type(last).__qualname__}"
+    if last is pipeline or name not in model_files.DETECTORS:
         raise ValueError(f"a model must be a Pipeline that ends in a detector of this project, not {name}")
-    return model_files.DETECTORS[name]
+    alike = [one for one in METHODS if METHODS[one].class_name == type(last).__name__]
+    exact = [one for one in alike if dict(METHODS[one].settings).items() <= last.get_params().items()]
+    return max(exact or alike, key=lambda one: len(METHODS[one].settings))
 
 
 save_model = model_files.save_model
@@ -179,6 +183,7 @@ def load_model(path):
         comparison = Comparison(about["summary"], model.columns)
         comparison.add(row)
         comparison.in_words()
+        model.typed(pd.DataFrame({name: ["0"] for name in types}, dtype=object), set())
         are_numbers = np.ptp(about["quantiles"]) < np.inf and model.threshold(0.5) < np.inf
         are_texts = all(isinstance(text, str) for text in about["missing"])
         model_files.require(are_numbers and are_texts, "odd quantiles or missing cells")

@@ -46,9 +46,7 @@ def run(args):
         fitted_by = model.about["origin"].get("label")
         args.label = args.label or (fitted_by if fitted_by in table.columns else None)
         if (label := args.label or "label") in model.columns:
-            raise DataError(
-                f"{args.model} uses column {label!r} as a feature: name another --label or --model."
-            )
+            raise DataError(f"{args.model} uses {label!r} as a feature: name another --label or --model.")
     raw, labels = labelling.labelled_rows(args, table)
     labelling.print_labels(table, labels)
     candidates = np.flatnonzero(labels == labelling.UNLABELLED)
@@ -66,7 +64,9 @@ def run(args):
     with written_whole(args.output) as file:
         proposed.rename(columns=for_spreadsheet).to_csv(file, mode="wb", index=False, encoding=args.encoding)
     print(f"Wrote {count_of(len(proposed), 'row')} with the highest scores to {name_of(args.output)}.")
-    say(f"Fill in its column {args.label!r}: 1 for an anomaly, 0 for a normal row, or nothing.")
+    yes, *_ = values = args.anomaly_value or ["1"]
+    no = "another label of the table" if "0" in values else "0"
+    say(f"Fill in its column {args.label!r}: {yes} for an anomaly, {no} for a normal row, or nothing.")
     all_checked = " ".join(f"--checked {name_of(path)}" for path in (*args.checked, args.output))
     print(f"Then give it to fit: --label {args.label} {all_checked}")
 

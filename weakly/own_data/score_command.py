@@ -88,7 +88,8 @@ def kept_columns(args, table):
 def open_for_model(args, model):
     """The table to score, in the notation of the training table unless the options say otherwise."""
     table = Table(args.table, notation_of(args, model.about["missing"]), model.columns)
-    model.about["columns"] = {name: as_written(one, args.decimal) for name, one in model.columns.items()}
+    model.about["columns"] = {name: as_written(one, table.decimal) for name, one in model.columns.items()}
+    model.about["missing"] = table.notation.missing
     table.must_have(model.columns, f"that {args.model} was fitted on")
     return table
 
@@ -134,7 +135,8 @@ def highest(top, *tables):
 def print_doubts(unreadable, comparison):
     """Print which rows had a cell that could not be read, and which columns have changed since training."""
     if unreadable:
-        where = f"{count_of(len(unreadable), 'row')} ({', '.join(map(str, sorted(unreadable)[:LISTED]))})"
+        first = ", ".join([*map(str, sorted(unreadable)[:LISTED]), *["..."] * (len(unreadable) > LISTED)])
+        where = f"{count_of(len(unreadable), 'row')} ({first})"
         print(f"Unreadable cells count as missing, in {where}; score --strict stops there.")
     if words := comparison.in_words():
         print(words)

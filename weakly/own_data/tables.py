@@ -43,7 +43,9 @@ csv.field_size_limit(LINE_LIMIT)  # which limits a cell too
 class Notation(NamedTuple):
     """How the cells of a table are written."""
 
+    header: bool | None = None  # whether the first line has the names; None: recognised
     encoding: str = "utf-8"
+    errors: str = "strict"  # what is done with other bytes, as open() has it
     decimal: str = ""  # the mark, if it shall not be recognised
     missing: tuple = ()  # spellings of a missing cell beside the usual ones
 
@@ -51,13 +53,14 @@ class Notation(NamedTuple):
 class Table:
     """A table in a file; "-" is standard input.
 
-    `columns` are the names (column_1, column_2, ... if the first line has none), `status` is that of os.stat.
+    `columns` are the names (column_1, column_2, ... if the first line has none), `status` is that of os.stat,
+    `decimal` the mark of all its numbers, empty if unknown.
     kinds: the columns of a model; what pandas would read in another way, such as categories, is then text.
     """
 
     def __init__(self, path, notation=Notation(), kinds=None):  # noqa: B008 - it cannot be changed
         self.path = Path("standard input" if path == "-" else path)
-        self.notation, self._point, self._kinds = notation, notation.decimal or ".", kinds or {}
+        self.notation, self.decimal, self._kinds = notation, notation.decimal, kinds or {}
         self._is_json, self._line, self._parquet = False, 1, None
         self._open(path)
         with self._problems_reported():
@@ -126,14 +129,17 @@ class Table:
         if not top or not top[0].strip():
             raise DataError(f"{self.path} or its first line, which must have the column names, is empty.")
         if top[0].startswith("{"):
-            self._is_json = True
+            self._is_json, self.decimal = True, "."
             return list(dict.fromkeys(name for row in json_rows(self._lines()) for name in row))
         self._separator = find_separator(top)
         names = next(self._cells(top))
-        cells = pd.Series(names, dtype=object)
+        cells, known = pd.Series(names, dtype=object), {*names} & {*self._kinds}
         is_data = is_missing(cells) | to_numbers(cells).notna() | to_numbers(cells, ",").notna()
-        self._has_names = not is_data.all() or not names[0] or bool({*names} & {*self._kinds})  # pandas: ,0,1
-        if not self._has_names:
+        is_plain = (is_data.all() and names[0]) or "column_1" in self._kinds  # pandas writes ,0,1 as names
+        self._has_names = (
+            bool(known or not is_plain) if self.notation.header is None else self.notation.header
+        )
+        if not self._has_names and self.notation.header is None:
             print(f"The first line of {self.path} has no names, so its columns are column_1, column_2, ...")
         return [self._has_names and name.strip() or f"column_{place}" for place, name in enumerate(names, 1)]
 
@@ -152,9 +158,10 @@ class Table:
         """The lines of the unpacked text, with \n as the only line end."""
         self._raw.seek(0)
         with files.damage_reported(self.path):
-            stream = files.unpacked(self._raw, self.path, None)
+            is_gzip = self._start.startswith(b"\x1f\x8b")  # whatever its name is
+            stream = files.unpacked(self._raw, Path("table.gz") if is_gzip else self.path, "")
         limit = math.inf if stream is self._raw else files.SIZE_LIMIT
-        for line in io.TextIOWrapper(guarded(stream, self.path, limit), self._encoding):
+        for line in io.TextIOWrapper(guarded(stream, self.path, limit), self._encoding, self.notation.errors):
             if "\0" in line:  # pandas would end the cell there
                 raise UnicodeError
             yield line
@@ -195,8 +202,9 @@ class Table:
     def chunks(self, columns, verbatim=(), at_once=ROWS_AT_ONCE):
         """DataFrames of these columns, each with the next rows; at_once: None for all."""
         at_once, n_rows = at_once and max(1, min(at_once, CELLS_AT_ONCE // len(self.columns))), 0
-        as_pandas = {"kind": "number", "decimal": self._point}.items()
-        as_text = {*verbatim, *(name for name, one in self._kinds.items() if not as_pandas <= one.items())}
+        as_pandas = {"kind": "number", "decimal": self.decimal or "."}.items()
+        kinds = {} if self._parquet else self._kinds  # whose columns have types
+        as_text = {*verbatim, *(name for name, one in kinds.items() if not as_pandas <= one.items())}
         with self._problems_reported():
             for frame in self._frames(columns, verbatim, as_text, at_once):
                 frame.index = range(n_rows, n_rows + len(frame))
@@ -224,7 +232,7 @@ class Table:
                 index_col=False,
                 sep=self._separator,
                 skipinitialspace=True,
-                decimal=self._point,
+                decimal=self.decimal or ".",
                 float_precision="high",  # as to_numbers reads
                 dtype=dict.fromkeys(as_text, str),
                 na_values={name: missing for name in columns if name not in verbatim},

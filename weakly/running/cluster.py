@@ -12,6 +12,7 @@ its run.
 import contextlib
 import os
 import sys
+import time
 from concurrent.futures import CancelledError
 from dataclasses import replace
 
@@ -31,6 +32,7 @@ class ClusterWorkers:
 
     def __init__(self, scheduler):
         self._scheduler, self._seen, self._refused = scheduler, set(), set()  # addresses of workers
+        self._is_waiting = False
         try:
             timeout = self.seconds_to_connect
             self._client = distributed.Client(scheduler, timeout=timeout, set_as_default=False)
@@ -38,12 +40,14 @@ class ClusterWorkers:
             raise UserError(f"cannot reach a Dask scheduler at {scheduler}: {error}") from None
 
     def names(self):
-        """The addresses of the workers to use now; waits while the scheduler has none."""
+        """The addresses of the workers to use now; waits a moment if the scheduler has none."""
         try:
-            if not self._client.nthreads():
-                tell(f"{self._scheduler} has no workers: waiting for one (Ctrl-C to stop).")
-                self._client.wait_for_workers(1)
             present = set(self._client.nthreads())
+            if not present and not self._is_waiting:
+                tell(f"{self._scheduler} has no workers: waiting for one (Ctrl-C to stop).")
+            if not present:
+                time.sleep(1.0)  # not longer: runs that have ended are to be written
+            self._is_waiting = not present
             for address in present - self._seen:
                 self._seen.add(address)
                 missing = self._client.run(missing_options, workers=[address], on_error="return")
