@@ -102,7 +102,7 @@ def test_checked_files_may_use_the_labels_of_the_table(proposed, anomaly, other,
     table.assign(fraud=np.where(table.index < 100, labels, "")).to_csv("events.csv", index=False)
     proposed.assign(fraud=answer).to_csv("new.csv", index=False)
     assert (
-        run(f"{FIT} --anomaly-value {anomaly} --anomaly-value none --checked new.csv") == 2
+        run(f"{FIT} --anomaly-value {anomaly} --anomaly-value never --checked new.csv") == 2
     )  # no such label
     assert run(f"{FIT} --anomaly-value {anomaly} --checked new.csv") == 0
     assert counts in capsys.readouterr().out

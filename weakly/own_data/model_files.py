@@ -121,11 +121,12 @@ def for_skops(members):
 
 
 def parts_of(whole):
-    """A part and all that it contains, however deep, except arrays."""
+    """A part and all that it contains, however deep, except numbers in arrays."""
     stack = [whole]
     while stack:
         yield (part := stack.pop())
         inner = vars(part) if hasattr(part, "__dict__") and not isinstance(part, type) else part
+        inner = inner.tolist() if isinstance(inner, np.ndarray) and inner.dtype == object else inner
         stack += (
             inner.values() if isinstance(inner, dict) else inner if isinstance(inner, list | tuple) else []
         )
