@@ -107,6 +107,8 @@ def run_and_append(args, missing, runs_file, session):
             session.save()
             if measured["note"]:
                 notes[f"{cell}: {measured['note']}: the detector does not distinguish any rows"] = None
+            if (there := measured["labels"]) < cell.n_labeled:
+                notes[f"{cell.dataset} has only {there} training anomalies: all of them are labelled"] = None
     finally:
         session.save(is_last=True)
     for note in notes:
@@ -120,9 +122,6 @@ def run_and_append(args, missing, runs_file, session):
 def report(args, label, wanted, names, runs):
     """Write the tables and figures of the requested runs, and print what fits on a screen."""
     chosen = repeat_without_labels(runs_to_show(args, wanted, runs), names)
-    few = chosen[chosen["labels"] < chosen["n_labeled"]].groupby("dataset")["labels"].min()
-    for name, labels in few.items():
-        print(f"NOTE {name} has only {labels} training anomalies: all of them are labelled.")
     experiment = EXPERIMENTS[args.experiment]
     protocol = None if args.protocol == experiment.protocols[0] else args.protocol
     suffix = table_suffix(protocol, args.n_labeled, args.contamination, args.scaling)

@@ -212,7 +212,9 @@ def test_the_example_of_the_page(tmp_path, monkeypatch, real_data, capsys, run):
         lines[number] = lines[number][:-1]  # as the awk command does
     Path("events.csv").write_text("\n".join([first, *lines]) + "\n")
     for command in ("fit", "score", "evaluate"):
-        assert run(re.search(rf"python detect\.py ({command} .*)", section)[1]) == 0
+        assert (
+            run(re.search(rf"python detect\.py ({command} .*)", section)[1].replace("$thyroid", source)) == 0
+        )
     shown = capsys.readouterr().out
     for line in shown.splitlines():
         if re.match(r"[\d,]+ rows of events|Columns:|Scored|Held out|unlabelled rows,", line):

@@ -26,8 +26,7 @@ def add_table_arguments(command):
 
 def notation_of(args, known_as_missing=()):
     """The Notation that the arguments give; known_as_missing: texts that a model takes for missing cells."""
-    missing = *args.missing, *known_as_missing
-    return Notation(args.header, args.encoding, decimal=args.decimal, missing=missing)
+    return Notation(args.header, args.encoding, "strict", args.decimal, (*args.missing, *known_as_missing))
 
 
 def add_training_arguments(command, label_required):

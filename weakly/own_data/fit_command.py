@@ -70,7 +70,7 @@ def fitted_model(args, table, raw, labels):
         raise DataError(f"{wrong}: label some (see --label), or leave out --method for an isolation forest.")
     origin = {
         "label": args.label if (labels != UNLABELLED).any() else None,
-        "anomaly_values": args.anomaly_value and ", ".join(args.anomaly_value),
+        "anomaly_values": ", ".join(args.anomaly_value or ["1"]),
         "labelled_anomalies": int(y.sum()),
         "known_normals": int((labels == NORMAL).sum()),
         "table": {"name": table.path.name, **table.fingerprint()},

@@ -31,12 +31,9 @@ def facts(about):
     known = {"method": f"{in_words(about['method'])}: --method {about['method']}"}
     known["chosen"] = about["choice"] or "by its user, not by fit"
     known |= {name: about[name] for name in ("rows", "settings")}
-    known |= {"label": "not recorded", "table": "not recorded"}
-    known |= {name: value for name, value in about["origin"].items() if value is not None}
-    return {name.replace("_", " ").capitalize(): plain_text(value) for name, value in known.items()}
-
-
-def plain_text(value):
-    if isinstance(value, dict):
-        return ", ".join(f"{name}: {part}" for name, part in value.items())
-    return str(value)
+    known |= {"label": None, "table": None} | about["origin"]
+    for name, value in known.items():
+        if isinstance(value, dict):
+            known[name] = ", ".join(f"{key}: {part}" for key, part in value.items())
+    shown = {name: "not recorded" if value is None else str(value) for name, value in known.items()}
+    return {name.replace("_", " ").capitalize(): value for name, value in shown.items()}

@@ -107,10 +107,7 @@ def own_name(name, table, label):
 
 
 def checked_labels(cells, values):
-    """The labels of anomalies and of normal rows in a checked file, for a table with these cells.
-
-    Those of the table count, and 1, 0 and the like unless the table uses them; values: of --anomaly-value.
-    """
+    """The anomalous and the normal labels of a checked file: the table's, and 1 and 0 if these are free."""
     used = {*canonical(cells.unique())}
     anomalous = {*canonical(values)} | (TRUE - used) if values else TRUE
     return anomalous, (FALSE | used) - anomalous - {""}

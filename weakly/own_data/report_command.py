@@ -9,7 +9,7 @@ from pathlib import Path
 
 import numpy as np
 import pandas as pd
-from sklearn.metrics import average_precision_score, precision_recall_curve, roc_auc_score, roc_curve
+from sklearn.metrics import average_precision_score, roc_auc_score
 
 from weakly.command_line import rate
 from weakly.errors import DataError, printable
@@ -101,6 +101,7 @@ def report_page(found, table):
     """The page of an Overview."""
     chosen, kinds = found.at(found.contamination), ["count", "number"] + ["label"] * (found.y is not None)
     known = NUMBERS | {"NUMBERS": NUMBERS, "count_of": count_of, "printable": printable}
+    known |= {"auc_pr": average_precision_score, "auc_roc": roc_auc_score}
     return template("report_page.html", FEWEST_ROWS=FEWEST_ROWS, **known).render(
         **head_and_script("", "cueScrolling();\nopenTarget();\n", STYLE + OWN_STYLE.read_text()),
         found=found,
@@ -111,7 +112,6 @@ def report_page(found, table):
         changes=found.comparison.changes(),
         facts=facts(found.model.about),
         score_picture=score_picture(found, chosen["threshold"]),
-        quality_pictures=() if found.y is None else quality_pictures(found, chosen),
     )
 
 
@@ -131,31 +131,5 @@ def score_picture(found, threshold):
     axes.axvline(threshold, color=TEXT, linestyle=":", label="threshold")
     axes.set(xlabel="score", ylabel="share of its rows", yscale="log", ylim=(0.001, 100))
     axes.yaxis.set_major_formatter("{x:g}%")
-    return finished(picture, "Scores", f"Scores of {', '.join(samples)}; threshold {number(threshold)}")
-
-
-def quality_pictures(found, chosen):
-    """Precision against recall and the ROC curve, with a random order and the place of the threshold."""
-    y, scores, recall = found.y, found.scores, chosen["recall"]
-    precisions, recalls, _ = precision_recall_curve(y, scores, drop_intermediate=True)
-    # the last point, recall 0 and precision 1, is a convention and belongs to no threshold
-    points, dot = (recalls[:-1], precisions[:-1]), (recall, chosen["precision"])
-    title = f"Precision against recall: AUC-PR {number(average_precision_score(y, scores))}"
-    yield curve(title, ("recall", "precision"), points, (y.mean(), y.mean()), dot)
-    title = f"ROC curve: AUC-ROC {number(roc_auc_score(y, scores))}"
-    dot = chosen["alarms"] / (y == 0).sum(), recall
-    yield curve(title, ("false positive rate", "recall"), roc_curve(y, scores)[:2], (0, 1), dot)
-
-
-def curve(title, labels, points, random, dot):
-    picture, axes = figure(330, 220)
-    axes.plot((0, 1), random, color=LOOKS["strong-line"].light, linestyle="--", label="random order")
-    axes.plot(*points, color=LOOKS["these rows"].light, linewidth=2)
-    axes.plot(*dot, "o", color=LOOKS["redrawn"].light, clip_on=False, label="threshold")
-    axes.set(xlabel=labels[0], ylabel=labels[1], xlim=(0, 1), ylim=(0, 1.02))
-    return finished(picture, title, title)
-
-
-def finished(picture, title, label):
     picture.legend(loc="outside upper left", ncols=2, columnspacing=1, handlelength=1.2)
-    return title, as_svg(picture, label)
+    return "Scores", as_svg(picture, f"Scores of {', '.join(samples)}; threshold {number(threshold)}")

@@ -77,8 +77,7 @@ def kept_columns(args, table):
     table.must_have(keep, "of --keep")
     written = "row|score" + "|flag" * (args.contamination is not None) + "|why_.*" * args.explain
     if clash := [name for name in keep if re.fullmatch(written, name)]:
-        advice = "rename it, or leave it out of --keep"
-        raise DataError(f"{table.path} already has a column {clash[0]!r}, which score also writes: {advice}.")
+        raise DataError(f"{table.path} already has a column {clash[0]!r}: rename it, or do not --keep it.")
     return keep
 
 
@@ -95,10 +94,7 @@ def open_for_model(args, model):
 
 
 def scored_chunks(model, table, verbatim, comparison, unreadable):
-    """Yield chunks of a Table, raw and typed, and their scores; comparison and unreadable collect the rest.
-
-    If standard error is a terminal, the rows scored so far are shown.
-    """
+    """Yield chunks of a Table, raw and typed, and their scores; fills comparison and unreadable."""
     names = [name for name in table.columns if name in verbatim or name in model.columns]
     with tqdm(unit=" rows", disable=None, leave=False) as bar:
         for raw in table.chunks(names, verbatim=verbatim):
