@@ -119,6 +119,11 @@ def test_chosen_columns_and_why_others_are_dropped(capsys):
     assert choose_columns(raw, "t.csv", Notation()) == columns
     shown = "Columns: 1 number, 1 truth value, 1 date. Dropped: n (an id); b, when, c\\n (constant).\n"
     assert capsys.readouterr().out == shown
+    commas = pd.Series(["1,5", "2,5"] * 30, dtype=object)
+    with pytest.raises(
+        DataError, match="'comma' has decimal commas, but column 'a' has points: add --decimal"
+    ):
+        choose_columns(raw[["a"]].assign(comma=commas), "t.csv", Notation())
     with pytest.raises(DataError, match="t.csv has no column to learn from: n .an id."):
         choose_columns(raw[["n"]], "t.csv", Notation())
 

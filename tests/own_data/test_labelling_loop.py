@@ -66,10 +66,10 @@ def test_formulas_are_harmless_in_a_spreadsheet_and_taken_back(proposed, run):
     odd = ["=1+1", "@SUM(A1)", "+x", "-y", "'=z", "-5.2", "+7"]
     table = texts_of("events.csv")
     table["country"] = [odd[row % 7] for row in table.index]
-    table.assign(row="x", score=table["age"]).to_csv("events.csv", index=False)
+    table.assign(row="x", row_="y", score=table["age"]).to_csv("events.csv", index=False)
     assert run(f"{NEXT} --output odd.csv") == 0
     rows = texts_of("odd.csv")
-    assert list(rows)[:3] == ["row_", "key", "score_"] and (rows["country"].str[0] == "'").any()
+    assert list(rows)[:3] == ["row__", "key", "score_"] and (rows["country"].str[0] == "'").any()
     assert not rows["country"].str.fullmatch(r"[=@+-].*[^\d.].*").any()
     rows.assign(fraud="1").to_csv("odd.csv", index=False)
     assert run(f"{FIT} --checked odd.csv") == 0
@@ -81,7 +81,8 @@ def test_a_file_that_a_spreadsheet_wrote_anew_is_taken(proposed, capsys, run):
     rows["time"] = pd.to_datetime(rows["time"]).dt.strftime("%d/%m/%Y %H:%M")
     rows["amount"] = (rows["amount"] + "0").str.replace(".", ",")
     rows["row"] += ".0"
-    rows.drop(columns=["id", "score"])[::-1].to_csv("new.csv", index=False, sep=";")
+    rows = pd.concat([rows.drop(columns=["id", "score"])[::-1].assign(note="geprüft"), rows[:0].reindex([0])])
+    rows.to_csv("new.csv", index=False, sep=";", encoding="latin-1")  # with an empty row
     assert run(f"{FIT} --checked new.csv --drop time") == 0
     assert "13 labelled anomalies, 0 known normal, 587 unlabelled." in capsys.readouterr().out
 

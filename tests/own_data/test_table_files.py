@@ -98,6 +98,8 @@ def test_a_first_line_of_numbers_has_names_if_a_model_knows_them(capsys):
     assert read("1,5;2\n3,5;4\n", decimal=",")["column_1"].tolist() == [1.5, 3.5]
     assert "The first line of t.csv has no names" in capsys.readouterr().out
     assert opened("1,2\n3,4\n", kinds={"2": {"kind": "category"}}).columns == ["1", "2"]
+    assert texts("x,2\n3,4\n", header=False)[1:] == [["x", "2"], ["3", "4"]]
+    assert texts("1,2\n3,4\n", header=True)[0] == ["1", "2"]
 
 
 @pytest.mark.parametrize("at_once", [2, 10_000])
@@ -144,10 +146,21 @@ def test_packed_and_recoded_tables(pack, encoding):
     assert texts(data, encoding=encoding) == [["a", "b"], ["1.5", "x"], ["", "ü"]]
 
 
+def test_gzip_is_recognised_whatever_its_name_and_a_zip_may_hold_any_one_file():
+    for path, data in (
+        ("events", gzip.compress(b"a,b\n1,2\n")),
+        ("t.zip", zip_bytes(("t.zip", b"a,b\n1,2\n"))),
+    ):
+        with open(path, "wb") as file:
+            file.write(data)
+        assert Table(path).read(["b"])["b"].tolist() == [2]
+
+
 def test_json_lines():
     rows = [{"a": 1, "b": "x"}, {"b": 'q"\n,', "a": 2.50, "c": True}, {"c": None, "a": 10**400}, {}]
     raw = read(gzip.compress("\n".join(map(json.dumps, rows)).encode()), verbatim=["a", "b", "c"])
     assert raw["a"].tolist() == ["1", "2.5", str(10**400), ""]
+    assert opened('{"a":1.5}\n').decimal == "."  # whatever a model's table had
     assert raw["b"].tolist() == ["x", 'q"\n,', "", ""] and raw["c"].tolist() == ["", "true", "", ""]
     assert texts('{"\\ud800":"\\u0000x"}')[1] == ["x"]
 
