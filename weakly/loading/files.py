@@ -16,11 +16,8 @@ from pathlib import Path, PurePosixPath
 
 from weakly.errors import DataError
 
-# The largest file of the registry, census as 299,285 x 501 cells of "0" or "0.0", has 0.3 to 0.6 GB.
-SIZE_LIMIT = 2 * 2**30  # bytes, for a download and for an unpacked file
-# bytes of additional memory for reading a file; census takes 1.6 GB
-MEMORY_LIMIT = 8 * 2**30
-LINE_LIMIT = 2**24  # bytes of a line of one's own table
+SIZE_LIMIT = 2 * 2**30  # bytes of a download or an unpacked file; census, the largest, has 0.3 to 0.6 GB
+MEMORY_LIMIT = 8 * 2**30  # bytes of additional memory for reading a file; census takes 1.6 GB
 # what pandas says if it has no memory for the cells, or the stream has none for the bytes
 PANDAS_OUT_OF_MEMORY = ("C error: out of memory", "C error: Calling read(nbytes) on source failed")
 DATA_SUFFIXES = (".csv", ".svm", ".data", ".txt")

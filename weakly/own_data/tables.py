@@ -29,7 +29,7 @@ import pandas as pd
 
 from weakly.errors import DataError
 from weakly.loading import files
-from weakly.loading.files import LINE_LIMIT, bounded_memory, guarded
+from weakly.loading.files import bounded_memory, guarded
 from weakly.own_data.columns import MISSING, as_texts, is_missing, to_numbers
 
 ROWS_AT_ONCE, CELLS_AT_ONCE, LINES_AT_ONCE = 16_384, 2**21, 1_000
@@ -37,7 +37,7 @@ MOST_COLUMNS = 10_000  # the time that pandas takes grows with their square
 LOOKED_AT = 100  # lines read to decide on the separator
 # what pandas itself takes for missing cells, so that it reads the others as numbers
 SPELLINGS = [change(text) for text in MISSING for change in (str, str.upper, str.title)] + ["NaN"]
-csv.field_size_limit(LINE_LIMIT)  # which limits a cell too
+csv.field_size_limit(2**24)  # characters of a cell
 
 
 class Notation(NamedTuple):
