@@ -64,9 +64,9 @@ def run(args):
     with written_whole(args.output) as file:
         proposed.rename(columns=for_spreadsheet).to_csv(file, mode="wb", index=False, encoding=args.encoding)
     print(f"Wrote {count_of(len(proposed), 'row')} with the highest scores to {name_of(args.output)}.")
-    yes, *_ = values = args.anomaly_value or ["1"]
+    values = args.anomaly_value or ["1"]
     no = "another label of the table" if "0" in values else "0"
-    say(f"Fill in its column {args.label!r}: {yes} for an anomaly, {no} for a normal row, or nothing.")
+    say(f"Fill in its column {args.label!r}: {values[0]} for an anomaly, {no} for a normal row, or nothing.")
     all_checked = " ".join(f"--checked {name_of(path)}" for path in (*args.checked, args.output))
     print(f"Then give it to fit: --label {args.label} {all_checked}")
 
