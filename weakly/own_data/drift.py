@@ -20,8 +20,8 @@ from weakly.numbers import percent
 from weakly.own_data.columns import rare_below
 
 QUANTILES = np.linspace(0, 1, 21)
-BELOW, ABOVE, OTHER_LEVELS, MISSING = "(below the range)", "(above the range)", "(rare or new)", "(missing)"
-UNUSUAL = (BELOW, ABOVE, OTHER_LEVELS, MISSING)
+BELOW, ABOVE, OTHER_LEVELS, EMPTY = "(below the range)", "(above the range)", "(rare or new)", "(missing)"
+UNUSUAL = (BELOW, ABOVE, OTHER_LEVELS, EMPTY)
 FAR, MUCH_MORE = 0.2, 0.05  # a larger distance, or a larger rise of an unusual share, is reported
 FEWEST_ROWS = 200  # of 100 that are alike, every fifth column would be far by chance
 MOST_LEVELS, SHOWN_LEVELS, MOST_NAMED = 50, 6, 4  # of a column, in words; columns in a message
@@ -39,7 +39,7 @@ def summarised(table, columns):
             known = cells.dropna() if cells.notna().any() else [0.0]
             edges = np.quantile(known, QUANTILES, method="nearest").tolist()
         shares = {group: n / len(table) for group, n in counts_of(cells, edges, levels).items()}
-        summary[name] = {"edges": edges, "shares": shares, "words": in_words(table[name], column, shares)}
+        summary[name] = {"edges": edges, "shares": shares, "words": description(table[name], column, shares)}
     return summary
 
 
@@ -53,14 +53,14 @@ def plain(cells, kind):
 def counts_of(cells, edges, levels):
     """{group: number of cells}; levels: those that are no OTHER_LEVELS."""
     if cells.dtype == object:
-        groups = cells.where(cells.isin(levels), OTHER_LEVELS).where(cells.notna(), MISSING)
+        groups = cells.where(cells.isin(levels), OTHER_LEVELS).where(cells.notna(), EMPTY)
         return groups.value_counts().to_dict()
     edges = [np.nextafter(edges[0], -np.inf), *edges, np.inf]
     counts = np.bincount(np.searchsorted(edges, cells), minlength=len(edges) + 1)  # missing cells come last
-    return dict(zip([BELOW, *map(str, range(len(edges) - 2)), ABOVE, MISSING], counts.tolist()))
+    return dict(zip([BELOW, *map(str, range(len(edges) - 2)), ABOVE, EMPTY], counts.tolist()))
 
 
-def in_words(cells, column, shares):
+def description(cells, column, shares):
     """What typed cells hold: range and median, or the most frequent levels; and how many are missing."""
     texts = []
     if column["kind"] in ("number", "date"):
@@ -68,7 +68,7 @@ def in_words(cells, column, shares):
         low, median, high = (f"{one:,.8g}" if isinstance(one, float) else str(one)[:10] for one in quantiles)
         texts = [f"{low} to {high}", f"median {median}"]
         texts += [f"in {column['affix']}"] if column.get("affix") else []
-        shares = {MISSING: shares.get(MISSING)}
+        shares = {EMPTY: shares.get(EMPTY)}
     levels = sorted((-share, level) for level, share in shares.items() if share)
     texts += [f"{level[:40]} {percent(-share)}" for share, level in levels[:SHOWN_LEVELS]]
     return ", ".join(texts + [f"{len(levels) - SHOWN_LEVELS} more"] * (len(levels) > SHOWN_LEVELS))

@@ -5,8 +5,11 @@
 
 To choose, the labelled anomalies and at most 10,000 other rows are split into three parts. Each method learns
 from two and scores the third, in which rows without a label count as normal. The highest mean AUC-ROC wins:
-with few anomalies, and others hidden among the rows, it picks better methods than AUC-PR does. How candidates
-and rule were chosen is in docs/own_data.md. Switches for balanced classes lowered the mean of every method.
+with few anomalies, and others hidden among the rows, it picks better methods than AUC-PR does.
+Candidates and rule were chosen on 14 of ADBench's sets and 6 of the paper's, which flatters them (70/30
+splits, at most 5,000 rows, one draw). Mean test AUC-PR with 20 and 60 labels: chosen .742, .827; PReNet .718,
+.794; CatBoost .718, .815 (300 trees unless chosen). With 5, PReNet is the best single method: .671. Switches
+for balanced classes lowered the mean of every method.
 """
 
 import time

@@ -4,7 +4,7 @@ import json
 
 from weakly.errors import printable
 from weakly.numbers import count
-from weakly.own_data.model_files import ABOUT, damage_reported, members_of
+from weakly.own_data.model_files import ABOUT, bad_model_reported, members_of
 from weakly.own_data.models import in_words
 
 
@@ -13,7 +13,7 @@ def add_arguments(command):
 
 
 def run(args):
-    with damage_reported(args.model):  # it may say anything about itself
+    with bad_model_reported(args.model):  # it may say anything about itself
         print(info(json.loads(members_of(args.model)[ABOUT])))
 
 

@@ -54,7 +54,7 @@ def possible_marks(cells, is_anomaly, kind):
     """A value, all but the usual value, a range: (words, which cells these are, how few others may be so)."""
     held, others = cells[is_anomaly], cells[~is_anomaly]
     most = held.value_counts().index[0]
-    yield f"is {in_words(most, kind)}", cells == most, FEW_BY_VALUE
+    yield f"is {value_text(most, kind)}", cells == most, FEW_BY_VALUE
     if kind == "category":
         usual = others.value_counts().index[0]
     else:
@@ -65,12 +65,12 @@ def possible_marks(cells, is_anomaly, kind):
         n_others = np.searchsorted(others, high, "right") - np.searchsorted(others, low)
         best = np.argmin(np.where(np.isfinite(high), n_others, len(others)))
         if np.isfinite(high[best]):
-            words = f"lies between {in_words(low[best], kind)} and {in_words(high[best], kind)}"
+            words = f"lies between {value_text(low[best], kind)} and {value_text(high[best], kind)}"
             yield words, cells.between(low[best], high[best]), FEW_BY_RANGE
-    yield f"is not {in_words(usual, kind)}", cells != usual, FEW_BY_VALUE
+    yield f"is not {value_text(usual, kind)}", cells != usual, FEW_BY_VALUE
 
 
-def in_words(value, kind):
+def value_text(value, kind):
     """A value of a column of this kind as a text."""
     if value in ("", np.inf):
         return "empty"

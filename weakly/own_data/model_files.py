@@ -1,7 +1,7 @@
 """The file of a model: one zip with what skops writes and a member about.json, which says what it is.
 
     save_model("fraud.model", model)                  # its pipeline and, as plain values, what it is about
-    with damage_reported("fraud.model"):
+    with bad_model_reported("fraud.model"):
         pipeline, about = read_model("fraud.model")
 
 A file may come from anybody. skops makes only objects of types that it knows to be harmless or that TRUSTED
@@ -25,7 +25,7 @@ from weakly.methods import METHODS
 from weakly.writing import written_whole
 
 # bytes, packed and expanded; a network of 20 columns has 0.1 MB, a forest 1 to 10 MB
-SIZE_LIMIT, TEXT_LIMIT = 2**26, 2**24  # of all members, of the schema
+MODEL_LIMIT, TEXT_LIMIT = 2**26, 2**24  # of all members, of the schema
 MEMORY = 2**30  # bytes more than the process has, to load a model
 ABOUT, SCHEMA = "about.json", "schema.json"
 
@@ -58,13 +58,13 @@ def save_model(path, model):
 
 def check_size(archive, path):
     sizes = {member.filename: member.file_size for member in archive.infolist()}
-    if sum(sizes.values()) > SIZE_LIMIT or sizes.get(SCHEMA, 0) > TEXT_LIMIT:
-        limit = f"needs more than {SIZE_LIMIT >> 20} MiB, which no model may have"
+    if sum(sizes.values()) > MODEL_LIMIT or sizes.get(SCHEMA, 0) > TEXT_LIMIT:
+        limit = f"needs more than {MODEL_LIMIT >> 20} MiB, which no model may have"
         raise DataError(f"{path} {limit}: leave out columns with --drop, or choose another --method.")
 
 
 @contextmanager
-def damage_reported(path):
+def bad_model_reported(path):
     """Turn whatever a damaged or forged file leads to into one sentence."""
     try:
         with bounded_memory(path, MEMORY):
@@ -110,7 +110,7 @@ def for_skops(members):
             require(loader is None or loader in LOADERS, f"a {loader}")
             data = members[part["file"]] if "file" in part else b""
             used += len(data)
-            require(used <= SIZE_LIMIT, "members that are used again and again")
+            require(used <= MODEL_LIMIT, "members that are used again and again")
             if data and loader == "NdArrayNode":
                 check_array(data)
     buffer = io.BytesIO()

@@ -171,7 +171,7 @@ def load_model(path):
     """Read what save_model wrote; a DataError for any other file."""
     from weakly.own_data.info_command import info
 
-    with model_files.damage_reported(path):
+    with model_files.bad_model_reported(path):
         model = Model(*model_files.read_model(path))
         method_of(model.pipeline)
         model_files.check_numbers(model.pipeline)

@@ -81,9 +81,6 @@ def kept_columns(args, table):
     return keep
 
 
-# ---------------------------------------------------------------------------- for report and next, too
-
-
 def open_for_model(args, model):
     """The table to score, in the notation of the training table unless the options say otherwise."""
     table = Table(args.table, notation_of(args, model.about["missing"]), model.columns)
